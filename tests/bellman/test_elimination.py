@@ -285,7 +285,9 @@ def test_policies_are_improved_and_proven(case, one_sign):
     block, numbers, _ = gathered(equation, 1, values, errors)
     size = num_states - 1
     for state in range(size):
-        block.policy[state] = rng.integers(block.first_choice[state], block.first_choice[state + 1])
+        block.policy[state] = rng.integers(
+            block.graph.choice_offsets[state], block.graph.choice_offsets[state + 1]
+        )
     who = component_sweeps.chooser_jit(size, block, swaps)
     compiled, plain = twins(
         policy_proofs,

@@ -14,7 +14,7 @@ from equations import (
 )
 from hypothesis import given, settings, strategies as st
 
-from gamedp.bellman import blocks, component_sweeps, sparse_elimination, topological
+from gamedp.bellman import blocks, component_sweeps, sparse_elimination, state_orders, topological
 
 relaxed = settings(max_examples=40, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
@@ -30,7 +30,11 @@ def component(case, *, swaps=None):
     values[-1] = 0.25
     block, numbers, _ = gathered(equation, 1, values, errors)
     component_sweeps.begin_jit(num_states - 1, block)
-    sizes = num_states - 1, len(block.known), int(block.first_transition[len(block.known)])
+    sizes = (
+        num_states - 1,
+        len(block.constants),
+        int(block.graph.transition_offsets[len(block.constants)]),
+    )
     return equation, block, numbers, sizes
 
 
@@ -38,7 +42,9 @@ def choose(block, num_states, seed):
     """Give the component a random policy."""
     rng = np.random.default_rng(seed)
     for state in range(num_states):
-        block.policy[state] = rng.integers(block.first_choice[state], block.first_choice[state + 1])
+        block.policy[state] = rng.integers(
+            block.graph.choice_offsets[state], block.graph.choice_offsets[state + 1]
+        )
 
 
 def system(block, num_states, discount):
@@ -46,9 +52,9 @@ def system(block, num_states, discount):
     matrix = np.zeros((num_states, num_states))
     for state in range(num_states):
         choice = int(block.policy[state])
-        for t in range(*map(int, block.first_transition[choice : choice + 2])):
-            matrix[state, block.targets[t]] += discount * block.chances[t]
-    return np.eye(num_states) - matrix, block.known[block.policy[:num_states]]
+        for t in range(*map(int, block.graph.transition_offsets[choice : choice + 2])):
+            matrix[state, block.graph.successors[t]] += discount * block.probabilities[t]
+    return np.eye(num_states) - matrix, block.constants[block.policy[:num_states]]
 
 
 @relaxed
@@ -86,14 +92,18 @@ def test_sweeps_of_twins_agree(case, seed):
     choose(block, sizes[0], seed)
     numbers[:] = np.random.default_rng(seed).normal(size=numbers.shape)
     sequence = np.empty(sizes[0], np.uintp)
-    for name, arguments in (
-        ("improve", (sizes[0], equation.discount, block, seed % 3, 1e-12, numbers)),
-        ("follow", (sizes[0], equation.discount, block, 5, 0.1, numbers)),
-        ("lead_out", (*sizes, block, sequence)),
-        ("turn", (*sizes, block, numbers, sequence)),
-        ("dwell", (sizes[0], equation.discount, block, 1 << 20, numbers)),
+    for module, name, arguments in (
+        (
+            component_sweeps,
+            "improve",
+            (sizes[0], equation.discount, block, seed % 3, 1e-12, numbers),
+        ),
+        (component_sweeps, "follow", (sizes[0], equation.discount, block, 5, 0.1, numbers)),
+        (state_orders, "lead_out", (*sizes, block, sequence)),
+        (state_orders, "turn", (*sizes, block, numbers, sequence)),
+        (component_sweeps, "dwell", (sizes[0], equation.discount, block, 1 << 20, numbers)),
     ):
-        compiled, plain = twins(component_sweeps, name, *arguments)
+        compiled, plain = twins(module, name, *arguments)
         for one, other in zip(compiled[1], plain[1], strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
@@ -123,13 +133,13 @@ def test_what_is_turned_leads_out_and_comes_back():
     equation, block, numbers, sizes = component((3, 12, 1.0, True, False), swaps=False)
     numbers[:] = np.arange(sizes[0])
     sequence = np.empty(sizes[0], np.uintp)
-    turned = component_sweeps.turn_jit(*sizes, block, numbers, sequence)
+    turned = state_orders.turn_jit(*sizes, block, numbers, sequence)
     assert sorted(sequence.tolist()) == list(range(sizes[0]))
     assert (block.signs * numbers[blocks.VALUE] < 0).all()  # worse than anything for everyone
     found = np.zeros_like(numbers)
     eliminate = sparse_elimination.eliminate_jit
     assert eliminate(sizes[0], equation.discount, turned, 1 << 20, found)[0] >= 0
-    put_back = component_sweeps.put_back_jit
+    put_back = state_orders.put_back_jit
     put_back(sizes[0], turned, found, sequence, block, numbers)
     matrix, known = system(block, sizes[0], equation.discount)
     np.testing.assert_allclose(numbers[blocks.VALUE], np.linalg.solve(matrix, known), rtol=1e-10)
@@ -149,9 +159,11 @@ def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
     assert component_sweeps.dwell_jit(9, 1.0, block, 1 << 20, numbers)
     np.testing.assert_array_equal(block.policy, kept)
     for state in range(9):
-        for choice in range(*map(int, block.first_choice[state : state + 2])):
-            inside = slice(*map(int, block.first_transition[choice : choice + 2]))
-            length = block.chances[inside] @ numbers[blocks.WEIGHT, block.targets[inside]]
+        for choice in range(*map(int, block.graph.choice_offsets[state : state + 2])):
+            inside = slice(*map(int, block.graph.transition_offsets[choice : choice + 2]))
+            length = (
+                block.probabilities[inside] @ numbers[blocks.WEIGHT, block.graph.successors[inside]]
+            )
             assert numbers[blocks.WEIGHT, state] >= (1 + length) * (1 - 1e-6)
     who = component_sweeps.chooser_jit(9, block, False)
     question = equation, 0.0, 1e-9, 1 << 20, who, False

@@ -511,5 +511,5 @@ def test_a_constant_of_steps_that_stay_inside_is_allowed_for():
         block = blocks.reserve(2, 2, 4, equation)
         gather(0, 2, 0, 2, equation, zeros, zeros, block)
         for end in ends:
-            assert abs(Fraction(block.known[0]) - end) <= Fraction(block.slacks[0])
+            assert abs(Fraction(block.constants[0]) - end) <= Fraction(block.slacks[0])
         assert block.slacks[1] == 0.0

@@ -2,8 +2,8 @@
 
 The states of a component lie scattered over the arrays of a model, and so do their successors.
 Solvers that visit them several times gather their equation first: states and choices are numbered
-anew, in the order of the sweeps, and the known part, that of successors outside the component, is
-summed once. The rest fits into the processor's cache.
+anew, in the order of the sweeps, and the part that does not change, that of successors outside the
+component, is summed once. The rest fits into the processor's cache.
 
 Numbers of states, choices and transitions are unsigned here: whether a signed index counts from the
 end of an array is looked up each time, which costs a fifth of all.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gamedp.graph.graph import Graph
 from gamedp.runtime.floats import TINY, UNIT
 from gamedp.runtime.jit import compiled, inlined
 
@@ -37,20 +38,19 @@ NUMBERS = 5
 class Block(NamedTuple):
     """The equation of some states of a component: S states, C choices, T transitions within it.
 
-    The value of choice c is ``known[c] + discount * sum(chances * values[targets])``. Arrays may be
-    longer than they need to be.
+    The value of choice c is ``constants[c] + discount * sum(probabilities * values[successors])``.
+    A type of its own beside :class:`gamedp.bellman.equation.Equation`, as it is filled again and
+    again: arrays may be longer than they need to be, and there is more about choices, for proofs.
 
     Attributes
     ----------
-    first_choice : (S + 1,)
-        The choices of state s are ``first_choice[s] .. first_choice[s + 1] - 1``.
+    graph : Graph
+        Of the states by their numbers in the component; unsigned.
     signs : (S,)
         1 where the mover wants the most, else -1.
     policy : (S,)
         The greedy choice in the last sweep.
-    first_transition : (C + 1,)
-        The transitions of choice c are ``first_transition[c] .. first_transition[c + 1] - 1``.
-    known : (C,)
+    constants : (C,)
         What a choice earns, and what the successors outside the component contribute.
     sizes : (C,)
         The same with the absolute values of all terms.
@@ -62,23 +62,19 @@ class Block(NamedTuple):
         How many successors the choice has in all.
     leaving : (C,)
         How likely the choice leaves the component.
-    targets : (T,)
-        The number of a successor in its component.
-    chances : (T,)
-        Its signed probability.
+    probabilities : (T,)
+        Signed.
     """
 
-    first_choice: Naturals
+    graph: Graph
     signs: Floats
     policy: Naturals
-    first_transition: Naturals
-    known: Floats
+    constants: Floats
     sizes: Floats
     slacks: Floats
     counts: Floats
     leaving: Floats
-    targets: Naturals
-    chances: Floats
+    probabilities: Floats
 
 
 def measure(start: int, stop: int, equation: Equation) -> tuple[int, int]:
@@ -99,17 +95,20 @@ measure_jit = inlined(measure)
 
 def reserve(num_states: int, num_choices: int, num_transitions: int, equation: Equation) -> Block:
     """Return a block with room for so many states, choices and transitions."""
-    return Block(
+    graph = Graph(
         np.empty(num_states + 1, np.uintp),
+        np.empty(num_choices + 1, np.uintp),
+        np.empty(num_transitions, equation.place.dtype),
+    )
+    return Block(
+        graph,
         np.empty(num_states),
         np.empty(num_states, np.uintp),
-        np.empty(num_choices + 1, np.uintp),
         np.empty(num_choices),
         np.empty(num_choices),
         np.empty(num_choices),
         np.empty(num_choices),
         np.empty(num_choices),
-        np.empty(num_transitions, equation.place.dtype),
         np.empty(num_transitions),
     )
 
@@ -137,13 +136,15 @@ def gather(
     outside : float
         The largest error of a successor outside the component.
     """
+    inner = block.graph
+    successors, probabilities = inner.successors, block.probabilities
     graph = equation.graph
     key_state = -1
     several = False
     outside = 0.0
     num_choices = num_transitions = np.uintp(0)
-    block.first_choice[0] = 0
-    block.first_transition[0] = 0
+    inner.choice_offsets[0] = 0
+    inner.transition_offsets[0] = 0
     for position in range(first, last):
         state = np.uintp(equation.order[position])
         block.signs[position - first] = 1.0 if equation.maximise[state] else -1.0
@@ -161,8 +162,8 @@ def gather(
                 place = int(equation.place[target])
                 if start <= place < stop:
                     number = place - start
-                    block.targets[num_transitions] = number
-                    block.chances[num_transitions] = probability
+                    successors[num_transitions] = number
+                    probabilities[num_transitions] = probability
                     num_transitions += ONE
                     if place >= position and number != key_state:
                         several = key_state >= 0
@@ -181,14 +182,14 @@ def gather(
             constant, constant_size = equation.constants[choice], abs(equation.sizes[choice])
             if constant_size != abs(constant):
                 slack += (float(next_t - first_t) + 8.0) * UNIT * constant_size
-            block.known[num_choices] = constant + equation.discount * total
+            block.constants[num_choices] = constant + equation.discount * total
             block.sizes[num_choices] = constant_size + equation.discount * size
             block.slacks[num_choices] = slack
             block.counts[num_choices] = next_t - first_t
             block.leaving[num_choices] = leaving
             num_choices += ONE
-            block.first_transition[num_choices] = num_transitions
-        block.first_choice[position - first + 1] = num_choices
+            inner.transition_offsets[num_choices] = num_transitions
+        inner.choice_offsets[position - first + 1] = num_choices
     return -1 if several else key_state, outside
 
 
@@ -226,24 +227,25 @@ def sweep(
     same : bool
         Whether the policy is that of the sweep before.
     """
+    graph = block.graph
     change = increase = 0.0
     same = True
     for state in range(num_states):
         sign = block.signs[state]
         best = -np.inf
-        best_choice = block.first_choice[state]
+        best_choice = graph.choice_offsets[state]
         slope = weight = share = 0.0
-        for choice in range(block.first_choice[state], block.first_choice[state + 1]):
+        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             # Four sums at once take hardly longer than one: each waits for its own last term.
             total = its_slope = its_weight = its_share = 0.0
-            for t in range(block.first_transition[choice], block.first_transition[choice + 1]):
-                target = block.targets[t]
-                chance = block.chances[t]
+            for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+                target = graph.successors[t]
+                chance = block.probabilities[t]
                 total += chance * numbers[VALUE, target]
                 its_slope += chance * numbers[SLOPE, target]
                 its_weight += abs(chance) * numbers[WEIGHT, target]
                 its_share += abs(chance) * numbers[SHARE, target]
-            value = sign * (block.known[choice] + discount * total)
+            value = sign * (block.constants[choice] + discount * total)
             if value > best:
                 best = value
                 best_choice = choice

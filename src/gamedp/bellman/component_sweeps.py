@@ -25,6 +25,7 @@ import numpy as np
 
 from gamedp.bellman.blocks import VALUE, WEIGHT, Block, sweep_jit as sweep_with_weights_jit
 from gamedp.bellman.sparse_elimination import DEAR, STAYS, eliminate_jit
+from gamedp.bellman.state_orders import lead_out_jit
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ BOTH, MAXIMISERS, MINIMISERS = 0, 1, 2
 
 MORE, TURNING, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
 """How far a component is: there is more to do; that should be tried from the other side, see
-:func:`turn`; values change so little that something can be proven; or the policy is best."""
+:func:`gamedp.bellman.state_orders.turn`; values change so little that something can be proven; or
+the policy is best."""
 
 SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS, SIDE, IS_EXACT, LED, TURNED, SETTLED, CHANGE = range(12)
 """What is remembered of a component between calls, as floating-point numbers.
@@ -85,13 +87,14 @@ def improve(
     changed : int
         How many choices of the policy were replaced.
     """
+    graph = block.graph
     change = 0.0
     changed = 0
     for state in range(np.uintp(num_states)):
         sign = block.signs[state]
         kept = block.policy[state]
-        first = block.first_choice[state]
-        last = block.first_choice[state + ONE]
+        first = graph.choice_offsets[state]
+        last = graph.choice_offsets[state + ONE]
         if who != BOTH and (who == MAXIMISERS) != (sign > 0.0):
             first = kept
             last = kept + ONE
@@ -99,9 +102,11 @@ def improve(
         best_choice = kept
         for choice in range(first, last):
             total = 0.0
-            for t in range(block.first_transition[choice], block.first_transition[choice + ONE]):
-                total += block.chances[t] * numbers[VALUE, block.targets[t]]
-            value = sign * (block.known[choice] + discount * total)
+            for t in range(
+                graph.transition_offsets[choice], graph.transition_offsets[choice + ONE]
+            ):
+                total += block.probabilities[t] * numbers[VALUE, graph.successors[t]]
+            value = sign * (block.constants[choice] + discount * total)
             if choice == kept:
                 present = value
             if value > best:
@@ -132,17 +137,20 @@ def follow(
         The largest change of a value, and the largest increase of a weight, in the last sweep.
     sweeps : int
     """
+    graph = block.graph
     change = increase = 0.0
     for sweep in range(repeats):
         change = increase = 0.0
         for state in range(np.uintp(num_states)):
             choice = block.policy[state]
             total = length = 0.0
-            for t in range(block.first_transition[choice], block.first_transition[choice + ONE]):
-                target = block.targets[t]
-                total += block.chances[t] * numbers[VALUE, target]
-                length += block.chances[t] * numbers[WEIGHT, target]
-            value = block.known[choice] + discount * total
+            for t in range(
+                graph.transition_offsets[choice], graph.transition_offsets[choice + ONE]
+            ):
+                target = graph.successors[t]
+                total += block.probabilities[t] * numbers[VALUE, target]
+                length += block.probabilities[t] * numbers[WEIGHT, target]
+            value = block.constants[choice] + discount * total
             weight = 1.0 + discount * length
             difference = abs(value - numbers[VALUE, state])
             if not difference <= change:
@@ -159,67 +167,10 @@ def follow(
 follow_jit = compiled(follow)
 
 
-def lead_out(
-    num_states: int, num_choices: int, num_transitions: int, block: Block, sequence: Naturals
-) -> int:
-    """Give a component the policy that may leave it in the fewest steps; return how many can.
-
-    Parameters
-    ----------
-    sequence : (S,)
-        Is set to the states, nearest to a way out first, those without one last.
-    """
-    owners = np.empty(num_choices, block.targets.dtype)
-    offsets = np.zeros(num_states + 1, np.uintp)
-    choices = np.empty(num_transitions, block.first_transition.dtype)
-    reached = np.zeros(num_states, np.bool_)
-    count = np.uintp(0)
-    for state in range(np.uintp(num_states)):
-        for choice in range(block.first_choice[state], block.first_choice[state + ONE]):
-            owners[choice] = state
-            if not reached[state] and block.leaving[choice] > 0.0:
-                reached[state] = True
-                block.policy[state] = choice
-                sequence[count] = state
-                count += ONE
-    for t in range(num_transitions):
-        offsets[block.targets[t]] += ONE
-    total = np.uintp(0)
-    for state in range(np.uintp(num_states)):
-        total += offsets[state]
-        offsets[state] = total
-    offsets[num_states] = total
-    for choice in range(np.uintp(num_choices)):
-        for t in range(block.first_transition[choice], block.first_transition[choice + ONE]):
-            offsets[block.targets[t]] -= ONE
-            choices[offsets[block.targets[t]]] = choice
-    done = np.uintp(0)
-    while done < count:
-        nearer = sequence[done]
-        done += ONE
-        for place in range(offsets[nearer], offsets[nearer + ONE]):
-            choice = choices[place]
-            owner = np.uintp(owners[choice])
-            if not reached[owner]:
-                reached[owner] = True
-                block.policy[owner] = choice
-                sequence[count] = owner
-                count += ONE
-    found = int(count)
-    for state in range(np.uintp(num_states)):
-        if not reached[state]:
-            sequence[count] = state
-            count += ONE
-    return found
-
-
-lead_out_jit = compiled(lead_out)
-
-
 def begin(num_states: int, block: Block) -> None:
     """Prepare for the first sweep: the policy takes the first choices."""
     for state in range(np.uintp(num_states)):
-        block.policy[state] = block.first_choice[state]
+        block.policy[state] = block.graph.choice_offsets[state]
 
 
 begin_jit = compiled(begin)
@@ -227,11 +178,12 @@ begin_jit = compiled(begin)
 
 def chooser(num_states: int, block: Block, swaps: bool) -> int:
     """Say who chooses in a component: `SURE`, `ALONE`, `OPPONENTS` or `SWAPS`."""
+    graph = block.graph
     if swaps:
         return SWAPS
     sign = 0.0
     for state in range(np.uintp(num_states)):
-        if block.first_choice[state + ONE] - block.first_choice[state] > ONE:
+        if graph.choice_offsets[state + ONE] - graph.choice_offsets[state] > ONE:
             if sign * block.signs[state] < 0.0:
                 return OPPONENTS
             sign = block.signs[state]
@@ -365,6 +317,7 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
     done : bool
         Whether there are such weights, and they were not too expensive.
     """
+    graph = block.graph
     policy = np.empty(num_states, np.uintp)
     values = np.empty(num_states)
     scale = 0.0
@@ -380,16 +333,16 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
         rounds += 1
         for state in range(np.uintp(num_states)):
             longest = numbers[WEIGHT, state] * (1.0 + 1e-9)
-            for choice in range(block.first_choice[state], block.first_choice[state + ONE]):
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + ONE]):
                 total = length = 0.0
                 for t in range(
-                    block.first_transition[choice], block.first_transition[choice + ONE]
+                    graph.transition_offsets[choice], graph.transition_offsets[choice + ONE]
                 ):
-                    target = block.targets[t]
-                    total += block.chances[t] * values[target]
-                    length += block.chances[t] * numbers[WEIGHT, target]
+                    target = graph.successors[t]
+                    total += block.probabilities[t] * values[target]
+                    length += block.probabilities[t] * numbers[WEIGHT, target]
                 worse = block.signs[state] * (
-                    values[state] - (block.known[choice] + discount * total)
+                    values[state] - (block.constants[choice] + discount * total)
                 )
                 weight = 1.0 + discount * length
                 # A choice that is worse by more can do no harm, as much longer as it may take.
@@ -408,97 +361,3 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
 
 
 dwell_jit = compiled(dwell)
-
-
-def rearrange(
-    num_states: int, num_choices: int, num_transitions: int, block: Block, sequence: Naturals
-) -> Block:
-    """Return a component with its states in another order, without what only proofs need."""
-    number = np.empty(num_states, block.targets.dtype)
-    for position in range(num_states):
-        number[sequence[position]] = position
-    result = Block(
-        np.empty(num_states + 1, np.uintp),
-        np.empty(num_states),
-        np.empty(num_states, np.uintp),
-        np.empty(num_choices + 1, np.uintp),
-        np.empty(num_choices),
-        block.sizes,
-        block.slacks,
-        block.counts,
-        np.empty(num_choices),
-        np.empty(num_transitions, block.targets.dtype),
-        np.empty(num_transitions),
-    )
-    choice = place = np.uintp(0)
-    result.first_choice[0] = result.first_transition[0] = 0
-    for position in range(np.uintp(num_states)):
-        state = sequence[position]
-        first = block.first_choice[state]
-        result.signs[position] = block.signs[state]
-        result.policy[position] = choice + (block.policy[state] - first)
-        for old in range(first, block.first_choice[state + ONE]):
-            for t in range(block.first_transition[old], block.first_transition[old + ONE]):
-                result.targets[place] = number[block.targets[t]]
-                result.chances[place] = block.chances[t]
-                place += ONE
-            result.known[choice] = block.known[old]
-            result.leaving[choice] = block.leaving[old]
-            choice += ONE
-            result.first_transition[choice] = place
-        result.first_choice[position + ONE] = choice
-    return result
-
-
-rearrange_jit = compiled(rearrange)
-
-
-def turn(
-    num_states: int,
-    num_choices: int,
-    num_transitions: int,
-    block: Block,
-    numbers: Floats,
-    sequence: Naturals,
-) -> Block:
-    """Return a component with those states first that are nearest to a way out, led out of it.
-
-    Values are set to what is too bad for everyone: where a step costs, those that sweeps find on
-    ways that lead nowhere are too good, and rise by one step with every sweep.
-
-    Parameters
-    ----------
-    sequence : (S,)
-        Is set to the states in their new order.
-    """
-    lead_out_jit(num_states, num_choices, num_transitions, block, sequence)
-    worst = 0.0
-    for choice in range(num_choices):
-        worst = max(worst, abs(block.known[choice]))
-    for state in range(num_states):
-        numbers[VALUE, state] = -block.signs[state] * worst * num_states
-    turned: Block = rearrange_jit(num_states, num_choices, num_transitions, block, sequence)
-    return turned
-
-
-turn_jit = compiled(turn)
-
-
-def put_back(
-    num_states: int,
-    rearranged: Block,
-    found: Floats,
-    sequence: Naturals,
-    block: Block,
-    numbers: Floats,
-) -> None:
-    """Give a component the policy and the numbers found with its states in another order."""
-    for position in range(np.uintp(num_states)):
-        state = sequence[position]
-        chosen = rearranged.policy[position] - rearranged.first_choice[position]
-        block.policy[state] = block.first_choice[state] + chosen
-        numbers[VALUE, state] = found[VALUE, position]
-        numbers[WEIGHT, state] = found[WEIGHT, position]
-
-
-put_back_jit = compiled(put_back)

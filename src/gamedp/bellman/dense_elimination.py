@@ -49,25 +49,26 @@ def lay_out(size: int, discount: float, block: Block, matrix: Floats, costs: Flo
     clear : bool
         Whether all probabilities sum to one, but for rounding.
     """
+    graph = block.graph
     clear = True
     for state in range(np.uintp(size)):
         choice = block.policy[state]
-        first = block.first_transition[choice]
-        last = block.first_transition[choice + ONE]
+        first = graph.transition_offsets[choice]
+        last = graph.transition_offsets[choice + ONE]
         total = block.leaving[choice]
         outside = block.counts[choice] - float(last - first)
         cost = 4.0 + (outside + 2.0 if outside > 0.0 else 0.0) + (3.0 if discount < 1.0 else 0.0)
         for t in range(first, last):
-            target = np.uintp(block.targets[t])
+            target = np.uintp(graph.successors[t])
             if matrix[state, target] > 0.0:
                 cost += 1.0
-            matrix[state, target] += discount * block.chances[t]
-            total += block.chances[t]
+            matrix[state, target] += discount * block.probabilities[t]
+            total += block.probabilities[t]
         if total != 1.0:
             clear = clear and abs(total - 1.0) <= (block.counts[choice] + 8.0) * UNIT
             cost += abs(total - 1.0) / UNIT
         matrix[state, size + AWAY] = (1.0 - discount) + discount * block.leaving[choice]
-        matrix[state, size + GAIN] = block.known[choice]
+        matrix[state, size + GAIN] = block.constants[choice]
         matrix[state, size + LENGTH] = 1.0
         matrix[state, size + SIZE] = block.sizes[choice]
         matrix[state, size + DOUBT] = discount * block.slacks[choice]

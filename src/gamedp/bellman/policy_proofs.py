@@ -45,6 +45,7 @@ import numpy as np
 from gamedp.bellman.blocks import ERROR, NUMBERS, VALUE, WEIGHT, Block
 from gamedp.bellman.component_sweeps import OPPONENTS, SWAPS
 from gamedp.bellman.sparse_elimination import MANY, eliminate_jit
+from gamedp.graph.graph import Graph
 from gamedp.runtime.floats import TINY, UNIT, UPWARD
 from gamedp.runtime.jit import compiled, inlined
 
@@ -63,10 +64,11 @@ ROUNDS = 64
 
 def followed(size: int, block: Block) -> int:
     """Count the transitions within a component that its policy may take."""
+    graph = block.graph
     count = np.uintp(0)
     for state in range(np.uintp(size)):
         choice = block.policy[state]
-        count += block.first_transition[choice + ONE] - block.first_transition[choice]
+        count += graph.transition_offsets[choice + ONE] - graph.transition_offsets[choice]
     return int(count)
 
 
@@ -78,41 +80,45 @@ def mirrored(size: int, block: Block) -> Block:
 
     The policy goes over to it: what changes the players' places leads to the other side.
     """
+    graph = block.graph
     length = 2 * followed_jit(size, block)
-    result = Block(
+    choices = Graph(
         np.empty(2 * size + 1, np.uintp),
+        np.empty(2 * size + 1, np.uintp),
+        np.empty(length, graph.successors.dtype),
+    )
+    result = Block(
+        choices,
         np.empty(2 * size),
         np.empty(2 * size, np.uintp),
-        np.empty(2 * size + 1, np.uintp),
         np.empty(2 * size),
         np.empty(2 * size),
         np.empty(2 * size),
         np.empty(2 * size),
         np.empty(2 * size),
-        np.empty(length, block.targets.dtype),
         np.empty(length),
     )
     place = np.uintp(0)
-    result.first_choice[0] = result.first_transition[0] = 0
+    choices.choice_offsets[0] = choices.transition_offsets[0] = 0
     for number in range(np.uintp(2 * size)):
         other = number >= size
         sign = -1.0 if other else 1.0
         state = number - np.uintp(size) if other else number
         choice = block.policy[state]
-        for t in range(block.first_transition[choice], block.first_transition[choice + ONE]):
-            crosses = (block.chances[t] < 0.0) != other
-            result.targets[place] = block.targets[t] + (size if crosses else 0)
-            result.chances[place] = abs(block.chances[t])
+        for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + ONE]):
+            crosses = (block.probabilities[t] < 0.0) != other
+            choices.successors[place] = graph.successors[t] + (size if crosses else 0)
+            result.probabilities[place] = abs(block.probabilities[t])
             place += ONE
         result.signs[number] = sign * block.signs[state]
         result.policy[number] = number
-        result.known[number] = sign * block.known[choice]
+        result.constants[number] = sign * block.constants[choice]
         result.sizes[number] = block.sizes[choice]
         result.slacks[number] = block.slacks[choice]
         result.counts[number] = block.counts[choice]
         result.leaving[number] = block.leaving[choice]
-        result.first_choice[number + ONE] = number + ONE
-        result.first_transition[number + ONE] = place
+        choices.choice_offsets[number + ONE] = number + ONE
+        choices.transition_offsets[number + ONE] = place
     return result
 
 
@@ -346,13 +352,14 @@ def look_around(
     better, multiple, ties
         As of :func:`compare`; `better` is negative where nothing is known of the numbers.
     """
+    inner = block.graph
     graph = equation.graph
     size = stop - start
     for number in range(size):
         state = equation.order[start + number]
         values[state] = numbers[VALUE, number]
         errors[state] = numbers[ERROR, number]
-        chosen = block.policy[number] - block.first_choice[number]
+        chosen = block.policy[number] - inner.choice_offsets[number]
         policy[state] = graph.choice_offsets[state] + chosen
     if not relative < MANY:
         return -1, np.inf, np.inf
@@ -369,7 +376,7 @@ def look_around(
         for number in range(size):
             state = equation.order[start + number]
             chosen = policy[state] - graph.choice_offsets[state]
-            block.policy[number] = block.first_choice[number] + chosen
+            block.policy[number] = inner.choice_offsets[number] + chosen
     return better, multiple, ties
 
 

@@ -306,10 +306,11 @@ def check(
     least, most
         The multiples that do for these states as well as for those before, if any does.
     """
+    inner = block.graph
     graph = equation.graph
     for position in range(first, last):
         state = equation.order[position]
-        first_choice = block.first_choice[position - first]
+        first_choice = inner.choice_offsets[position - first]
         sign = block.signs[position - first]
         value = sign * numbers[VALUE, position - start]
         its_weight = numbers[WEIGHT, position - start]
@@ -323,21 +324,21 @@ def check(
         kept_slack = 0.0
         kept_fall = 0.0
         doubt = 0.0
-        for choice in range(first_choice, block.first_choice[position - first + 1]):
+        for choice in range(first_choice, inner.choice_offsets[position - first + 1]):
             total = 0.0
             size = 0.0
             inside = 0.0
             weight = 0.0
-            for t in range(block.first_transition[choice], block.first_transition[choice + 1]):
-                target = block.targets[t]
-                term = block.chances[t] * numbers[VALUE, target]
-                chance = abs(block.chances[t])
+            for t in range(inner.transition_offsets[choice], inner.transition_offsets[choice + 1]):
+                target = inner.successors[t]
+                term = block.probabilities[t] * numbers[VALUE, target]
+                chance = abs(block.probabilities[t])
                 total += term
                 size += abs(term)
                 inside += chance
                 weight += chance * numbers[WEIGHT, target]
             size = block.sizes[choice] + equation.discount * size
-            result = sign * (block.known[choice] + equation.discount * total)
+            result = sign * (block.constants[choice] + equation.discount * total)
             # What the errors outside grow by on this step, and rounding.
             slack = equation.discount * (block.slacks[choice] + inside * outside) - outside
             count = block.counts[choice] + 8.0

@@ -143,8 +143,9 @@ def eliminate(
         How far off the weights are, relatively; infinite if nothing is known, as are the errors
         then.
     """
+    graph = block.graph
     offsets = np.empty(num_states + 1, np.uintp)
-    columns = np.empty(2 * num_states + 16, block.targets.dtype)
+    columns = np.empty(2 * num_states + 16, graph.successors.dtype)
     shares = np.empty(2 * num_states + 16)
     found = np.empty((num_states, COLUMNS))
     chances = np.empty(num_states)
@@ -159,9 +160,9 @@ def eliminate(
     offsets[0] = 0
     for state in range(np.uintp(num_states)):
         choice = block.policy[state]
-        first = block.first_transition[choice]
-        last = block.first_transition[choice + ONE]
-        gain = block.known[choice]
+        first = graph.transition_offsets[choice]
+        last = graph.transition_offsets[choice + ONE]
+        gain = block.constants[choice]
         length = 1.0
         leaving = (1.0 - discount) + discount * block.leaving[choice]
         size = block.sizes[choice]
@@ -172,9 +173,9 @@ def eliminate(
         cost = 4.0
         num_before = num_after = np.uintp(0)
         for t in range(first, last):
-            target = np.uintp(block.targets[t])
-            chance = discount * block.chances[t]
-            total += block.chances[t]
+            target = np.uintp(graph.successors[t])
+            chance = discount * block.probabilities[t]
+            total += block.probabilities[t]
             if seen[target] == state:
                 chances[target] += chance
                 cost += 1.0

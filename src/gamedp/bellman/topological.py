@@ -115,7 +115,7 @@ def take_over(
     """Give the states of a component the values and the choices of the gathered one."""
     for number in range(size):
         state = equation.order[start + number]
-        chosen = block.policy[number] - block.first_choice[number]
+        chosen = block.policy[number] - block.graph.choice_offsets[number]
         policy[state] = equation.graph.choice_offsets[state] + chosen
         values[state] = numbers[VALUE, number]
 
@@ -322,7 +322,7 @@ def solve_components(
         if size > len(block.signs):
             return number
         num_choices, num_transitions = measure_jit(start, stop, equation)
-        if num_choices > len(block.known) or num_transitions > len(block.targets):
+        if num_choices > len(block.constants) or num_transitions > len(block.graph.successors):
             return number
         key_state, outside = gather_jit(start, stop, start, stop, equation, values, errors, block)
         done = EXACT
@@ -338,7 +338,7 @@ def solve_components(
                 numbers[SLOPE, member] = numbers[WEIGHT, member] = numbers[SHARE, member] = 0.0
             begin_jit(size, block)
             memory[:] = 0.0
-            num_inner = np.int64(block.first_transition[num_choices])
+            num_inner = np.int64(block.graph.transition_offsets[num_choices])
             done = iterate_jit(
                 size,
                 np.int64(num_choices),  # of the type that callers from outside have: compiled once
@@ -371,7 +371,7 @@ def solve_components(
             equation,
             outside,
             tolerance,
-            64 * (size + np.int64(block.first_transition[num_choices])),
+            64 * (size + np.int64(block.graph.transition_offsets[num_choices])),
             chooser_jit(size, block, swaps),
             one_sign,
             block,

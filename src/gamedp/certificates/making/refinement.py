@@ -25,6 +25,7 @@ from gamedp.bellman import sparse_elimination
 from gamedp.bellman.blocks import ERROR, VALUE, Block
 from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
 from gamedp.certificates.checking.directions import Ending, oriented
+from gamedp.graph.graph import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -328,18 +329,17 @@ class _Chain:
         count = len(self.nodes)
         every = np.arange(count + 1, dtype=np.uintp)
         nothing = np.zeros(count)
+        graph = Graph(every, self.offsets.astype(np.uintp), self.targets)  # type: ignore[arg-type] # blocks are unsigned
         block = Block(
-            first_choice=every,
+            graph=graph,
             signs=np.ones(count),
             policy=every[:-1].copy(),
-            first_transition=self.offsets.astype(np.uintp),
-            known=known[self.nodes],
+            constants=known[self.nodes],
             sizes=nothing,
             slacks=nothing,
             counts=nothing,
             leaving=self.leaving,
-            targets=self.targets,  # type: ignore[arg-type] # as in all blocks: looked up unsigned
-            chances=self.chances,
+            probabilities=self.chances,
         )
         numbers = np.zeros((ERROR + 1, count))
         terms, _ = sparse_elimination.eliminate_jit(count, discount, block, MOST_TERMS, numbers)

@@ -108,8 +108,8 @@ def _fits(block: blocks.Block, num_states: int, num_choices: int, num_transition
     """Say whether a block has room for so many."""
     return (
         num_states <= len(block.signs)
-        and num_choices <= len(block.known)
-        and num_transitions <= len(block.targets)
+        and num_choices <= len(block.constants)
+        and num_transitions <= len(block.graph.successors)
     )
 
 

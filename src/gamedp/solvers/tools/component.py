@@ -12,6 +12,7 @@ from gamedp.bellman import (
     dense_elimination,
     policy_proofs,
     sparse_elimination,
+    state_orders,
     topological,
 )
 from gamedp.results.solution import Status
@@ -105,7 +106,7 @@ class Component:
         _, self.outside = blocks.gather_jit(
             *bounds, *bounds, run.equation, run.values, run.errors, self.block
         )
-        self.lengths = num_choices, int(self.block.first_transition[num_choices])
+        self.lengths = num_choices, int(self.block.graph.transition_offsets[num_choices])
         self.numbers = np.zeros((blocks.NUMBERS, self.size))
         self.numbers[blocks.VALUE] = run.values[self.states]
         component_sweeps.begin_jit(self.size, self.block)
@@ -167,10 +168,10 @@ class Component:
         return int(found)
 
     def turn(self) -> None:
-        """Begin anew from the other side, see :func:`gamedp.bellman.component_sweeps.turn`."""
+        """Begin anew from the other side, see :func:`gamedp.bellman.state_orders.turn`."""
         sequence = np.empty(self.size, np.uintp)
         sizes = self.size, *self.lengths
-        block = component_sweeps.turn_jit(*sizes, self.block, self.numbers, sequence)
+        block = state_orders.turn_jit(*sizes, self.block, self.numbers, sequence)
         numbers = np.zeros_like(self.numbers)
         numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
         self.rearranged = block, numbers, sequence
@@ -178,7 +179,7 @@ class Component:
     def take_policy(self) -> None:
         """Take over the policy of the run."""
         chosen = self.run.policy[self.states] - self.run.equation.graph.choice_offsets[self.states]
-        self.block.policy[:] = self.block.first_choice[:-1] + chosen.astype(np.uintp)
+        self.block.policy[:] = self.block.graph.choice_offsets[:-1] + chosen.astype(np.uintp)
 
     def evaluate(self, enough: float) -> bool:
         """Find the values of the policy: by elimination or, if that is too expensive, by sweeps.
@@ -396,6 +397,4 @@ class Component:
     def _put_back(self) -> None:
         if self.rearranged is not None:
             block, numbers, sequence = self.rearranged
-            component_sweeps.put_back_jit(
-                self.size, block, numbers, sequence, self.block, self.numbers
-            )
+            state_orders.put_back_jit(self.size, block, numbers, sequence, self.block, self.numbers)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.bellman import average, ways as kernels
+from gamedp.bellman import average, way_totals, ways as kernels
 from gamedp.bellman.ways import STAY
 from gamedp.graph.sets import positive
 from gamedp.model.model import Model
@@ -300,7 +300,7 @@ class Ways:
         num_nodes = self.num_nodes
         constants = np.full(num_nodes, np.nan)
         question = self.model.rewards, self.sign, gains, values, self._margin(gains, values)
-        if kernels.lift_jit(
+        if way_totals.lift_jit(
             self.num_parts,
             self.map,
             *question,
@@ -360,7 +360,7 @@ class Ways:
         moving = (policy >= 0) & ~stays
         biases, room = np.where(moving, 0.0, values), np.zeros(model.num_states)
         question = model.rewards, self.sign, gains, policy, moving, self._margin(gains, values)
-        if kernels.lead_jit(self.map, *question, kernels.REPEATS * self._budget, biases, room):
+        if way_totals.lead_jit(self.map, *question, kernels.REPEATS * self._budget, biases, room):
             return biases
         choices = policy[moving]
         transitions = ragged(model.transition_offsets, choices)

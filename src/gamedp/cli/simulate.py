@@ -95,7 +95,7 @@ def simulate(
         pairs.append(
             ("mean", f"{found.means[player]:.10g}   for {whose}, give or take {error:.2g}")
         )
-        pairs.append(("exactly", f"{true.value(player=player)!r}"))
+        pairs.append(("value", f"{true.value(player=player)!r}"))
     pairs.append(("plies", f"{found.mean_plies:.10g} on average"))
     if agrees is not None:
         words = "games as far off or farther are so likely, if the exact value is right"

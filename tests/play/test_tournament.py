@@ -589,9 +589,9 @@ class TestBindOnce:
         bound = []
         original = compiler_search._compiled
 
-        def counted(rules, *arguments):
+        def counted(rules, *arguments, **options):
             bound.append(rules.game)
-            return original(rules, *arguments)
+            return original(rules, *arguments, **options)
 
         monkeypatch.setattr(compiler_search, "_compiled", counted)
         game, other = Mancala(pits=2, stones=1), Mancala(pits=2, stones=2)
@@ -612,7 +612,7 @@ class TestBindOnce:
     def test_what_does_not_compile_warns_once_and_is_not_tried_again(self, monkeypatch):
         tried = []
 
-        def refuses(*arguments):
+        def refuses(*arguments, **_options):
             tried.append(arguments)
             raise TypeError
 

@@ -24,7 +24,8 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.searchers import alpha_beta_loop, max_n_loop, proof_number_loop
+from gamedp.rules.game import Rules
+from gamedp.searchers import alpha_beta_loop, bound_rules, max_n_loop, proof_number_loop
 from gamedp.searchers.endings import loop as endings_loop
 
 large = pytest.mark.skipif(
@@ -552,3 +553,22 @@ def test_one_best_action_leaves_open_what_is_not_known_of_the_others(pits, stone
         assert entry.lower <= truth[entry.action] <= entry.upper
         assert entry.value >= truth[entry.action]
         assert entry.bound == "at most" or entry.value == truth[entry.action]
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="it is about compiled rules")
+def test_a_search_without_endgame_tables_hands_on_no_fields_of_theirs():
+    """Every call of a method copies all fields, an array's as many words."""
+    game = Mancala(pits=2, stones=2)
+    rules, state = Rules(game), game.initial_state()
+    fields = []
+    for with_endings in (True, False):
+        found = bound_rules.search_rules(
+            rules,
+            state,
+            alpha_beta_loop.alpha_beta_jit,
+            lambda _: None,
+            compile="always",
+            with_endings=with_endings,
+        )
+        fields.append({name for name, _ in found.game.numba_type.fields})
+    assert fields[1] < fields[0]

@@ -49,6 +49,9 @@ __all__ = [
     "search_rules",
 ]
 
+OF_ENDINGS = ("material", "ending_index", "ending_range", "next_ending")
+"""Methods that are asked only where there are endgame tables."""
+
 NUMBERS = frozenset({"payoff", "reward", "heuristic"})
 """Methods that answer with one number."""
 
@@ -186,6 +189,7 @@ def search_rules(
     *,
     compile: Literal["auto", "always", "never"],
     more: tuple[str, ...] = (),
+    with_endings: bool = True,
 ) -> SearchRules:
     """Make a game ready for a loop of search: compiled if it can be, or as plain Python.
 
@@ -201,17 +205,28 @@ def search_rules(
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     more : tuple of str
-        Methods without a stand-in that are asked, too. All fields that they read make every call of
-        a method slower, so no other search has them.
+        Methods without a stand-in that are asked, too.
+    with_endings : bool
+        Whether endgame tables are asked. If not, the fields of the game that serve these alone are
+        left out: every call of a method hands on all fields.
     """
     if compile == "never":
         return _plain(rules, loop, more)
     layout, bound = Layout.of(state), _bound.get()
-    key = (id(rules.game), repr(layout), loop, more, compile)
+    key = (id(rules.game), repr(layout), loop, more, with_endings, compile)
     if bound is not None and key in bound:
         _, found = bound[key]
     else:
-        found = _tested(rules, state, layout, loop, warm_up, must=compile == "always", more=more)
+        found = _tested(
+            rules,
+            state,
+            layout,
+            loop,
+            warm_up,
+            must=compile == "always",
+            more=more,
+            with_endings=with_endings,
+        )
         if bound is not None:
             bound[key] = rules.game, found  # the game too, for no other may get its id
     return _plain(rules, loop, more) if found is None else found
@@ -243,6 +258,7 @@ def _tested(
     *,
     must: bool,
     more: tuple[str, ...],
+    with_endings: bool,
 ) -> SearchRules | None:
     """Return the rules compiled, after a first call; None, after a warning, if that fails."""
     if layout is None or layout.is_leaf:
@@ -250,7 +266,7 @@ def _tested(
         fall_back(rules.game, reason, must=must)
         return None
     try:
-        compiled = _compiled(rules, state, layout, loop, more)
+        compiled = _compiled(rules, state, layout, loop, more, with_endings=with_endings)
         warm_up(compiled)
     except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
         expand(rules, state)  # rules that do not compile are often just wrong
@@ -260,11 +276,22 @@ def _tested(
 
 
 def _compiled(
-    rules: Rules, state: Any, layout: Layout, loop: Callable[..., int], more: tuple[str, ...]
+    rules: Rules,
+    state: Any,
+    layout: Layout,
+    loop: Callable[..., int],
+    more: tuple[str, ...],
+    *,
+    with_endings: bool,
 ) -> SearchRules:
-    anatomy = dissect(rules.game, (*ENTRY_METHODS, *more), SEARCH_DEFAULTS)
+    asked, left_out = SEARCH_DEFAULTS, {}
+    if not with_endings:
+        left_out = {name: SEARCH_DEFAULTS[name] for name in OF_ENDINGS}
+        asked = {name: each for name, each in asked.items() if name not in left_out}
+    anatomy = dissect(rules.game, (*ENTRY_METHODS, *more), asked)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"
-    methods = anatomy.methods | state_functions(layout)
+    # What other methods call of those left out is the game's own; no loop asks the stand-ins.
+    methods = left_out | anatomy.methods | state_functions(layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
     is_compiled = not numba.config.DISABLE_JIT
     return SearchRules(

@@ -125,7 +125,13 @@ class Driver:
         self._banks = banks
         self._must_end = must_end
         asked = search_rules(
-            rules, state, loop.function, self._warm_up, compile=compile, more=loop.more
+            rules,
+            state,
+            loop.function,
+            self._warm_up,
+            compile=compile,
+            more=loop.more,
+            with_endings=endings is not None,
         )
         if asked is not getattr(self, "asked", None):
             self._lay_out(asked)

@@ -20,7 +20,7 @@ from gamedp.bellman.equation import unordered_equation
 from gamedp.certificates.checking.checker import RULES
 from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
 from gamedp.certificates.checking.directions import oriented
-from gamedp.certificates.making import judging_kernels as judging, rank_kernels as kernels
+from gamedp.certificates.making import first_look_kernels, rank_kernels as kernels
 from gamedp.errors import CertificateError, DamagedFileError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.matches import Matches, Nim
@@ -925,10 +925,10 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
     good = np.ones((2, model.num_choices), np.bool_)
     results = []
     for names in (
-        ("keep_inside", "find_gains", "descend", "relax"),
-        ("keep_inside_jit", "find_gains_jit", "descend_jit", "relax_jit"),
+        ("keep_inside", "find_gains", "rank_in_order", "relax"),
+        ("keep_inside_jit", "find_gains_jit", "rank_in_order_jit", "relax_jit"),
     ):
-        keep, find, descend, relax = (getattr(kernels, name) for name in names)
+        keep, find, rank_in_order, relax = (getattr(kernels, name) for name in names)
         members, gains = inside.copy(), np.full(inside.shape, kernels.NONE)
         keep(equation, structure.order, good, ranked, members, gains)
         by = np.full(inside.shape, kernels.NONE)
@@ -940,7 +940,7 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
         turn = transpose_jit if relax is kernels.relax_jit else transpose
         turn(*structure.graph[1:], model.probabilities, offsets, sources)
         ranks = np.where(ranked, 0, kernels.NONE)
-        descend(equation, False, good, inside, ranks, by)
+        rank_in_order(equation, False, good, inside, ranks, by)
         dirty = ranked | inside
         relax(
             equation, True, Reverse(structure.owners, offsets, sources), via, inside,
@@ -948,12 +948,14 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
         )  # fmt: skip
         columns = np.tile(bounds.T, 2)
         shape = (2, model.num_choices)
-        judged = judging.Judged(
+        found = first_look_kernels.ChoiceMisses(
             np.empty(shape), np.empty(shape, bool), np.empty((2, len(inside.T)), int)
         )
-        judge = judging.judge_jit if relax is kernels.relax_jit else judging.judge
-        judge(equation, columns, 0.9, np.array([False, True]), True, judged)
-        results.append((members, gains, by, ranks, bounds, sources, dirty, *judged))
+        look = (
+            first_look_kernels.look_jit if relax is kernels.relax_jit else first_look_kernels.look
+        )
+        look(equation, columns, 0.9, np.array([False, True]), True, found)
+        results.append((members, gains, by, ranks, bounds, sources, dirty, *found))
     for plain, compiled in zip(*results, strict=True):
         assert np.array_equal(plain, compiled)
 

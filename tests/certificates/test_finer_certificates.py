@@ -15,7 +15,7 @@ from solving import assert_contains, solve_best_effort
 import gamedp
 from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
 from gamedp.certificates.checking.directions import oriented
-from gamedp.certificates.making.ranks import Judgement, Ranking
+from gamedp.certificates.making.ranks import FirstLook, Ranking
 from gamedp.certificates.making.refinement import Refining, _two_less, cut
 from gamedp.errors import CertificateError
 from gamedp.reduction.fixed_policies import fix
@@ -643,7 +643,7 @@ def test_who_gains_at_a_rank_has_a_choice_to_keep_to():
         upper=np.array([1.5, 0.5, 0.5]),
         digest=model.digest(),
     )
-    ranking = Ranking(Judgement(model, plain), 0.0)
+    ranking = Ranking(FirstLook(model, plain), 0.0)
     assert ranking.ranks[0, 0] == ranking.ranks[0, 1] > 0
     assert ranking.via[0, 0] == 1
     gamedp.verify(model, ranking.certificate())

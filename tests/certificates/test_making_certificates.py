@@ -1,4 +1,4 @@
-"""Making certificates: how often bounds are judged, ranked and checked."""
+"""Making certificates: how often bounds are looked at, ranked and checked."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import gamedp
 from gamedp.certificates.making import (
     bounds,
-    judging_kernels as judging,
+    first_look_kernels,
     rank_kernels as kernels,
     ranks,
 )
@@ -41,16 +41,16 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_bounds_are_judged_and_checked_once(name, monkeypatch):
+def test_bounds_are_looked_at_and_checked_once(name, monkeypatch):
     """Also where bounds have to be widened for rounding, as those of the least probability."""
     make, objective = CASES[name]
     solution = gamedp.solve(make(), objective)
-    judged = counted(monkeypatch, judging, "judge_jit")
+    found = counted(monkeypatch, first_look_kernels, "look_jit")
     checked = counted(monkeypatch, bounds, "accept")
     spread = counted(monkeypatch, kernels, "spread_jit")
     certificate = gamedp.certify(solution)
     assert len(checked) == 1
-    assert len(judged) == (name != "average")
+    assert len(found) == (name != "average")
     assert len(spread) <= 1
     assert gamedp.verify(solution.model, certificate).states == solution.model.num_states
 

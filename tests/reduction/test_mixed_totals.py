@@ -6,8 +6,8 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from contested_games import contested_games
 from forging import claimed, forged
+from games_of_opponents import games_of_opponents
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from reductions import is_reduced, reduction_of
 
@@ -24,7 +24,7 @@ relaxed = settings(
     suppress_health_check=list(HealthCheck),
 )
 sides = st.sampled_from(["max", "min"])
-drawn = contested_games(st.sampled_from([-3, -1, 0, 2]))
+drawn = games_of_opponents(st.sampled_from([-3, -1, 0, 2]))
 SOLVERS = (
     gamedp.solvers.TopologicalValueIteration(max_sweeps=50_000),
     gamedp.solvers.IntervalIteration(max_sweeps=50_000),
@@ -127,7 +127,7 @@ def test_two_opponents(model, optimum):
 
 
 @relaxed
-@given(contested_games(st.sampled_from([-1, 0, 0])), sides)
+@given(games_of_opponents(st.sampled_from([-1, 0, 0])), sides)
 def test_what_can_be_put_off_for_ever(model, optimum):
     """Where that is minus infinity, it might as well be an end that is worth almost as little."""
     objective = gamedp.TotalReward(optimum, until=model.terminals.tolist())

@@ -25,7 +25,7 @@ PROPER = [
     gamedp.solvers.AndersonAcceleration(),
     gamedp.solvers.LinearProgramming(),
 ]
-CONTESTED = [
+OF_OPPONENTS = [
     gamedp.solvers.IntervalIteration(),
     gamedp.solvers.TopologicalValueIteration(),
     gamedp.solvers.StrategyIteration(),
@@ -79,10 +79,12 @@ def test_all_solvers(model, optimum):
     reduction = reduction_of(problem)
     assume(is_reduced(reduction))
     truth = exact_values(model, objective)
-    contested = reduction.problem.is_contested
-    for solver in [*CONTESTED, *([] if contested else PROPER)]:
+    needs_deflation = reduction.problem.needs_deflation
+    for solver in [*OF_OPPONENTS, *([] if needs_deflation else PROPER)]:
         if not solver.supports(problem):
-            assert isinstance(solver, (gamedp.solvers.LinearProgramming, *map(type, CONTESTED[2:])))
+            assert isinstance(
+                solver, (gamedp.solvers.LinearProgramming, *map(type, OF_OPPONENTS[2:]))
+            )
             continue
         solution = gamedp.solve(model, objective, solver, tolerance=1e-7)
         assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
@@ -112,7 +114,7 @@ def test_each_can_send_the_other_back():
         num_players=2,
     )
     truth = exact_values(model)
-    for solver in (None, *CONTESTED):
+    for solver in (None, *OF_OPPONENTS):
         solution = gamedp.solve(model, solver=solver)
         assert solution.values == pytest.approx([float(value) for value in truth], abs=1e-6)
         assert gamedp.verify(model, gamedp.certify(solution)).width <= 1e-6

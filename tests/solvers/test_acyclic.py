@@ -50,7 +50,7 @@ def with_sinks(model):
 def check_acyclic(model, objective):
     """Hold the answer of one pass against exact arithmetic: values, bounds and the policy."""
     problem = gamedp.Problem(model, objective)
-    assert acyclic.find_straight(problem) is not None
+    assert acyclic.solve_acyclic(problem) is not None
     solution = gamedp.solve(model, objective)
     assert solution.solver == gamedp.solvers.BackwardInduction()
     truth = exact_values(model, objective)
@@ -112,10 +112,10 @@ def test_totals_of_two_opponents(model, target, optimum):
 @given(models(max_states=6, acyclic=True, swaps=False, ends=False), masks)
 def test_work_in_small_pieces_comes_to_the_same(model, target):
     objective = gamedp.Reachability(np.array(target[: model.num_states]))
-    whole = acyclic.find_straight(gamedp.Problem(model, objective))
+    whole = acyclic.solve_acyclic(gamedp.Problem(model, objective))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(acyclic, "VISITS", 1)
-        pieces = acyclic.find_straight(gamedp.Problem(model, objective))
+        pieces = acyclic.solve_acyclic(gamedp.Problem(model, objective))
     for one, other in zip(whole[:3], pieces[:3], strict=True):
         assert one.tolist() == other.tolist()
 
@@ -148,7 +148,7 @@ def test_cycles_are_left_to_others(model):
     last = model.num_states - 1
     for objective in (gamedp.Reachability([last]), gamedp.TotalReward(until=[last])):
         problem = gamedp.Problem(model, objective)
-        assert acyclic.find_straight(problem) is None
+        assert acyclic.solve_acyclic(problem) is None
         solution = gamedp.solve(model, objective)
         for state, value in enumerate(exact_values(model, objective)):
             assert solution.lower[state] <= value <= solution.upper[state]
@@ -156,7 +156,7 @@ def test_cycles_are_left_to_others(model):
 
 def test_a_cycle_behind_the_target_does_not_matter():
     model = line(1, 2, 1, None)
-    assert acyclic.find_straight(gamedp.Problem(model, gamedp.Reachability([1]))) is not None
+    assert acyclic.solve_acyclic(gamedp.Problem(model, gamedp.Reachability([1]))) is not None
     solution = gamedp.solve(model, gamedp.Reachability([1], allowed=[0, 1]))
     assert solution.values.tolist() == [1.0, 1.0, 0.0, 0.0]
     assert solution.width == 0.0
@@ -181,7 +181,7 @@ def test_payoffs_count_where_the_target_is_an_end():
 def test_other_objectives_are_none_of_this():
     model = line(1, None)
     for objective in (gamedp.TotalReward(), gamedp.Discounted(0.5)):
-        assert acyclic.find_straight(gamedp.Problem(model, objective)) is None
+        assert acyclic.solve_acyclic(gamedp.Problem(model, objective)) is None
 
 
 def test_progress_is_reported(monkeypatch):

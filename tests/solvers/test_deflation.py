@@ -6,7 +6,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from contested_games import big_circle, contested_games
+from games_of_opponents import big_circle, games_of_opponents
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from reductions import is_reduced, reduction_of
 
@@ -30,12 +30,12 @@ relaxed = settings(
 sides = st.sampled_from(["max", "min"])
 
 
-def assert_contested_solved(model, objective):
+def assert_deflation_solves(model, objective):
     """Bounds meet about the value, each side's policy attains it, the certificate is accepted."""
     problem = gamedp.Problem(model, objective)
     reduction = reduction_of(problem)
     assume(is_reduced(reduction))
-    assume(reduction.problem.is_contested)
+    assume(reduction.problem.needs_deflation)
     truth = exact_values(model, objective)
     for solver in SOLVERS:
         solution = solver.solve(problem, tolerance=1e-7)
@@ -56,25 +56,27 @@ def assert_contested_solved(model, objective):
 
 
 @relaxed
-@given(contested_games(st.just(0)), sides)
+@given(games_of_opponents(st.just(0)), sides)
 def test_reachability(model, optimum):
-    assert_contested_solved(model, gamedp.Reachability([model.num_states - 1], optimum=optimum))
+    assert_deflation_solves(model, gamedp.Reachability([model.num_states - 1], optimum=optimum))
 
 
 @relaxed
-@given(contested_games(st.sampled_from([0, 0, 1, 2])), sides)
+@given(games_of_opponents(st.sampled_from([0, 0, 1, 2])), sides)
 def test_totals_until_a_target(model, optimum):
     target = model.terminals.tolist()
-    assert_contested_solved(model, gamedp.TotalReward(optimum, until=target))
+    assert_deflation_solves(model, gamedp.TotalReward(optimum, until=target))
 
 
 @relaxed
 @given(
-    st.sampled_from([1, -1]).flatmap(lambda sign: contested_games(st.sampled_from([0, 0, sign]))),
+    st.sampled_from([1, -1]).flatmap(
+        lambda sign: games_of_opponents(st.sampled_from([0, 0, sign]))
+    ),
     sides,
 )
 def test_totals_of_play_that_may_go_on(model, optimum):
-    assert_contested_solved(model, gamedp.TotalReward(optimum))
+    assert_deflation_solves(model, gamedp.TotalReward(optimum))
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
@@ -201,7 +203,7 @@ def test_a_limit_of_time_is_one_for_its_parts(monkeypatch):
 
         return recorded
 
-    for module, name in ((deflating, "solve_process"), (rational_bounds, "bound_contest")):
+    for module, name in ((deflating, "solve_process"), (rational_bounds, "bound_opponents")):
         monkeypatch.setattr(module, name, recording(getattr(module, name)))
     monkeypatch.setattr(deflating, "PATIENCE", 2)
     solver = gamedp.solvers.IntervalIteration(max_seconds=1000.0)
@@ -216,7 +218,7 @@ def test_no_policies_are_improved_when_time_is_up(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(rational_bounds, "bound_contest", refuse)
+    monkeypatch.setattr(rational_bounds, "bound_opponents", refuse)
     monkeypatch.setattr(deflating._Deflating, "_proven_by", proves_nothing)
     model, objective = rewarded_circle(12)
     with pytest.raises(gamedp.NotSolvedError, match="Raise max_seconds") as caught:
@@ -270,7 +272,7 @@ def test_what_is_infinite_for_two_opponents():
 
 
 @relaxed
-@given(contested_games(st.sampled_from([0, 0, 1])))
+@given(games_of_opponents(st.sampled_from([0, 0, 1])))
 def test_who_can_force_choices_again_and_again(model):
     """A total of rewards that are never negative is infinite from there, and from nowhere else."""
     helps = model.players == 0
@@ -282,7 +284,7 @@ def test_who_can_force_choices_again_and_again(model):
 
 
 @relaxed
-@given(contested_games(st.just(0)), st.data())
+@given(games_of_opponents(st.just(0)), st.data())
 def test_kernels_compiled_and_in_plain_python_agree(model, data):
     equation = gamedp.Problem(model).equation()
     size = model.num_states

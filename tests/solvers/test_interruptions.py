@@ -8,7 +8,7 @@ import sys
 import attrs
 import numpy as np
 import pytest
-from contested_games import big_circle
+from games_of_opponents import big_circle
 from solving import REGISTERED
 
 import gamedp

@@ -7,7 +7,7 @@ import gamedp
 from gamedp.bellman import average
 from gamedp.reduction import Reduction
 from gamedp.solvers.tools import prepared as preparing, proper
-from gamedp.solvers.tools.opponents import Contest
+from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.proper import OpenCases, Refusal
 
@@ -92,15 +92,15 @@ def test_sums_that_may_be_better_are_told_by_numbers():
         prepared = Prepared(gamedp.Problem(up_and_down(payoff)))
         assert isinstance(prepared.reduction, OpenCases)
         assert isinstance(prepared.reduction.reduction, Reduction)
-        assert isinstance(prepared.contest, OpenCases)
-        prepared.settle_contest()
+        assert isinstance(prepared.opponents, OpenCases)
+        prepared.settle_opponents()
         assert isinstance(prepared.reduction, found)
-        assert isinstance(prepared.contest, Contest if found is Reduction else Refusal)
+        assert isinstance(prepared.opponents, Opponents if found is Reduction else Refusal)
 
 
 def test_no_time_leaves_a_case_open():
     prepared = Prepared(gamedp.Problem(earning_and_losing()))
-    for settle in (prepared.settle, prepared.settle_contest):
+    for settle in (prepared.settle, prepared.settle_opponents):
         with pytest.raises(proper.OutOfTimeError):
             settle(lambda: True)
     assert isinstance(prepared.reduction, OpenCases)
@@ -125,7 +125,7 @@ def test_what_is_prepared_stays_as_it_is():
 def test_everything_is_found_once(model, objective, monkeypatch):
     """Whoever chooses a solver hands on what it knows, and so do those that take over."""
     found = []
-    for module, name in ((preparing, "find_straight"), (proper, "reduce")):
+    for module, name in ((preparing, "solve_acyclic"), (proper, "reduce")):
         function = getattr(module, name)
 
         def counted(problem, *rest, function=function, name=name):
@@ -136,7 +136,7 @@ def test_everything_is_found_once(model, objective, monkeypatch):
     for ask in (gamedp.solve, gamedp.explain):
         found.clear()
         ask(model, objective)
-        assert found.count(("find_straight", model)) == 1
+        assert found.count(("solve_acyclic", model)) == 1
         assert found.count(("reduce", model)) == 1
 
 

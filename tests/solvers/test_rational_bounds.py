@@ -91,7 +91,7 @@ def test_bounds_hold_for_all_that_round_to_the_model(objective, seed):
 def found(problem, seconds=60.0):
     guess = np.where(problem.model.is_terminal, -1, problem.model.choice_offsets[:-1])
     prepared = Prepared(problem)
-    prepared.settle_contest()
+    prepared.settle_opponents()
     return bounds_by_rationals(prepared, guess, seconds, Reporter(None, "solve"))
 
 
@@ -103,7 +103,7 @@ def test_what_is_left_to_doubles(monkeypatch):
     ends = gamedp.Problem(
         attrs.evolve(model, players=np.zeros(6, np.int8)), gamedp.TotalReward("max")
     )
-    assert bounds._offset(Prepared(ends).contest) is None
+    assert bounds._offset(Prepared(ends).opponents) is None
     assert found(ends) is None
     assert found(gamedp.Problem(weary(), until), seconds=1e-9) is None
     tiny = gamedp.Problem(weary(2.0**-1010), gamedp.Reachability([4]))

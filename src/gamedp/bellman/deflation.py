@@ -88,7 +88,7 @@ def deflate(
     lower: Floats,
     upper: Floats,
     side: bool,
-    endless: float,
+    improper_value: float,
     replies: Integers,
     policy: Integers,
 ) -> int:
@@ -105,7 +105,7 @@ def deflate(
         The choices that earn nothing and stay in the set of their state.
     side : bool
         Whether the side that may leave wants the most: then upper bounds are lowered.
-    endless : float
+    improper_value : float
         The value of endless play.
     replies : (S,)
         The choices that the other side keeps to.
@@ -121,7 +121,7 @@ def deflate(
     moved = 0
     sign = 1.0 if side else -1.0
     for number in range(len(offsets) - 1):
-        best = sign * endless
+        best = sign * improper_value
         for place in range(offsets[number], offsets[number + 1]):
             state = members[place]
             if equation.maximise[state] != side:
@@ -130,10 +130,10 @@ def deflate(
                 if inside[choice]:
                     continue
                 below, above = enclose_jit(choice, equation, lower, upper)
-                worth = above if side else -below
+                value = above if side else -below
                 # Written so that a NaN counts as the best.
-                if not worth <= best:
-                    best = worth
+                if not value <= best:
+                    best = value
         for place in range(offsets[number], offsets[number + 1]):
             state = members[place]
             bound = upper[state] if side else -lower[state]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-def worth(choice: int, equation: Equation, values: Floats) -> float:
-    """Return what a choice is worth."""
+def choice_value(choice: int, equation: Equation, values: Floats) -> float:
+    """Return the value of a choice."""
     graph = equation.graph
     # As in `backup`: arrays with names of their own, and unsigned numbers.
     transition_offsets, successors = graph.transition_offsets, graph.successors
@@ -36,7 +36,7 @@ def worth(choice: int, equation: Equation, values: Floats) -> float:
     return float(equation.constants[number] + equation.discount * total)
 
 
-worth_jit = inlined(worth)
+choice_value_jit = inlined(choice_value)
 
 
 def follow(
@@ -58,7 +58,7 @@ def follow(
         if answers and not equation.maximise[state]:
             value, policy[state] = backup_jit(state, equation, values)
         else:
-            value = worth_jit(policy[state], equation, values)
+            value = choice_value_jit(policy[state], equation, values)
         difference = abs(value - values[state])
         # Written so that a NaN counts as a change without end.
         if not difference <= change:

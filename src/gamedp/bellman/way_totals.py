@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 
-def lift(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats, values: Floats,
-         margin: float, budget: int, extra: Floats, zeros: Floats, constants: Floats,
-         exits: Integers, nodes: Integers, room: Floats) -> bool:  # fmt: skip
+def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats,
+                 values: Floats, margin: float, budget: int, extra: Floats, zeros: Floats,
+                 constants: Floats, exits: Integers, nodes: Integers,
+                 room: Floats) -> bool:  # fmt: skip
     """Find the most that may be earned beyond the gains until play stays; say whether it is found.
 
     Parameters
@@ -73,7 +74,7 @@ def lift(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats,
     return True
 
 
-lift_jit = compiled(lift)
+leave_totals_jit = compiled(leave_totals)
 
 
 def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integers, moving: Flags,

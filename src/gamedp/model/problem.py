@@ -60,10 +60,10 @@ class Problem(AnyProblem[Model]):
     ----------
     model : Model
     objective : Objective
-    endless_is_worst : bool
+    improper_is_worst : bool
         Whether every state has a proper policy, and improper ones are infinitely bad for the player
         who could choose them: then errors of a total reward can be bounded as well.
-    endless : float or None
+    improper_value : float or None
         Where two opponents can keep each other from an end: what endless play is worth where it
         earns nothing, 0 or plus infinity. There Bellman's equation has many solutions, and bounds
         of its values need to be deflated. None for all other problems.
@@ -73,8 +73,8 @@ class Problem(AnyProblem[Model]):
         for the solver to check (:mod:`gamedp.solvers.tools.forced_ends`).
     """
 
-    endless_is_worst: bool = attrs.field(default=False, kw_only=True)
-    endless: float | None = attrs.field(default=None, kw_only=True)
+    improper_is_worst: bool = attrs.field(default=False, kw_only=True)
+    improper_value: float | None = attrs.field(default=None, kw_only=True)
     presumes_ends: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
@@ -103,16 +103,16 @@ class Problem(AnyProblem[Model]):
         self._check_draw()
 
     @classmethod
-    def reduced(cls, model: Model, objective: TotalReward, endless: float | None) -> Problem:
+    def reduced(cls, model: Model, objective: TotalReward, improper_value: float | None) -> Problem:
         """Make the problem that is left of one that was checked; nothing is checked again.
 
         Parameters
         ----------
-        endless : float or None
-            As the attribute; if None, :attr:`endless_is_worst`.
+        improper_value : float or None
+            As the attribute; if None, :attr:`improper_is_worst`.
         """
         problem = cls.__new__(cls)
-        fields = (model, objective, endless is None, endless, False)
+        fields = (model, objective, improper_value is None, improper_value, False)
         for field, value in zip(attrs.fields(cls), fields, strict=True):
             object.__setattr__(problem, field.name, value)
         return problem
@@ -178,16 +178,16 @@ class Problem(AnyProblem[Model]):
         return self.objective.discount if isinstance(self.objective, Discounted) else 1.0
 
     @property
-    def is_contested(self) -> bool:
+    def needs_deflation(self) -> bool:
         """Whether either player can prolong play for ever."""
-        return self.endless is not None
+        return self.improper_value is not None
 
     @property
     def is_proper(self) -> bool:
         """Whether errors can be proven: play surely ends, or rewards are discounted."""
         return (
             isinstance(self.objective, (Discounted, FiniteHorizon))
-            or self.endless_is_worst
+            or self.improper_is_worst
             or self.presumes_ends
             or (isinstance(self.objective, TotalReward) and self.model.structure.always_ends)
         )

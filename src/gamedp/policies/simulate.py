@@ -308,9 +308,9 @@ def _played(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[float, float]]:
     """Play all games; return where they ended, the counters, and the sums of all blocks."""
     board, size = _Board.of(process), process.model.num_states + 1
-    rewards, worth = np.zeros(size), np.zeros(size)
+    rewards, payoffs = np.zeros(size), np.zeros(size)
     rewards[:-1][~process.model.is_terminal] = process.model.rewards
-    worth[process.model.terminals] = process.model.payoffs
+    payoffs[process.model.terminals] = process.model.payoffs
     has_rewards = bool(rewards.any())
     key = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
     ends, counters = np.zeros((threads, size), np.int64), np.zeros((threads, 3), np.int64)
@@ -323,7 +323,7 @@ def _played(
                 walk_kernels.walk_jit(
                     block * BLOCK, min((block + 1) * BLOCK, games), key, most, board.begin,
                     board.firsts, board.scales, board.steps, board.chances, board.successors,
-                    has_rewards, rewards, worth, ends[thread], counters[thread], sums[block],
+                    has_rewards, rewards, payoffs, ends[thread], counters[thread], sums[block],
                 )  # fmt: skip
 
     if threads == 1:

@@ -66,7 +66,7 @@ def walk(
     successors: Integers,
     has_rewards: bool,
     rewards: Floats,
-    worth: Floats,
+    payoffs: Floats,
     ends: Integers,
     counters: Integers,
     sums: Floats,
@@ -95,7 +95,7 @@ def walk(
     has_rewards : bool
     rewards : (nodes,)
         What is earned there.
-    worth : (nodes,)
+    payoffs : (nodes,)
         What is paid where the game is over.
     ends : (nodes,)
         How many games have ended there; counted up.
@@ -130,7 +130,7 @@ def walk(
             counters[UNFINISHED] += 1
         else:
             ends[node] += 1
-            earned += worth[node]
+            earned += payoffs[node]
             sums[TOTAL] += earned
             sums[TOTAL_SQUARES] += earned * earned
 

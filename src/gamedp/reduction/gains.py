@@ -231,7 +231,7 @@ def sign_of_gain(
             if sweeps >= most:
                 break
             done, sweeps = 0, 4 * sweeps
-    worth = rewards + np.add.reduceat(probabilities * values[successors], starts[:-1])
-    best = np.maximum.reduceat(worth, first)
-    gaps[choices] = best[owners] - worth
+    choice_values = rewards + np.add.reduceat(probabilities * values[successors], starts[:-1])
+    best = np.maximum.reduceat(choice_values, first)
+    gaps[choices] = best[owners] - choice_values
     return Gain(0, policy, gaps)

@@ -236,13 +236,13 @@ class Flattening:
             return int((self.parts.labels == state - size).argmax())
         return int((self.exits == state).argmax())
 
-    def fold(self, numbers: Floats, rounding: int) -> Floats:
+    def project(self, numbers: Floats, rounding: int) -> Floats:
         """Return the numbers of the given model's states.
 
         Those of a part are the hub's, and what is earned on the way there: as the hub's may have
         got better after theirs, and all of them are to go together.
         """
-        folded = numbers[: self.given.num_states].copy()
+        projected = numbers[: self.given.num_states].copy()
         inside = np.flatnonzero(self.parts.labels >= 0)
         heights = self.parts.heights[inside]
         there = numbers[self.hubs[self.parts.labels[inside]]]
@@ -251,29 +251,29 @@ class Flattening:
             shown = total - heights
             lost = (heights - (total - shown)) + (there - shown)
             wrong = rounding * lost > 0
-        folded[inside] = np.where(wrong, np.nextafter(total, rounding * np.inf), total)
-        return folded
+        projected[inside] = np.where(wrong, np.nextafter(total, rounding * np.inf), total)
+        return projected
 
-    def fold_policy(self, policy: Integers) -> NDArray[np.int64]:
+    def project_policy(self, policy: Integers) -> NDArray[np.int64]:
         """Return the same policy in the given model: it goes to where it leaves a part."""
         parts, structure = self.parts, self.given.structure
         inside = np.flatnonzero(parts.labels >= 0)
         given = np.where(policy >= 0, self.choice_of[policy], NONE)
-        folded = given[: self.given.num_states].astype(np.int64)
+        projected = given[: self.given.num_states].astype(np.int64)
         chosen = self.model.successors[
             self.model.transition_offsets[policy[self.hubs[parts.labels[inside]]]]
         ]
         leaves = inside[chosen == self.exits[inside]]
         rests = inside[(chosen == self.stopped) & self.idle[inside]]
-        goals = np.zeros(len(folded), np.bool_)
+        goals = np.zeros(len(projected), np.bool_)
         goals[leaves] = goals[rests] = True
         _, via = positive(structure, np.ones_like(goals), goals, parts.stays)
-        folded[inside] = via[inside]
-        folded[leaves] = given[self.exits[leaves]]
+        projected[inside] = via[inside]
+        projected[leaves] = given[self.exits[leaves]]
         free = parts.stays & (np.asarray(self.given.rewards) == 0)
         keeps = _staying(structure, free & self.idle[structure.owners], self.idle)
-        folded[rests] = keeps[rests]
-        return folded
+        projected[rests] = keeps[rests]
+        return projected
 
     def open_cases(self) -> tuple[Integers, Floats]:
         """Return where it might be better to go round for ever, and the most that it might be.

@@ -68,7 +68,7 @@ __all__ = ["UndefinedTotalError", "needs_reduction", "reduce"]
 def needs_reduction(problem: Problem) -> bool:
     """Say whether a problem has targets, or play that may go on for ever and is not discounted."""
     objective = problem.objective
-    if problem.endless_is_worst:
+    if problem.improper_is_worst:
         return False
     return isinstance(objective, Reachability) or (
         isinstance(objective, TotalReward)
@@ -170,8 +170,8 @@ class _Case:
         self.keep = np.ones(model.num_choices, np.bool_)
         self.ends = np.zeros(1)
         self.may_stop = False
-        self.contested = -1
-        self.endless = 0.0
+        self.improper_state = -1
+        self.improper_value = 0.0
         self.parts: FlatParts | None = None
 
     def reduction(self) -> Reduction | None:
@@ -192,9 +192,9 @@ class _Case:
         small = quotient(
             model, players, self.known, rewards, self.labels, self.keep, self.may_stop, self.ends
         )
-        endless = None if self.contested < 0 else self.endless
+        improper_value = None if self.improper_state < 0 else self.improper_value
         return Reduction(
-            Problem.reduced(small.model, TotalReward(objective.optimum), endless),
+            Problem.reduced(small.model, TotalReward(objective.optimum), improper_value),
             self.original,
             self.recasts,
             model,
@@ -203,7 +203,7 @@ class _Case:
             self.labels,
             self.stays,
             small,
-            self._of_original(self.contested) if self.contested >= 0 else -1,
+            self._of_original(self.improper_state) if self.improper_state >= 0 else -1,
         )
 
     def flattening(self) -> Flattening:
@@ -258,7 +258,7 @@ class _Case:
             return
         most, least = self._choosers(self.labels, choices)
         if (most & least).any():
-            self.contested = int((most & least).argmax())
+            self.improper_state = int((most & least).argmax())
         # All that is chosen in the others is for one of the two to choose.
         one = (self.labels >= 0) & ~(most & least)
         self.maximise[one] = most[one]
@@ -301,7 +301,7 @@ class _Case:
         self._choose(~sure.members & self.maximise, sure.via)
         # From elsewhere one may lead there as well, but need not.
         self.keep = sure.safe & sure.members[self.structure.owners]
-        self.endless = np.inf
+        self.improper_value = np.inf
         if not self.one_sided:
             self._two_with_target(self.keep)
         # Who does not want to get there can stay away from it nowhere else.
@@ -324,7 +324,7 @@ class _Case:
         falls = stays & (signs[labels[self.structure.owners]] < 0)
         if falls.any():
             self._refuse_detours(int((falls & (np.asarray(self.model.rewards) < 0)).argmax()))
-        self._settle_contests(self.keep)
+        self._settle_opponents(self.keep)
 
     def _without_target(self, active: Flags) -> None:
         """To stay for ever counts what it earns; where it earns nothing, 0."""
@@ -439,7 +439,7 @@ class _Case:
         if forced[0].any() and forced[1].any():
             self._refuse_both_ways(int(forced[0].argmax()))
         self.keep = active & ~leads_into(structure, forced[0] | forced[1])
-        self._settle_contests(self.keep)
+        self._settle_opponents(self.keep)
 
     def _force(self, choices: Flags, sign: int) -> Flags:
         """Make infinite what one of two opponents can force to be that, with some probability."""
@@ -458,14 +458,14 @@ class _Case:
         self._choose(members, via)
         return members
 
-    def _settle_contests(self, choices: Flags) -> None:
+    def _settle_opponents(self, choices: Flags) -> None:
         """Collapse where nothing is earned and one alone chooses; find who is left to contest."""
         self._collapse(choices & (np.asarray(self.model.rewards) == 0), choices)
         found = end_components(self.structure, np.isnan(self.known), choices)
         if found is None:
             return
         most, least = self._choosers(found[0], choices)
-        self.contested = int((most & least).argmax()) if (most & least).any() else -1
+        self.improper_state = int((most & least).argmax()) if (most & least).any() else -1
 
     def _refuse_mixed(self, state: int) -> None:
         message = (

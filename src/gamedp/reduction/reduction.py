@@ -52,7 +52,7 @@ class Reduction:
         The choices that stay in a collapsed end component.
     quotient : Quotient
         What became of states and choices.
-    contested : int
+    improper_state : int
         A state around which two opponents can keep each other from ending play; -1 if none can.
     """
 
@@ -65,9 +65,9 @@ class Reduction:
     labels: Integers | None
     stays: Flags | None
     quotient: Quotient
-    contested: int = -1
+    improper_state: int = -1
 
-    def lift(self, numbers: Floats, rounding: int = 0) -> Floats:
+    def expand(self, numbers: Floats, rounding: int = 0) -> Floats:
         """Return a number for each state of the original problem, from those of the smaller one.
 
         Parameters
@@ -77,28 +77,28 @@ class Reduction:
             -1 to round sums down, if there are any; 1 up; 0 to the nearest.
         """
         class_of = self.quotient.class_of
-        return self.fold(np.where(class_of >= 0, numbers[class_of], self.known), rounding)
+        return self.project(np.where(class_of >= 0, numbers[class_of], self.known), rounding)
 
-    def lift_policy(self, policy: Integers) -> NDArray[np.int64]:
+    def expand_policy(self, policy: Integers) -> NDArray[np.int64]:
         """Return the choice in each state of the original problem that attains the same."""
         class_of = self.quotient.class_of
         left = class_of >= 0
         any_choice = np.where(self.model.is_terminal, NONE, self.model.choice_offsets[:-1])
-        lifted = np.where(self.policy >= 0, self.policy, any_choice)
-        lifted[left] = self.quotient.choice_of[policy[class_of[left]]]
-        self.leave(lifted)
-        return self.fold_policy(lifted)
+        expanded = np.where(self.policy >= 0, self.policy, any_choice)
+        expanded[left] = self.quotient.choice_of[policy[class_of[left]]]
+        self.leave(expanded)
+        return self.project_policy(expanded)
 
-    def fold(self, numbers: Floats, rounding: int = 0) -> Floats:
+    def project(self, numbers: Floats, rounding: int = 0) -> Floats:
         """Return the numbers of the original states, from those of the model that was reduced."""
         for recast in reversed(self.recasts):
-            numbers = recast.fold(numbers, rounding)
+            numbers = recast.project(numbers, rounding)
         return numbers
 
-    def fold_policy(self, policy: NDArray[np.int64]) -> NDArray[np.int64]:
+    def project_policy(self, policy: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the same policy of the original model, from one of the model that was reduced."""
         for recast in reversed(self.recasts):
-            policy = recast.fold_policy(policy)
+            policy = recast.project_policy(policy)
         return policy
 
     def original_choices(self) -> NDArray[np.int64]:
@@ -119,7 +119,7 @@ class Reduction:
         -------
         states : (number,)
             Of the original problem.
-        worth : (number,)
+        limsups : (number,)
             The most that any sum there tends to again and again: this must not be more than the
             value, as the sums have no limit.
         """
@@ -128,8 +128,8 @@ class Reduction:
         size = self.original.model.num_states
         found = [each.open_cases() for each in self.recasts if isinstance(each, Flattening)]
         states = np.concatenate([np.empty(0, np.int64), *(states for states, _ in found)])
-        worth = np.concatenate([np.empty(0), *(worth for _, worth in found)])
-        return states[states < size], worth[states < size]
+        limsups = np.concatenate([np.empty(0), *(limsups for _, limsups in found)])
+        return states[states < size], limsups[states < size]
 
     def leave(self, policy: NDArray[np.int64]) -> None:
         """Let a policy go, within each end component, to the state where it leaves that.

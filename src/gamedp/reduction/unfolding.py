@@ -34,12 +34,12 @@ class Unfolding:
         """Return the state of the given model that one stands for."""
         return state % self.given.num_states
 
-    def fold(self, numbers: NDArray[np.float64], rounding: int) -> NDArray[np.float64]:
+    def project(self, numbers: NDArray[np.float64], rounding: int) -> NDArray[np.float64]:
         """Return the numbers of the given model's states; none of them is rounded."""
         del rounding
         return numbers[: self.given.num_states]
 
-    def fold_policy(self, policy: NDArray[np.signedinteger[Any]]) -> NDArray[np.int64]:
+    def project_policy(self, policy: NDArray[np.signedinteger[Any]]) -> NDArray[np.int64]:
         """Return the same policy in the given model."""
         return policy[: self.given.num_states].astype(np.int64, copy=False)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["ChoiceValues", "choice_values", "opposite_values", "settled"]
+__all__ = ["ChoiceValues", "choice_values", "decided", "opposite_values"]
 
 
 class ChoiceValues(NamedTuple):
@@ -29,7 +29,7 @@ class ChoiceValues(NamedTuple):
     upper: Floats
 
 
-def settled(solution: Table) -> Flags | None:
+def decided(solution: Table) -> Flags | None:
     """Return in which states the objective has ended whatever follows; None if it names none."""
     objective = solution.objective
     if isinstance(objective, Reachability):
@@ -148,7 +148,7 @@ def _defined(totals: Floats, otherwise: Floats | float) -> Floats:
 
 def _where_it_goes_on(solution: Table, first: int, end: int, numbers: ChoiceValues) -> ChoiceValues:
     """Return the numbers, with those of their states for choices after the objective's end."""
-    over = settled(solution)
+    over = decided(solution)
     if over is None:
         return numbers
     offsets = solution.model.choice_offsets

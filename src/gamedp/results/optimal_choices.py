@@ -28,7 +28,7 @@ import numpy as np
 
 from gamedp.graph.structure import Structure
 from gamedp.model.objectives import AverageReward, Reachability, TotalReward, value_of_endless_play
-from gamedp.results.choice_values import choice_values, settled
+from gamedp.results.choice_values import choice_values, decided
 from gamedp.results.status import Guarantee
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class OptimalChoices:
         """Return the best choices of a state, but for the policy's own."""
         solution, model = self.solution, self.solution.model
         first, end = model.choice_offsets[state : state + 2].tolist()
-        if end - first == 1 or (self._settled is not None and self._settled[state]):
+        if end - first == 1 or (self._decided is not None and self._decided[state]):
             return Candidates(np.ones(end - first, np.bool_), np.ones(end - first, np.bool_))
         found = self._tight(state, state + 1, tolerance)
         if isinstance(solution.objective, AverageReward):
@@ -104,8 +104,8 @@ class OptimalChoices:
         return found
 
     @property
-    def _settled(self) -> Flags | None:
-        return settled(self.solution)
+    def _decided(self) -> Flags | None:
+        return decided(self.solution)
 
     def _wants_most(self) -> Flags:
         """Return whose movers maximise player 0's value; (S,)."""
@@ -299,8 +299,8 @@ class OptimalChoices:
         """The tight choices of all states."""
         model = self.solution.model
         found = self._tight(0, model.num_states)
-        if self._settled is not None:
-            over = np.repeat(self._settled, np.diff(model.choice_offsets))
+        if self._decided is not None:
+            over = np.repeat(self._decided, np.diff(model.choice_offsets))
             for flags in found:
                 flags[over] = False
         return found
@@ -346,8 +346,8 @@ class OptimalChoices:
         if not self._has_one_sign and self._lasting is not None:
             ends |= self._lasting >= 0
         ends |= model.is_terminal
-        if self._settled is not None:
-            ends |= self._settled
+        if self._decided is not None:
+            ends |= self._decided
         sides = []
         for side in range(self._copies):
             low, high = self._bounds_seen(side)
@@ -383,8 +383,8 @@ class OptimalChoices:
         if model.has_swaps or (len(movers) and (movers != movers[0]).any()):
             return None
         goes_on = solution.policy >= 0
-        if self._settled is not None:
-            goes_on &= ~self._settled
+        if self._decided is not None:
+            goes_on &= ~self._decided
         chosen = solution.policy[goes_on]
         lengths = np.diff(model.transition_offsets)[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)])

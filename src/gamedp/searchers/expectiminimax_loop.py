@@ -267,7 +267,7 @@ def expectiminimax(work, page, rules, budget):
                 )
                 if status != LoopStatus.DONE:
                     return status
-                settled = 0
+                solved_children = 0
                 everything_true = 1
                 endless = 0.0
                 for place in range(base, base + number):
@@ -305,7 +305,7 @@ def expectiminimax(work, page, rules, budget):
                     if opposed:
                         low, high = -high, -low
                     if low == high:
-                        settled += 1
+                        solved_children += 1
                         if abs(low) < infinity:
                             tally.largest = max(tally.largest, abs(low))
                         else:
@@ -319,7 +319,7 @@ def expectiminimax(work, page, rules, budget):
                     reward = question.reward
                     if not abs(reward) < infinity:
                         return LoopStatus.BAD_RULES
-                tally.nodes += settled
+                tally.nodes += solved_children
                 if number > tally.most:
                     tally.most = number
                 if number > 1 or positions[base].probability != 1.0:

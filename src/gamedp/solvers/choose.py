@@ -258,7 +258,7 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
 
         return RelativeValueIteration(), reason
     single_sweep = "one pass from the end gives every value, up to rounding."
-    if prepared.straight is not None:
+    if prepared.acyclic is not None:
         return BackwardInduction(), single_sweep
     is_discounted = isinstance(problem.objective, Discounted) and not problem.model.has_swaps
     if is_discounted and problem.model.num_players <= 2 and not _may_be_acyclic(problem.model):
@@ -276,10 +276,10 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
 
         backwards = Retrograde()
         if backwards.supports(asked):
-            worth = draw_of(asked)
+            draw = draw_of(asked)
             reason = (
                 "every step is sure, so values spread backwards from the ends; endless play "
-                f"counts {worth:g}."
+                f"counts {draw:g}."
             )
             return backwards, reason
     if proper.model.structure.is_acyclic and backward.supports(prepared):

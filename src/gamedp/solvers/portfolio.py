@@ -206,7 +206,7 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit) -> Any:
     except OutOfTimeError:
         return solver  # which stops there
     found = prepared.reduction
-    if isinstance(found, Reduction) and found.problem.is_contested:
+    if isinstance(found, Reduction) and found.problem.needs_deflation:
         sweeps = min(sweeps, DEFLATING)
     return attrs.evolve(solver, max_sweeps=min(solver.max_sweeps, sweeps))
 

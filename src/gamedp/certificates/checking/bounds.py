@@ -122,10 +122,10 @@ def _check_rows(model: Model, direction: Direction, rows: Rows) -> int:
     if (_do(direction, rows, holds & _falls(direction, rows)) | ~required).all():
         return 0
     progress = progresses(model, direction, rows)
-    doubtful = np.flatnonzero(~_do(direction, rows, holds & progress) & required)
+    undecided = np.flatnonzero(~_do(direction, rows, holds & progress) & required)
     return sum(
         _settle(model, direction, rows, int(place), (holds, fails | ~progress))
-        for place in doubtful
+        for place in undecided
     )
 
 

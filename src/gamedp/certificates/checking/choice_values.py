@@ -77,8 +77,8 @@ def slices(model: Model, chosen: Flags | None = None) -> Iterator[Rows]:
     """
     has_choices = np.diff(model.choice_offsets) > 0
     states = np.flatnonzero(has_choices if chosen is None else has_choices & chosen)
-    edges = model.transition_offsets[model.choice_offsets]
-    ends = np.cumsum(np.diff(edges)[states])
+    first_transitions = model.transition_offsets[model.choice_offsets]
+    ends = np.cumsum(np.diff(first_transitions)[states])
     first = 0
     while first < len(states):
         before = int(ends[first - 1]) if first else 0
@@ -127,8 +127,8 @@ class Rows:
         movers, each = states[each > 0], each[each > 0]
         choices, first_choices = _ranges(model.choice_offsets[movers], each)
         counts = model.transition_offsets[choices + 1] - model.transition_offsets[choices]
-        edges, starts = _ranges(model.transition_offsets[choices], counts)
-        signed = model.probabilities[edges]
+        transitions, starts = _ranges(model.transition_offsets[choices], counts)
+        signed = model.probabilities[transitions]
         probabilities = np.abs(signed)
         return cls(
             choices=choices,
@@ -137,7 +137,7 @@ class Rows:
             first_choices=first_choices,
             starts=starts,
             counts=counts,
-            successors=model.successors[edges],
+            successors=model.successors[transitions],
             probabilities=probabilities,
             swapped=signed < 0 if model.has_swaps else None,
             radius=_radius(model, choices, starts, counts, probabilities),

@@ -96,16 +96,16 @@ class _Slice:
     def of(cls, model: Model, first: int, last: int) -> _Slice:
         """Gather the choices of the states ``first .. last-1``."""
         offsets = model.choice_offsets[first : last + 1]
-        edges = model.transition_offsets[offsets[0] : offsets[-1] + 1]
+        first_transitions = model.transition_offsets[offsets[0] : offsets[-1] + 1]
         state_of = np.repeat(np.arange(first, last), np.diff(offsets))
-        signed = model.probabilities[edges[0] : edges[-1]]
-        leading_to = model.successors[edges[0] : edges[-1]].astype(np.intp)
+        signed = model.probabilities[first_transitions[0] : first_transitions[-1]]
+        leading_to = model.successors[first_transitions[0] : first_transitions[-1]].astype(np.intp)
         probabilities = signed
         if model.has_swaps:
             probabilities = np.abs(signed)
             leading_to += model.num_states * (signed < 0)
         odd = np.zeros(last - first, np.bool_)
-        counts = np.diff(edges)
+        counts = np.diff(first_transitions)
         sizes = np.bincount(counts) * np.arange(int(counts.max(initial=0)) + 1)
         kept = np.argsort(sizes)[::-1][:MOST_GROUPS]
         kept = kept[sizes[kept] > 0]
@@ -117,7 +117,7 @@ class _Slice:
                 its_probabilities = np.ascontiguousarray(probabilities.reshape(-1, count).T)
             else:
                 places = np.flatnonzero(counts == count)
-                at = (edges[places] - edges[0]) + np.arange(count)[:, None]
+                at = (first_transitions[places] - first_transitions[0]) + np.arange(count)[:, None]
                 successors, its_probabilities = leading_to.take(at), probabilities.take(at)
             slack, wrong = _slack(its_probabilities)
             odd[state_of[places][wrong] - first] = True
@@ -208,22 +208,25 @@ def look(model: Model, directions: list[Direction]) -> list[Flags]:
     ]
     if all(each is None for each in quick):
         return left
-    edges = model.transition_offsets[model.choice_offsets]
+    first_transitions = model.transition_offsets[model.choice_offsets]
     first = 0
     while first < model.num_states:
-        last = int(np.searchsorted(edges, edges[first] + SLICE, side="right")) - 1
+        last = (
+            int(np.searchsorted(first_transitions, first_transitions[first] + SLICE, side="right"))
+            - 1
+        )
         last = min(max(last, first + 1), model.num_states)
-        if edges[first] < edges[last]:
+        if first_transitions[first] < first_transitions[last]:
             part = _Slice.of(model, first, last)
             for each, its_left in zip(quick, left, strict=True):
                 if each is not None:
-                    its_left[part.states] &= ~_settled(model, each, part)
+                    its_left[part.states] &= ~_decided(model, each, part)
                 its_left[part.states] |= part.odd
         first = last
     return left
 
 
-def _settled(model: Model, quick: _Quick, part: _Slice) -> Flags:
+def _decided(model: Model, quick: _Quick, part: _Slice) -> Flags:
     """Say of the states of a slice whether they are surely right."""
     direction, first = quick.direction, part.states.start
     good = np.zeros(len(part.state_of), np.bool_)

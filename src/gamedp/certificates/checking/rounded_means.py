@@ -66,9 +66,11 @@ def groups_of(rows: Rows, chosen: Integers | None = None) -> list[Group]:
     groups = []
     for count in np.unique(counts).tolist():
         places = np.flatnonzero(counts == count)
-        edges = starts[places] + np.arange(count)[:, None]
+        transitions = starts[places] + np.arange(count)[:, None]
         slack = ((count + 2) * UNIT + rows.radius[chosen[places]]) * (1 + 2.0**-20)
-        groups.append(Group(places, rows.successors[edges], rows.probabilities[edges], slack))
+        groups.append(
+            Group(places, rows.successors[transitions], rows.probabilities[transitions], slack)
+        )
     return groups
 
 

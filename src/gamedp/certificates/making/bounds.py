@@ -19,7 +19,7 @@ from gamedp.certificates.checking.bounds import recompute
 from gamedp.certificates.checking.checker import accept
 from gamedp.certificates.making.equilibrium import certify_equilibrium
 from gamedp.certificates.making.oscillations import refuse_oscillations
-from gamedp.certificates.making.ranks import MOST_EXACT as MOST_DECIDED, Judgement, Ranking
+from gamedp.certificates.making.ranks import MOST_EXACT as MOST_DECIDED, FirstLook, Ranking
 from gamedp.certificates.making.refinement import Refining, cut
 from gamedp.errors import CertificateError, UnsupportedProblemError, shown
 from gamedp.model.objectives import AverageReward, FiniteHorizon
@@ -183,30 +183,30 @@ def _candidates(solution: Solution, plain: Certificate) -> Iterator[Ranked]:
     model = solution.model
     stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
     few = {} if solution.exact else {"most_exact": FEW_EXACT}
-    judgement = Judgement(model, plain, **few)
+    look = FirstLook(model, plain, **few)
     if not stopped_by_rounding:
-        is_open = judgement.num_open > 0
-        if not is_open and judgement.allows(0.0):
-            yield _ranked(judgement)
+        is_open = look.num_open > 0
+        if not is_open and look.allows(0.0):
+            yield _ranked(look)
         if solution.exact is None:
-            yield from _wider(judgement, FEW_SWEEPS)
+            yield from _wider(look, FEW_SWEEPS)
         if is_open:
-            judgement.decide(MOST_DECIDED)
-            yield _ranked(judgement)
+            look.decide(MOST_DECIDED)
+            yield _ranked(look)
     for finer in _finer(solution, plain):
         if not stopped_by_rounding or _width(finer) <= _width(plain):
-            yield _ranked(Judgement(model, finer))
+            yield _ranked(FirstLook(model, finer))
     if stopped_by_rounding:
-        judgement.decide(MOST_DECIDED)
-        yield _ranked(judgement)
-    yield from _wider(judgement, MOST_SWEEPS)
-    if not judgement.allows(0.0):
-        yield _ranked(judgement)
+        look.decide(MOST_DECIDED)
+        yield _ranked(look)
+    yield from _wider(look, MOST_SWEEPS)
+    if not look.allows(0.0):
+        yield _ranked(look)
 
 
-def _ranked(judgement: Judgement) -> Ranked:
-    """Return what was judged with ranks, by those choices that surely keep it."""
-    ranking = Ranking(judgement, 0.0)
+def _ranked(look: FirstLook) -> Ranked:
+    """Return bounds with ranks, by those choices that surely keep it."""
+    ranking = Ranking(look, 0.0)
     return ranking.certificate(), ranking.is_complete
 
 
@@ -217,17 +217,17 @@ def _width(certificate: Certificate) -> float:
     return float(np.max(apart, where=np.isfinite(apart), initial=0.0))
 
 
-def _wider(judgement: Judgement, most_sweeps: int) -> Iterator[Ranked]:
+def _wider(look: FirstLook, most_sweeps: int) -> Iterator[Ranked]:
     """Go through bounds that were widened along a policy, if that does not take too much."""
     lacking = []
     for margin in MARGINS:
-        ranking = Ranking(judgement, margin) if judgement.allows(margin) else None
+        ranking = Ranking(look, margin) if look.allows(margin) else None
         if ranking is not None and ranking.is_complete:
             yield from _relaxed(ranking, most_sweeps)
         else:
             lacking.append(margin)
     for margin in lacking:
-        yield from _relaxed(Ranking(judgement, margin), most_sweeps)
+        yield from _relaxed(Ranking(look, margin), most_sweeps)
 
 
 def _relaxed(ranking: Ranking, most_sweeps: int) -> Iterator[Ranked]:
@@ -235,7 +235,7 @@ def _relaxed(ranking: Ranking, most_sweeps: int) -> Iterator[Ranked]:
     wider = ranking.relaxed(most_sweeps)
     if wider is not None and _is_close(ranking.plain, wider):
         yield wider, ranking.is_complete
-        yield _ranked(Judgement(ranking.model, wider))
+        yield _ranked(FirstLook(ranking.model, wider))
 
 
 def _finer(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
@@ -245,8 +245,8 @@ def _finer(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
         values = solution.values.tolist()
         plain = attrs.evolve(plain, lower=solution.values, upper=solution.values)
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0)
-    judgement = Judgement(solution.model, plain, most_exact=0)
-    rankings = [Ranking(judgement, margin) for margin in MARGINS]
+    look = FirstLook(solution.model, plain, most_exact=0)
+    rankings = [Ranking(look, margin) for margin in MARGINS]
     for parts in PARTS if solution.model.num_transitions <= MOST_EXACT else PARTS[:1]:
         shift = SHIFT if parts > 2 and largest < NEAR_THE_END else 0
         start = np.stack(

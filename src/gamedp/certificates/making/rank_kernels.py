@@ -1,11 +1,11 @@
 """Ranks for certificates: numbers that fall on the way to where nothing is left to be shown.
 
-Both bounds of a state are ranked, the lower one on side 0 and the upper one on side 1: a node is
-``side * S + state``. Both are turned into lower bounds, so that one rule does for both. A step on
-which the players change places leads to the other side. Nodes belong to a helper, for whom one
-good choice is enough, or to an opponent, all of whose choices must be good.
+Both bounds of a state are ranked, the lower one as direction 0, the upper one as direction 1: a
+node is ``direction * S + state``. Both are oriented to be lower bounds, so that one rule does for
+both. A step on which the players change places leads to the other direction. Nodes belong to a
+helper, for whom one good choice is enough, or to an opponent, all of whose choices must be good.
 
-The equation is seen from both sides: its `maximise`, (2, S), says whether the mover of a node is
+The equation is oriented both ways: its `maximise`, (2, S), says whether the mover of a node is
 its helper, and its `constants`, (2, C), are what choices earn, without shares of the constant sum.
 """
 
@@ -73,28 +73,28 @@ def spread(
     num_states = len(reverse.offsets) - 1
     while first < last:
         there = queue[first] // num_states
-        target = queue[first] - there * num_states
-        rank = ranks[there, target] + 1
+        successor = queue[first] - there * num_states
+        rank = ranks[there, successor] + 1
         first += 1
-        for place in range(reverse.offsets[target], reverse.offsets[target + 1]):
+        for place in range(reverse.offsets[successor], reverse.offsets[successor + 1]):
             choice = reverse.choices[place]
-            side = there
+            direction = there
             if choice < 0:
                 choice = -1 - choice
-                side = 1 - there
+                direction = 1 - there
             state = reverse.owners[choice]
-            if ranks[side, state] != NONE or not good[side, choice]:
+            if ranks[direction, state] != NONE or not good[direction, choice]:
                 continue
-            if not equation.maximise[side, state]:
-                if seen[side, choice]:
+            if not equation.maximise[direction, state]:
+                if seen[direction, choice]:
                     continue
-                seen[side, choice] = True
-                waiting[side, state] -= 1
-                if waiting[side, state] > 0:
+                seen[direction, choice] = True
+                waiting[direction, state] -= 1
+                if waiting[direction, state] > 0:
                     continue
-            ranks[side, state] = rank
-            via[side, state] = choice
-            queue[last] = side * num_states + state
+            ranks[direction, state] = rank
+            via[direction, state] = choice
+            queue[last] = direction * num_states + state
             last += 1
     return last
 
@@ -102,7 +102,7 @@ def spread(
 spread_jit = compiled(spread)
 
 
-def descend(
+def rank_in_order(
     equation: Equation,
     forward: bool,
     good: Flags,
@@ -129,18 +129,18 @@ def descend(
     num_states = len(graph.choice_offsets) - 1
     for place in range(num_states):
         state = place if forward else num_states - 1 - place
-        for side in range(2):
-            if ranks[side, state] != NONE or not candidates[side, state]:
+        for direction in range(2):
+            if ranks[direction, state] != NONE or not candidates[direction, state]:
                 continue
-            helps = equation.maximise[side, state]
+            helps = equation.maximise[direction, state]
             rank = NONE
             by = NONE
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                 least = NONE
-                if good[side, choice]:
+                if good[direction, choice]:
                     start = graph.transition_offsets[choice]
                     for t in range(start, graph.transition_offsets[choice + 1]):
-                        there = side if equation.probabilities[t] > 0.0 else 1 - side
+                        there = direction if equation.probabilities[t] > 0.0 else 1 - direction
                         after = ranks[there, graph.successors[t]]
                         if after != NONE:
                             least = after
@@ -154,17 +154,17 @@ def descend(
                     if helps:
                         break
             if rank != NONE:
-                ranks[side, state] = rank
-                via[side, state] = by
+                ranks[direction, state] = rank
+                via[direction, state] = by
                 count += 1
     return count
 
 
-descend_jit = compiled(descend)
+rank_in_order_jit = compiled(rank_in_order)
 
 
 def look_ahead(
-    choice: int, side: int, equation: Equation, ranked: Flags, inside: Flags, gains: Integers
+    choice: int, direction: int, equation: Equation, ranked: Flags, inside: Flags, gains: Integers
 ) -> tuple[bool, bool, int]:
     """Say whether a choice may lead to a ranked node, surely stays inside, and its least gain."""
     graph = equation.graph
@@ -172,13 +172,13 @@ def look_ahead(
     stays = True
     least = np.iinfo(np.int64).max
     for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-        there = side if equation.probabilities[t] > 0.0 else 1 - side
-        target = graph.successors[t]
-        if ranked[there, target]:
+        there = direction if equation.probabilities[t] > 0.0 else 1 - direction
+        successor = graph.successors[t]
+        if ranked[there, successor]:
             leads = True
-        if not inside[there, target]:
+        if not inside[there, successor]:
             stays = False
-        gain = gains[there, target]
+        gain = gains[there, successor]
         if gain != NONE and gain < least:
             least = gain
     return leads, stays, least
@@ -205,21 +205,21 @@ def keep_inside(
     """
     graph = equation.graph
     changed = False
-    for side in range(2):
+    for direction in range(2):
         for place in range(len(order)):
             state = order[place]
-            if not inside[side, state]:
+            if not inside[direction, state]:
                 continue
-            helps = equation.maximise[side, state]
+            helps = equation.maximise[direction, state]
             keeps = not helps
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-                leads, stays, _ = look_ahead_jit(choice, side, equation, ranked, inside, gains)
-                does = (leads or stays) and good[side, choice]
+                leads, stays, _ = look_ahead_jit(choice, direction, equation, ranked, inside, gains)
+                does = (leads or stays) and good[direction, choice]
                 if does == helps:
                     keeps = helps
                     break
             if not keeps:
-                inside[side, state] = False
+                inside[direction, state] = False
                 changed = True
     return changed
 
@@ -246,25 +246,27 @@ def find_gains(
     graph = equation.graph
     changed = False
     most = np.iinfo(np.int64).max
-    for side in range(2):
+    for direction in range(2):
         for place in range(len(order)):
             state = order[place]
-            if not inside[side, state] or gains[side, state] != NONE:
+            if not inside[direction, state] or gains[direction, state] != NONE:
                 continue
-            helps = equation.maximise[side, state]
+            helps = equation.maximise[direction, state]
             number = most if helps else 0
             by = NONE
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-                leads, stays, least = look_ahead_jit(choice, side, equation, ranked, inside, gains)
+                leads, stays, least = look_ahead_jit(
+                    choice, direction, equation, ranked, inside, gains
+                )
                 its_number = most
-                if leads or (stays and equation.constants[side, choice] > 0.0):
+                if leads or (stays and equation.constants[direction, choice] > 0.0):
                     its_number = 0
-                elif stays and equation.constants[side, choice] == 0.0:
-                    if content[side, state]:
+                elif stays and equation.constants[direction, choice] == 0.0:
+                    if content[direction, state]:
                         its_number = 0
                     elif least < most:
                         its_number = least + 1
-                if not good[side, choice]:
+                if not good[direction, choice]:
                     its_number = most
                 if helps and its_number < number:
                     number = its_number
@@ -272,8 +274,8 @@ def find_gains(
                 elif not helps:
                     number = max(number, its_number)
             if number < most:
-                gains[side, state] = number
-                via[side, state] = by
+                gains[direction, state] = number
+                via[direction, state] = by
                 changed = True
     return changed
 
@@ -281,10 +283,15 @@ def find_gains(
 find_gains_jit = compiled(find_gains)
 
 
-def worth(
-    choice: int, side: int, equation: Equation, bounds: Floats, constant: float, discount: float
+def choice_bound(
+    choice: int,
+    direction: int,
+    equation: Equation,
+    bounds: Floats,
+    constant: float,
+    discount: float,
 ) -> float:
-    """Return what a choice is worth at least by the bounds of its successors.
+    """Return a lower bound of a choice by the bounds of its successors.
 
     Around the mean of the bounds, so that nothing is lost where they are equal.
     """
@@ -295,9 +302,9 @@ def worth(
     most = -np.inf
     mean = 0.0
     for t in range(first, last):
-        bound = bounds[side, graph.successors[t]]
+        bound = bounds[direction, graph.successors[t]]
         if equation.probabilities[t] < 0.0:
-            bound = constant + bounds[1 - side, graph.successors[t]]
+            bound = constant + bounds[1 - direction, graph.successors[t]]
             if constant != 0.0:
                 bound -= 2.0**-52 * abs(bound)
         if bound < least:
@@ -316,9 +323,9 @@ def worth(
     rest = 0.0
     size = 0.0
     for t in range(first, last):
-        bound = bounds[side, graph.successors[t]]
+        bound = bounds[direction, graph.successors[t]]
         if equation.probabilities[t] < 0.0:
-            bound = constant + bounds[1 - side, graph.successors[t]]
+            bound = constant + bounds[1 - direction, graph.successors[t]]
             if constant != 0.0:
                 bound -= 2.0**-52 * abs(bound)
         term = abs(equation.probabilities[t]) * (bound - mean)
@@ -328,7 +335,7 @@ def worth(
     if least < most:
         slack += (last - first) * TINY
     base = discount * mean
-    reward = equation.constants[side, choice]
+    reward = equation.constants[direction, choice]
     if discount != 1.0:
         slack += 4.0 * UNIT * abs(base)
     total = reward + base
@@ -341,7 +348,7 @@ def worth(
     return float(result - 2.0 * UNIT * (abs(result) + abs(total)) - TINY)
 
 
-worth_jit = compiled(worth)
+choice_bound_jit = compiled(choice_bound)
 
 
 def relax(
@@ -368,7 +375,7 @@ def relax(
     active : (2, S) bool
         The nodes that have an inequality.
     constants : (2,)
-        What a change of places takes the value from, turned.
+        What a change of places takes the value from, oriented.
     dirty : (2, S) bool
         The nodes to look at; changed in place to those for which something has changed since.
     bounds : (2, S)
@@ -379,28 +386,30 @@ def relax(
     num_states = len(graph.choice_offsets) - 1
     for place in range(num_states):
         state = place if forward else num_states - 1 - place
-        for side in range(2):
-            if not dirty[side, state]:
+        for direction in range(2):
+            if not dirty[direction, state]:
                 continue
-            dirty[side, state] = False
-            if not active[side, state]:
+            dirty[direction, state] = False
+            if not active[direction, state]:
                 continue
-            bound = bounds[side, state]
+            bound = bounds[direction, state]
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-                if equation.maximise[side, state] and choice != via[side, state]:
+                if equation.maximise[direction, state] and choice != via[direction, state]:
                     continue
-                its_worth = worth_jit(choice, side, equation, bounds, constants[side], discount)
-                if its_worth < bound:
-                    bound = its_worth
-            if bound < bounds[side, state]:
-                bounds[side, state] = bound
+                its_bound = choice_bound_jit(
+                    choice, direction, equation, bounds, constants[direction], discount
+                )
+                if its_bound < bound:
+                    bound = its_bound
+            if bound < bounds[direction, state]:
+                bounds[direction, state] = bound
                 count += 1
                 for other in range(reverse.offsets[state], reverse.offsets[state + 1]):
                     choice = reverse.choices[other]
                     if choice >= 0:
-                        dirty[side, reverse.owners[choice]] = True
+                        dirty[direction, reverse.owners[choice]] = True
                     else:
-                        dirty[1 - side, reverse.owners[-1 - choice]] = True
+                        dirty[1 - direction, reverse.owners[-1 - choice]] = True
     return count
 
 

@@ -18,7 +18,7 @@ from gamedp.certificates.checking.bounds_claims import may_drift
 from gamedp.certificates.checking.choice_values import choice_values, exactly_keeps, slices
 from gamedp.certificates.checking.directions import Direction, Ending, oriented
 from gamedp.certificates.checking.first_look import following
-from gamedp.certificates.making import judging_kernels as judging, rank_kernels as kernels
+from gamedp.certificates.making import first_look_kernels, rank_kernels as kernels
 from gamedp.certificates.making.drifts import find_drifts
 from gamedp.graph.graph import Reverse, transpose_jit
 from gamedp.model.objectives import Reachability, TotalReward
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Judgement", "Ranking"]
+__all__ = ["FirstLook", "Ranking"]
 
 NONE = kernels.NONE
 
@@ -48,7 +48,7 @@ MOST_EXACT = 20_000
 """Choices to judge in rational numbers; if more of a larger model need it, there are no ranks."""
 
 
-class Judgement:
+class FirstLook:
     """Both bounds, oriented, and by how much each choice may miss what is claimed.
 
     Attributes
@@ -90,7 +90,7 @@ class Judgement:
             np.stack([rewards, -rewards]),
             np.stack([direction.maximise for direction in self.directions]),
         )
-        self._judge()
+        self._look()
         self.num_open = 0
         self.decide(most_exact)
 
@@ -108,11 +108,11 @@ class Judgement:
         offsets.flags.writeable = choices.flags.writeable = False  # of one type with the others
         return Reverse(plain.owners, offsets, choices)
 
-    def _judge(self) -> None:
+    def _look(self) -> None:
         """Find by how much choices miss their bound, and the best ones."""
         model, directions = self.model, self.directions
         shape = (2, model.num_choices)
-        judged = judging.Judged(
+        found = first_look_kernels.ChoiceMisses(
             np.empty(shape), np.empty(shape, np.bool_), np.empty((2, model.num_states), np.int64)
         )
         first = [direction.inequalities[0] for direction in directions]
@@ -126,30 +126,32 @@ class Judgement:
             missing = np.array([direction.missing_counts for direction in directions])
             rounded = model.has_swaps and directions[0].constant != 0
             with np.errstate(all="ignore"):  # what overflows is in doubt
-                judging.judge_jit(
-                    self.equation, bounds.T.copy(), directions[0].discount, missing, rounded, judged
+                first_look_kernels.look_jit(
+                    self.equation, bounds.T.copy(), directions[0].discount, missing, rounded, found
                 )
         else:
             for number, direction in enumerate(directions):
-                self._judge_sums(number, direction, judged)
-        self.misses, self.best = judged.misses, judged.best
-        self.doubtful = judged.doubtful
-        if judged.doubtful.any():
-            self.doubtful &= self.required[:, self.model.structure.owners]
+                self._look_at_sums(number, direction, found)
+        self.misses, self.best = found.misses, found.best
+        self.undecided = found.undecided
+        if found.undecided.any():
+            self.undecided &= self.required[:, self.model.structure.owners]
 
     def decide(self, most_exact: int) -> None:
         """Decide what is in doubt in rational numbers, unless it is too much."""
-        self.num_open = int(self.doubtful.sum())
+        self.num_open = int(self.undecided.sum())
         if self.num_open > most_exact:
             return
-        for number, choice in np.argwhere(self.doubtful).tolist():
+        for number, choice in np.argwhere(self.undecided).tolist():
             if exactly_keeps(self.model, self.directions[number], choice):
                 self.misses[number, choice] = 0.0
-        self.doubtful[:] = False
+        self.undecided[:] = False
         self.num_open = 0
 
-    def _judge_sums(self, number: int, direction: Direction, judged: judging.Judged) -> None:
-        """Judge a direction whose bounds are sums of doubles."""
+    def _look_at_sums(
+        self, number: int, direction: Direction, found: first_look_kernels.ChoiceMisses
+    ) -> None:
+        """Look at a direction whose bounds are sums of doubles."""
         for rows in slices(self.model):
             here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
             with np.errstate(all="ignore"):
@@ -159,13 +161,13 @@ class Judgement:
                 gap, blur = values.short_of(bound, rest)
                 missed = gap + blur - (values.rest - values.slack) - TINY
                 size = np.maximum(np.maximum(np.abs(values.least), np.abs(values.most)), abs(bound))
-                part = np.fmax(missed / size, judging.LEAST_MISS)
+                part = np.fmax(missed / size, first_look_kernels.LEAST_MISS)
                 lower = values.lower()
             part[np.isinf(values.least) | np.isinf(values.most) | (size == 0)] = np.inf
             infinite = bound == np.inf
-            judged.misses[number, here] = np.where(holds | infinite, 0.0, part)
-            judged.doubtful[number, here] = ~(holds | fails | infinite)
-            judged.best[number, rows.movers] = here.start + _first_best(lower, rows)
+            found.misses[number, here] = np.where(holds | infinite, 0.0, part)
+            found.undecided[number, here] = ~(holds | fails | infinite)
+            found.best[number, rows.movers] = here.start + _first_best(lower, rows)
 
     def allows(self, margin: float) -> bool:
         """Say whether all finite bounds have the good choices that they need."""
@@ -186,7 +188,7 @@ class Ranking:
 
     Parameters
     ----------
-    judgement : Judgement
+    look : FirstLook
     margin : float
         By which part of the bounds a choice may miss its inequality, and count as good.
 
@@ -200,13 +202,13 @@ class Ranking:
         is not complete. (It may refuse what is.)
     """
 
-    def __init__(self, judgement: Judgement, margin: float) -> None:
-        self.judgement = judgement
-        self.model, self.plain, self.equation = judgement.model, judgement.plain, judgement.equation
-        self.directions, self.bounds = judgement.directions, judgement.bounds
-        self.required, self.active = judgement.required, judgement.active
+    def __init__(self, look: FirstLook, margin: float) -> None:
+        self.look = look
+        self.model, self.plain, self.equation = look.model, look.plain, look.equation
+        self.directions, self.bounds = look.directions, look.bounds
+        self.required, self.active = look.required, look.active
         shape = (2, self.model.num_states)
-        self.good = judgement.misses <= margin
+        self.good = look.misses <= margin
         self.via = np.full(shape, NONE)
         self.drifts = np.full(shape, -np.inf)
         self.ranks = np.full(shape, NONE)
@@ -214,14 +216,14 @@ class Ranking:
         self.escapes = np.full(shape, NONE)
         self.free = np.array([[direction.ending is Ending.FREE] for direction in self.directions])
         self.finite = self._leads_to_claims()
-        if judgement.ranked:
+        if look.ranked:
             left = self._rank()
             left |= self._trap()
         else:
             left = np.zeros(shape, np.bool_)
         if self.free.any():
-            may_do = self.good | judgement.doubtful
-            left |= self.active & self.free & ~judgement.settles(may_do)
+            may_do = self.good | look.undecided
+            left |= self.active & self.free & ~look.settles(may_do)
         self.is_complete = not left.any()
 
     def _leads_to_claims(self) -> Flags:
@@ -249,7 +251,7 @@ class Ranking:
         self.ranks[at_end] = 0
         waiting = int(np.count_nonzero(candidates & ~at_end))
         for sweep in range(MOST_RANKING_SWEEPS):
-            ranked = kernels.descend_jit(
+            ranked = kernels.rank_in_order_jit(
                 self.equation, sweep % 2 == 1, good, candidates, self.ranks, self.via
             )
             waiting -= ranked
@@ -271,7 +273,7 @@ class Ranking:
         first = 0
         while True:
             first = kernels.spread_jit(
-                self.equation, self.judgement.reverse, good, first, reached, queue, seen, waiting,
+                self.equation, self.look.reverse, good, first, reached, queue, seen, waiting,
                 self.ranks, self.via,
             )  # fmt: skip
             left = candidates & (self.ranks == NONE)
@@ -307,7 +309,7 @@ class Ranking:
         )
         earns = self.equation.constants >= 0
         earns |= np.array([[direction.never_earns] for direction in self.directions])
-        may: Flags = content & self.judgement.settles(self.good & earns)
+        may: Flags = content & self.look.settles(self.good & earns)
         return may
 
     def _trapped(self, members: Flags, ranked: Flags, good: Flags) -> Flags:
@@ -407,13 +409,13 @@ class Ranking:
         seen = np.zeros((2, model.num_choices), np.bool_)
         waiting = np.tile(np.diff(model.choice_offsets), (2, 1))
         kernels.spread_jit(
-            self.equation, self.judgement.reverse, good, 0, len(nodes), queue, seen, waiting,
+            self.equation, self.look.reverse, good, 0, len(nodes), queue, seen, waiting,
             self.escapes, np.full(shape, NONE),
         )  # fmt: skip
 
     def certificate(self) -> Certificate:
         """Return the certificate with these ranks."""
-        if not self.judgement.ranked:
+        if not self.look.ranked:
             return self.plain
         gains: list[Any] = [None, None]
         if (self.gains > 0).any():
@@ -437,19 +439,19 @@ class Ranking:
         With these ranks, which do for wider bounds as well; None if they still move after so many
         sweeps.
         """
-        judgement, model = self.judgement, self.model
-        via = np.where(self.via == NONE, judgement.best, self.via)
+        look, model = self.look, self.model
+        via = np.where(self.via == NONE, look.best, self.via)
         constants = np.array([direction.constant for direction in self.directions])
         bounds = self.bounds.copy()
-        fails = judgement.misses > 0
-        dirty = self.active & ~judgement.settles(~fails)
+        fails = look.misses > 0
+        dirty = self.active & ~look.settles(~fails)
         helped = np.nonzero(self.active & self.equation.maximise)
         dirty[helped] = fails[helped[0], via[helped]]
         most = MOST_VISITS // max(1, model.num_transitions)
         room = min(most_sweeps, max(10, most)) * model.num_states
         for sweep in range(max(100, most)):
             lowered = kernels.relax_jit(
-                self.equation, sweep % 2 == 1, judgement.reverse, via, self.active, constants,
+                self.equation, sweep % 2 == 1, look.reverse, via, self.active, constants,
                 self.directions[0].discount, dirty, bounds,
             )  # fmt: skip
             room -= lowered

@@ -144,10 +144,10 @@ class Refining:
         """Do what `refine` says; rational numbers may overflow."""
         with np.errstate(all="ignore"):  # what overflows does not hold
             for step in range(MOST_STEPS):
-                self._judge()
+                self._look()
                 self._choose()
                 if self._level():
-                    self._judge()
+                    self._look()
                 short = np.take_along_axis(self.short, self.choices, axis=1)
                 missed = self.active & (short > 0)
                 if step >= signed and not missed.any():
@@ -160,7 +160,7 @@ class Refining:
                     return False
         return False
 
-    def _judge(self) -> None:
+    def _look(self) -> None:
         """Find how far the bounds are above the sure value of each choice."""
         claimed = self.certificate()
         exactly = self.parts.shape[1] > 2
@@ -169,7 +169,7 @@ class Refining:
         for number, sign in enumerate((1.0, -1.0)):
             direction = oriented(self.model, claimed, claimed.objective, sign)
             if exactly:
-                self._judge_exactly(number, direction)
+                self._look_exactly(number, direction)
                 continue
             inequality = direction.inequalities[0]
             for rows in slices(self.model):
@@ -184,7 +184,7 @@ class Refining:
                     off > 0, 0.25 * off + FLOOR * np.abs(bound) + LEAST, 0.0
                 )
 
-    def _judge_exactly(self, number: int, direction: Direction) -> None:
+    def _look_exactly(self, number: int, direction: Direction) -> None:
         """Find how far the bounds of a direction are above the values of choices, in rationals.
 
         Both numbers are times 2 to the power of `shift`.
@@ -230,11 +230,11 @@ class Refining:
         directions = [
             oriented(self.model, claimed, claimed.objective, sign) for sign in (1.0, -1.0)
         ]
-        draws, most = np.array([_endless(direction) for direction in directions]).T
+        draws, most = np.array([_value_of_endless_play(direction) for direction in directions]).T
         if np.isnan(draws).all():
             return False
-        nodes, sources, targets, _ = _steps(self.model, self.active, self.choices)
-        labels = _staying(sources, targets, len(nodes))
+        nodes, sources, successors, _ = _steps(self.model, self.active, self.choices)
+        labels = _staying(sources, successors, len(nodes))
         stays = (labels >= 0) & ~np.isnan(draws)[nodes // size]
         number, state = np.divmod(nodes[stays], size)
         _, one, labels = np.unique(labels[stays], return_index=True, return_inverse=True)
@@ -295,7 +295,7 @@ class _Chain:
     nodes : (n,)
         Those that play surely leaves for good, in the order in which they are eliminated.
     offsets : (n + 1,)
-    targets, chances : (t,)
+    successors, probabilities : (t,)
         Where they lead among themselves, by their places.
     leaving : (n,)
         How likely they lead elsewhere.
@@ -303,33 +303,39 @@ class _Chain:
 
     nodes: Integers
     offsets: Integers
-    targets: Integers
-    chances: Floats
+    successors: Integers
+    probabilities: Floats
     leaving: Floats
 
     @classmethod
     def of(cls, model: Model, active: Flags, choices: Integers, *, ends: bool) -> _Chain:
         """Gather the transitions of the active nodes; or of those that play surely leaves."""
-        nodes, sources, targets, chances = _steps(model, active, choices)
+        nodes, sources, successors, probabilities = _steps(model, active, choices)
         if not ends:
-            out = _staying(sources, targets, len(nodes)) < 0
+            out = _staying(sources, successors, len(nodes)) < 0
             place = np.append(np.where(out, np.cumsum(out) - 1, -1), -1)
             kept = out[sources]
-            sources, targets, chances = place[sources[kept]], place[targets[kept]], chances[kept]
+            sources, successors, probabilities = (
+                place[sources[kept]],
+                place[successors[kept]],
+                probabilities[kept],
+            )
             nodes = nodes[out]
-        inside = targets >= 0
-        leaving = np.bincount(sources[~inside], chances[~inside], len(nodes)).astype(np.float64)
+        inside = successors >= 0
+        leaving = np.bincount(sources[~inside], probabilities[~inside], len(nodes)).astype(
+            np.float64
+        )
         counts = np.bincount(sources[inside], minlength=len(nodes))
         offsets = np.concatenate([[0], np.cumsum(counts)])
-        targets = targets[inside].astype(model.structure.place.dtype)
-        return cls(nodes, offsets, targets, chances[inside], leaving)
+        successors = successors[inside].astype(model.structure.place.dtype)
+        return cls(nodes, offsets, successors, probabilities[inside], leaving)
 
     def solve(self, discount: float, known: Floats) -> Floats | None:
         """Return what is expected in all of what is known; (n,). None if that is too much work."""
         count = len(self.nodes)
         every = np.arange(count + 1, dtype=np.uintp)
         nothing = np.zeros(count)
-        graph = Graph(every, self.offsets.astype(np.uintp), self.targets)  # type: ignore[arg-type] # blocks are unsigned
+        graph = Graph(every, self.offsets.astype(np.uintp), self.successors)  # type: ignore[arg-type] # blocks are unsigned
         block = Block(
             graph=graph,
             signs=np.ones(count),
@@ -339,7 +345,7 @@ class _Chain:
             slacks=nothing,
             counts=nothing,
             leaving=self.leaving,
-            probabilities=self.chances,
+            probabilities=self.probabilities,
         )
         numbers = np.zeros((ERROR + 1, count))
         terms, _ = sparse_elimination.eliminate_jit(count, discount, block, MOST_TERMS, numbers)
@@ -347,7 +353,9 @@ class _Chain:
 
     def solve_slowly(self, discount: float, known: Floats) -> list[Decimal] | None:
         """Do the same with so many digits that sums of near numbers keep enough of them."""
-        chances = [Decimal(discount * chance) for chance in self.chances.tolist()]
+        probabilities = [
+            Decimal(discount * probability) for probability in self.probabilities.tolist()
+        ]
         left = [Decimal(1 - discount) + Decimal(discount * out) for out in self.leaving.tolist()]
         sums = list(map(Decimal, known[self.nodes].tolist()))
         shares: list[dict[int, Decimal]] = []
@@ -355,35 +363,44 @@ class _Chain:
         with localcontext(prec=DIGITS):
             for node, (first, last) in enumerate(itertools.pairwise(self.offsets.tolist())):
                 row: dict[int, Decimal] = {}
-                _add(row, zip(self.targets[first:last].tolist(), chances[first:last], strict=True))
-                before = [target for target in row if target < node]
+                _add(
+                    row,
+                    zip(
+                        self.successors[first:last].tolist(), probabilities[first:last], strict=True
+                    ),
+                )
+                before = [successor for successor in row if successor < node]
                 heapq.heapify(before)
                 while before:
                     middle = heapq.heappop(before)
-                    chance = row.pop(middle)
-                    sums[node] += chance * sums[middle]
-                    left[node] += chance * left[middle]
-                    for target in shares[middle].keys() - row.keys():
-                        if target < node:
-                            heapq.heappush(before, target)
-                    _add(row, ((t, chance * share) for t, share in shares[middle].items()))
+                    probability = row.pop(middle)
+                    sums[node] += probability * sums[middle]
+                    left[node] += probability * left[middle]
+                    for successor in shares[middle].keys() - row.keys():
+                        if successor < node:
+                            heapq.heappush(before, successor)
+                    _add(row, ((t, probability * share) for t, share in shares[middle].items()))
                     terms += len(shares[middle])
                 row.pop(node, None)
                 out = left[node] + sum(row.values())
                 if not out or terms > MOST_SLOW_TERMS:
                     return None
-                shares.append({target: chance / out for target, chance in row.items()})
+                shares.append(
+                    {successor: probability / out for successor, probability in row.items()}
+                )
                 sums[node] /= out
                 left[node] /= out
             for node in reversed(range(len(sums))):
-                sums[node] += sum(share * sums[target] for target, share in shares[node].items())
+                sums[node] += sum(
+                    share * sums[successor] for successor, share in shares[node].items()
+                )
         return sums
 
 
 def _add(row: dict[int, Decimal], more: Iterable[tuple[int, Decimal]]) -> None:
     """Add probabilities to those of a row."""
-    for target, chance in more:
-        row[target] = row.get(target, Decimal(0)) + chance
+    for successor, probability in more:
+        row[successor] = row.get(successor, Decimal(0)) + probability
 
 
 def _two_less(parts: Floats, down: Floats) -> Floats:
@@ -397,7 +414,7 @@ def _two_less(parts: Floats, down: Floats) -> Floats:
     return np.stack([np.where(known, below, -np.inf), np.where(known, rest, 0.0)], axis=1)
 
 
-def _endless(direction: Direction) -> tuple[float, float]:
+def _value_of_endless_play(direction: Direction) -> tuple[float, float]:
     """Return the value of endless play, and by how much bounds may exceed that.
 
     Not a number where play has to end, or later steps count less.
@@ -416,9 +433,9 @@ def _steps(
     -------
     nodes : (n,)
         In an order of elimination.
-    sources, targets : (t,)
+    sources, successors : (t,)
         The places of nodes among them, -1 for those that are not active.
-    chances : (t,)
+    probabilities : (t,)
     """
     size = model.num_states
     order = (np.asarray(model.structure.order)[:, None] + np.array([0, size])).reshape(-1)
@@ -426,27 +443,27 @@ def _steps(
     rows = choices.reshape(-1)[nodes]
     starts, counts = model.transition_offsets[rows], np.diff(model.transition_offsets)[rows]
     offsets = np.concatenate([[0], np.cumsum(counts)])
-    edges = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], counts)
-    signed = model.probabilities[edges]
+    transitions = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], counts)
+    signed = model.probabilities[transitions]
     directions = np.repeat(nodes // size, counts)
     directions = np.where(signed < 0, 1 - directions, directions)
-    targets = directions * size + model.successors[edges]
+    successors = directions * size + model.successors[transitions]
     sources = np.repeat(np.arange(len(nodes)), counts)
     place = np.full(2 * size, -1)
     place[nodes] = np.arange(len(nodes))
-    return nodes, sources, place[targets], np.abs(signed)
+    return nodes, sources, place[successors], np.abs(signed)
 
 
-def _staying(sources: Integers, targets: Integers, count: int) -> Integers:
+def _staying(sources: Integers, successors: Integers, count: int) -> Integers:
     """Return which set that play never leaves each node is in, -1 for none; (n,).
 
     Targets elsewhere are written -1.
     """
-    targets = np.where(targets < 0, count, targets)
-    steps = sparse.csr_array((np.ones(len(sources)), (sources, targets)), shape=(count + 1,) * 2)
+    successors = np.where(successors < 0, count, successors)
+    steps = sparse.csr_array((np.ones(len(sources)), (sources, successors)), shape=(count + 1,) * 2)
     number, labels = sparse.csgraph.connected_components(steps, connection="strong")
     left = np.zeros(number, np.bool_)
-    left[labels[sources][labels[sources] != labels[targets]]] = True
+    left[labels[sources][labels[sources] != labels[successors]]] = True
     return np.where(left[labels[:count]], -1, labels[:count]).astype(np.int64)
 
 

@@ -21,7 +21,7 @@ from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.results.solution import Guarantee
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
-from gamedp.solvers.tools.acyclic import Straight
+from gamedp.solvers.tools.acyclic import AcyclicAnswer
 from gamedp.solvers.tools.base import PreparingSolver, require
 from gamedp.solvers.tools.finish import check_range, finished, outward
 from gamedp.solvers.tools.horizons import sweep_horizon
@@ -86,7 +86,7 @@ class BackwardInduction(PreparingSolver):
         if many and (isinstance(problem.objective, Discounted) or has_target(problem.objective)):
             reason = "supports neither discounts nor targets for more than two players."
             return Support(False, reason)
-        if not many and prepared.straight is not None:
+        if not many and prepared.acyclic is not None:
             return Support(True)
         if not many and needs_reduction(problem):
             support = support_of_fixed_points(prepared)
@@ -114,7 +114,7 @@ class BackwardInduction(PreparingSolver):
 
     def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
         """Decide by numbers what is left of the problem, where that matters."""
-        if prepared.straight is None and prepared.problem.model.num_players <= 2:
+        if prepared.acyclic is None and prepared.problem.model.num_players <= 2:
             prepared.settle(out_of_time)
 
     def solve(
@@ -126,9 +126,9 @@ class BackwardInduction(PreparingSolver):
     ) -> Solution:
         """Solve the problem; rounding alone separates the bounds, whatever `tolerance` asks."""
         prepared = prepare(problem, progress)
-        problem, straight = prepared.problem, prepared.straight
-        if straight is not None:
-            return self._straight(problem, straight, tolerance)
+        problem, acyclic = prepared.problem, prepared.acyclic
+        if acyclic is not None:
+            return self._acyclic(problem, acyclic, tolerance)
         self.settle(prepared, never)
         require(self, prepared)
         if isinstance(problem.objective, FiniteHorizon):
@@ -164,12 +164,12 @@ class BackwardInduction(PreparingSolver):
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
         return solution_of(run, self, reduction=reduction)
 
-    def _straight(self, problem: Problem, straight: Straight, tolerance: float) -> Solution:
+    def _acyclic(self, problem: Problem, acyclic: AcyclicAnswer, tolerance: float) -> Solution:
         """Put the solution together where nothing had to be reduced."""
         is_probability = isinstance(problem.objective, Reachability)
         low, high = (0.0, 1.0) if is_probability else (-np.inf, np.inf)
         numbers, policy, _ = finished(
-            problem.model, None, straight.values, straight.errors, straight.policy, low, high
+            problem.model, None, acyclic.values, acyclic.errors, acyclic.policy, low, high
         )
         return make_solution(
             problem,
@@ -177,7 +177,7 @@ class BackwardInduction(PreparingSolver):
             numbers,
             policy,
             tolerance=tolerance,
-            seconds=straight.seconds,
+            seconds=acyclic.seconds,
         )
 
     def _finite_horizon(

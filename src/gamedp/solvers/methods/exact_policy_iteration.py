@@ -102,10 +102,10 @@ class ExactPolicyIteration(PreparingSolver):
         return Support(False, f"has max_states={self.max_states}, and there are {states} states.")
 
     def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
-        """Decide by numbers whether the problem is a contest."""
+        """Decide by numbers who are the opponents, or that there are none."""
         is_average = isinstance(prepared.problem.objective, AverageReward)
         if self._refusal(prepared.problem) is None and not is_average:
-            prepared.settle_contest(out_of_time)
+            prepared.settle_opponents(out_of_time)
 
     def solve(
         self,
@@ -117,7 +117,7 @@ class ExactPolicyIteration(PreparingSolver):
         """Solve the problem; the bounds are apart by rounding to doubles alone."""
         prepared = prepare(problem, progress)
         problem = prepared.problem
-        seconds = self.settled(prepared, Limit(self.max_seconds))
+        seconds = self.settle_in_time(prepared, Limit(self.max_seconds))
         require(self, prepared)
         reporter = Reporter(progress, "solve")
         stored = prepared

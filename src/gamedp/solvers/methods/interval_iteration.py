@@ -9,7 +9,7 @@ import attrs
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.bound_pair import Bracket
-from gamedp.solvers.tools.deflation import bound_contested
+from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 from gamedp.solvers.tools.support import Support, support_of_deflating
@@ -69,8 +69,8 @@ class IntervalIteration(FixedPointSolver):
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""
-        if run.problem.is_contested:
-            bound_contested(run, self.max_sweeps)
+        if run.problem.needs_deflation:
+            bound_by_deflation(run, self.max_sweeps)
             return
         bracket = Bracket(run, self.max_sweeps)
 

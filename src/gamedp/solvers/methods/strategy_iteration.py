@@ -12,7 +12,7 @@ from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.progress import Reporter
 from gamedp.solvers.tools.base import PreparingSolver, require
 from gamedp.solvers.tools.limit import Limit
-from gamedp.solvers.tools.opponents import Contest
+from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.solution import make_solution
 from gamedp.solvers.tools.strategies import MOST_POLICIES, improve_strategies
@@ -92,11 +92,11 @@ class StrategyIteration(PreparingSolver):
 
     def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        return support_by(prepared.contest)
+        return support_by(prepared.opponents)
 
     def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
-        """Decide by numbers whether the problem is a contest."""
-        prepared.settle_contest(out_of_time)
+        """Decide by numbers who are the opponents, or that there are none."""
+        prepared.settle_opponents(out_of_time)
 
     def solve(
         self,
@@ -108,14 +108,14 @@ class StrategyIteration(PreparingSolver):
         """Solve the problem so that every value is known within `tolerance`."""
         prepared = prepare(problem, progress)
         problem = prepared.problem
-        seconds = self.settled(prepared, Limit(self.max_seconds))
+        seconds = self.settle_in_time(prepared, Limit(self.max_seconds))
         require(self, prepared)
-        contest = prepared.contest
-        assert isinstance(contest, Contest)  # noqa: S101 - supported
+        opponents = prepared.opponents
+        assert isinstance(opponents, Opponents)  # noqa: S101 - supported
         reporter = Reporter(progress, "solve")
         answer = improve_strategies(
             problem,
-            contest,
+            opponents,
             tolerance,
             reporter,
             max_policies=self.max_policies,

@@ -9,7 +9,7 @@ import attrs
 from gamedp.model.problem import Problem
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
-from gamedp.solvers.tools.deflation import bound_contested
+from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.forced_ends import may_be_forced, solve_where_ends_are_forced
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
@@ -98,7 +98,7 @@ class TopologicalValueIteration(FixedPointSolver):
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""
-        if run.problem.is_contested:
-            bound_contested(run, self.max_sweeps)
+        if run.problem.needs_deflation:
+            bound_by_deflation(run, self.max_sweeps)
             return
         sweep_components(run, self.max_sweeps)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from gamedp.model.problem import Problem
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Straight", "find_straight"]
+__all__ = ["AcyclicAnswer", "solve_acyclic"]
 
 
-class Straight(NamedTuple):
+class AcyclicAnswer(NamedTuple):
     """The answer to a problem in which nothing but its ends comes again.
 
     Attributes
@@ -46,7 +46,9 @@ def _nothing(count: int) -> NDArray[np.float64]:
     return np.ndarray(count, np.float64, bytes(8), strides=(0,))
 
 
-def find_straight(problem: Problem, progress: ProgressCallback | None = None) -> Straight | None:
+def solve_acyclic(
+    problem: Problem, progress: ProgressCallback | None = None
+) -> AcyclicAnswer | None:
     """Return the answer to a problem with targets, if no state but the last ones comes again.
 
     Else None, as soon as one is seen.
@@ -92,4 +94,4 @@ def find_straight(problem: Problem, progress: ProgressCallback | None = None) ->
         return None
     if not probable:
         check_range(model, np.where(status == acyclic.MISSED, 0.0, values))
-    return Straight(values, errors, policy, reporter.seconds)
+    return AcyclicAnswer(values, errors, policy, reporter.seconds)

@@ -114,7 +114,7 @@ class PreparingSolver:
         """
         prepared.settle(out_of_time)
 
-    def settled(self, prepared: Prepared, limit: Limit) -> float:
+    def settle_in_time(self, prepared: Prepared, limit: Limit) -> float:
         """Decide that within a limit of time; return how many seconds are left.
 
         Raises
@@ -151,7 +151,7 @@ class FixedPointSolver(PreparingSolver):
     goes_relative: ClassVar[bool] = False
     """Whether `iterate` minds `run.relative`; if not, smaller tolerances are tried."""
     deflates: ClassVar[bool] = False
-    """Whether `iterate` can do what is contested (:attr:`gamedp.Problem.is_contested`)."""
+    """Whether `iterate` solves problems with :attr:`gamedp.Problem.needs_deflation`."""
 
     def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not."""
@@ -179,7 +179,7 @@ class FixedPointSolver(PreparingSolver):
             at_once = self.solved_at_once(prepared.problem, tolerance, progress)
             if at_once is not None:
                 return at_once
-        seconds = self.settled(prepared, limit)
+        seconds = self.settle_in_time(prepared, limit)
         require(self, prepared)
         if relative and not self.goes_relative:
             solution: Solution = solve_as_asked(self, prepared, tolerance, progress, relative=True)
@@ -190,7 +190,7 @@ class FixedPointSolver(PreparingSolver):
         run = Run(proper, tolerance, progress, seconds, relative=relative)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
             self.iterate(run)
-            proven = proper.is_proper or proper.is_contested
+            proven = proper.is_proper or proper.needs_deflation
             return solution_of(run, self, proven=proven, reduction=reduction)
 
     def solved_at_once(

@@ -65,7 +65,7 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
             run.equation,
             VISITS,
             allowed,
-            run.problem.endless_is_worst,
+            run.problem.improper_is_worst,
             run.problem.model.has_swaps,
             run.problem.has_one_sign,
             room,

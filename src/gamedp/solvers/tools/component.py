@@ -152,7 +152,7 @@ class Component:
             *self.lengths,
             run.equation.discount,
             self.who,
-            run.problem.endless_is_worst,
+            run.problem.improper_is_worst,
             threshold,
             max_sweeps,
             self.budget,

@@ -70,7 +70,7 @@ from gamedp.reduction.fixed_policies import fix
 from gamedp.solvers.tools.average.end_components import ragged
 from gamedp.solvers.tools.bound_pair import Bracket
 from gamedp.solvers.tools.limit import Limit
-from gamedp.solvers.tools.opponents import Contest
+from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import prepare
 from gamedp.solvers.tools.processes import solve_process
 from gamedp.solvers.tools.run import Run
@@ -82,19 +82,19 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["bound_contested"]
+__all__ = ["bound_by_deflation"]
 
 PATIENCE = 1000
 """Sweeps over a component after which its policies are evaluated; then four times as many."""
 
 
-def bound_contested(run: Run, max_sweeps: int) -> None:
+def bound_by_deflation(run: Run, max_sweeps: int) -> None:
     """Bound the values of a run in which two opponents can keep each other from an end.
 
     Parameters
     ----------
     run : Run
-        Its problem :attr:`~gamedp.Problem.is_contested`.
+        Its problem :attr:`~gamedp.Problem.needs_deflation`.
     max_sweeps : int
         Sweeps over one component at most.
     """
@@ -117,7 +117,7 @@ class _Deflating(Bracket):
     def __init__(self, run: Run, max_sweeps: int) -> None:
         super().__init__(run, max_sweeps)
         model = run.problem.model
-        self.endless: float = run.problem.endless  # type: ignore[assignment] # contested
+        self.improper_value: float = run.problem.improper_value  # type: ignore[assignment] # not None here
         structure = model.structure
         self.idle = structure.stays & (np.asarray(model.rewards) == 0)
         self.inside = np.zeros(model.num_choices, np.bool_)
@@ -125,7 +125,7 @@ class _Deflating(Bracket):
         self._number = -1
         self._start: tuple[Floats, Floats] | None = None
         self._improved = False
-        if self.endless == np.inf:
+        if self.improper_value == np.inf:
             # Before anything is known, the one who must not stay for ever keeps to an exit.
             ends = np.diff(model.choice_offsets) == 0
             everything = np.ones(model.num_choices, np.bool_)
@@ -138,9 +138,9 @@ class _Deflating(Bracket):
         super()._surround(number)
         states = self.states(number)
         ends = self.run.problem.model.structure.end_component[states] >= 0
-        if np.isfinite(self.endless) and ends.any():
-            np.minimum.at(self.lower, states, self.endless)
-            np.maximum.at(self.upper, states, self.endless)
+        if np.isfinite(self.improper_value) and ends.any():
+            np.minimum.at(self.lower, states, self.improper_value)
+            np.maximum.at(self.upper, states, self.improper_value)
         self._number = number
         self._take_start()
 
@@ -165,7 +165,7 @@ class _Deflating(Bracket):
         lower = np.full(model.num_states, -np.inf)
         upper = np.full(model.num_states, np.inf)
         values, policy = run.values.copy(), run.policy.copy()
-        if self.endless == np.inf:
+        if self.improper_value == np.inf:
             self._keep_to(policy, ~equation.maximise, lower, upper)
         sweeps, due = 0, 1
         while not (np.isfinite(lower).all() and np.isfinite(upper).all()):
@@ -193,20 +193,20 @@ class _Deflating(Bracket):
         self._improved = True
         model = run.problem.model
         ends = np.diff(model.choice_offsets) == 0
-        until = ends if self.endless == np.inf else None
+        until = ends if self.improper_value == np.inf else None
         problem = Problem(model, TotalReward(run.problem.objective.optimum, until=until))
         limit = Limit(max(run.max_seconds - run.reporter.seconds, 1e-3))
         prepared = prepare(problem)
         try:
-            prepared.settle_contest(limit)
+            prepared.settle_opponents(limit)
         except OutOfTimeError:
             return
-        if not isinstance(prepared.contest, Contest):
+        if not isinstance(prepared.opponents, Opponents):
             return
-        from gamedp.solvers.tools.exact.bounds import bound_contest  # noqa: PLC0415 - rare
+        from gamedp.solvers.tools.exact.bounds import bound_opponents  # noqa: PLC0415 - rare
 
         least_share = 0.9 * run.tolerance / max(1, len(self._cyclic_levels))
-        answer = bound_contest(prepared, least_share, limit.left, relative=run.relative)
+        answer = bound_opponents(prepared, least_share, limit.left, relative=run.relative)
         states = np.asarray(self.states(self._number))
         known = np.isfinite(answer.lower) & np.isfinite(answer.upper)
         before = self.upper[states] - self.lower[states]
@@ -235,7 +235,7 @@ class _Deflating(Bracket):
         # What comes later leads here, but nothing here leads there: any choice does.
         fixed, _ = fix(model, np.where(policy < 0, model.choice_offsets[:-1], policy), who)
         ends = np.diff(model.choice_offsets) == 0
-        until = ends if self.endless == np.inf else None
+        until = ends if self.improper_value == np.inf else None
         problem = Problem(fixed, TotalReward(run.problem.objective.optimum, until=until))
         left = max(run.max_seconds - run.reporter.seconds, 1e-3)
         maximises = bool((who == run.equation.maximise).all())
@@ -327,7 +327,7 @@ class _Part:
         if not len(self.choices):
             return moved
         for side, bounds in ((True, bracket.lower), (False, bracket.upper)):
-            if (np.inf if side else -np.inf) == bracket.endless:
+            if (np.inf if side else -np.inf) == bracket.improper_value:
                 continue
             equation = bracket.run.equation
             changed = deflation.reply_jit(self.states, equation, bounds, not side, bracket.replies)
@@ -343,7 +343,7 @@ class _Part:
                 bracket.lower,
                 bracket.upper,
                 side,
-                bracket.endless,
+                bracket.improper_value,
                 bracket.replies,
                 bracket.run.policy,
             )

@@ -61,20 +61,24 @@ def finished(
         # Of the types that reductions have: so the kernel compiles only once.
         none, choices = np.empty(0, model.successors.dtype), np.empty(0, np.int64)
         choices.flags.writeable = False
-        lifting = (none, np.empty(0), none, choices)
+        expanding = (none, np.empty(0), none, choices)
     else:
         small, model = reduction.quotient, reduction.model
-        lifting = (small.class_of, reduction.known, reduction.policy, small.choice_of)
+        expanding = (small.class_of, reduction.known, reduction.policy, small.choice_of)
     numbers = (np.empty(model.num_states), np.empty(model.num_states), np.empty(model.num_states))
     choices = np.empty(model.num_states, np.int64)
     width = quotient_kernels.finish_jit(
-        values, errors, policy, low, high, *lifting, model.choice_offsets, *numbers, choices
+        values, errors, policy, low, high, *expanding, model.choice_offsets, *numbers, choices
     )
     if reduction is not None:
         reduction.leave(choices)
         value, lower, upper = numbers
-        numbers = (reduction.fold(value), reduction.fold(lower, -1), reduction.fold(upper, 1))
-        choices = reduction.fold_policy(choices)
+        numbers = (
+            reduction.project(value),
+            reduction.project(lower, -1),
+            reduction.project(upper, 1),
+        )
+        choices = reduction.project_policy(choices)
         width = max(width, width_of(*numbers[1:]) if reduction.recasts else 0.0)
     return numbers, choices, width
 

@@ -26,7 +26,7 @@ def proper_policy(run: Run) -> NDArray[np.int64]:
     first = model.choice_offsets[:-1]
     inner = first < model.choice_offsets[1:]
     policy = np.where(inner, first, -1)
-    if run.problem.endless_is_worst:
+    if run.problem.improper_is_worst:
         ends = np.zeros(model.num_states, np.bool_)
         ends[model.terminals] = True
         everyone = np.ones(model.num_states, np.bool_)

@@ -48,7 +48,7 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.reduction.fixed_policies import fix
 from gamedp.reduction.gains import UNDECIDED, sign_for_all, signs_of_endless_play
 from gamedp.reduction.unfolding import unfold
-from gamedp.solvers.tools.proper import OpenCases, Refusal, refused_contest, refused_draws
+from gamedp.solvers.tools.proper import OpenCases, Refusal, refused_draws, refused_opponents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,11 +62,11 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Contest", "find_contest"]
+__all__ = ["Opponents", "find_opponents"]
 
 
 @attrs.frozen(eq=False)
-class Contest:
+class Opponents:
     """A problem of two opponents, and where the improver starts.
 
     Attributes
@@ -159,12 +159,12 @@ class Contest:
         return stuck, np.where(stuck & self.improver, keeps, np.where(out, via, -1))
 
 
-def find_contest(
+def find_opponents(
     problem: Problem,
     out_of_time: Callable[[], bool],
     reduce: Callable[[Problem], Reduction | Refusal | OpenCases | None],
-) -> Contest | Refusal | OpenCases:
-    """Return the contest that a problem is, or why it is none.
+) -> Opponents | Refusal | OpenCases:
+    """Return the opponents of a problem, or why policies are not improved against each other.
 
     Parameters
     ----------
@@ -188,20 +188,20 @@ def find_contest(
     free = (np.diff(problem.model.choice_offsets) > 1) & ~over
     if not maximise[free].all() and maximise[free].any():
         try:
-            return _Opponents(problem, original, maximise, over, out_of_time).contest()
+            return _Finder(problem, original, maximise, over, out_of_time).find()
         except OutOfTimeError:
             return OpenCases()
     nobody = np.zeros(len(over), np.bool_)
     start = first_choices(problem.model.structure, np.ones(problem.model.num_choices, np.bool_))
-    contest = Contest(problem, nobody, 1, start, False, nobody, over)
-    found = reduce(contest.kept(start, nobody)[0])
+    opponents = Opponents(problem, nobody, 1, start, False, nobody, over)
+    found = reduce(opponents.kept(start, nobody)[0])
     if isinstance(found, Reduction):
-        return refused_contest(found) if found.problem.is_contested else contest
-    return contest if found is None else found
+        return refused_opponents(found) if found.problem.needs_deflation else opponents
+    return opponents if found is None else found
 
 
 def _refused_at_once(problem: Problem) -> str:
-    """Say why a problem is no contest, whatever its graph; empty if it may be one."""
+    """Say why a problem is not for opponents, whatever its graph; empty if it may be."""
     if isinstance(problem.objective, FiniteHorizon):
         return "does not support finite horizons; BackwardInduction does."
     if isinstance(problem.objective, AverageReward):
@@ -232,7 +232,7 @@ def _unfolded(problem: Problem) -> Problem:
 
 
 @attrs.frozen(eq=False)
-class _Opponents:
+class _Finder:
     """Two sides with something to choose each: who improves, and from where."""
 
     problem: Problem
@@ -245,8 +245,8 @@ class _Opponents:
     def structure(self) -> Structure:
         return self.problem.model.structure
 
-    def contest(self) -> Contest | Refusal:
-        """Return the contest, or why it is none."""
+    def find(self) -> Opponents | Refusal:
+        """Return the opponents, or why there are none."""
         objective: Objective = self.problem.objective
         if isinstance(objective, Reachability):
             return self._reachability(objective)
@@ -263,11 +263,11 @@ class _Opponents:
         via: Integers | None,
         may_wait: bool = False,
         lost: Flags | None = None,
-    ) -> Contest:
+    ) -> Opponents:
         start = first_choices(self.structure, np.ones(self.problem.model.num_choices, np.bool_))
         if via is not None:
             start = np.where(via >= 0, via, start)
-        return Contest(
+        return Opponents(
             self.problem,
             self.maximise if maximise else ~self.maximise,
             1 if maximise else -1,
@@ -277,13 +277,13 @@ class _Opponents:
             self.over,
         )
 
-    def _reachability(self, objective: Reachability) -> Contest:
+    def _reachability(self, objective: Reachability) -> Opponents:
         """Let the one who wants to reach improve, from a policy that attracts."""
         active = ~self.over[self.structure.owners]
         _, via = positive(self.structure, self.maximise, objective.target, active)
         return self._made(maximise=True, via=via)
 
-    def _until(self) -> Contest | Refusal:
+    def _until(self) -> Opponents | Refusal:
         """Let the one who must reach the target improve, from a policy that surely does."""
         target = self.over
         active = ~target[self.structure.owners]
@@ -305,12 +305,12 @@ class _Opponents:
             )
         return self._made(maximise=False, via=sure.via, lost=~sure.members)
 
-    def _total(self) -> Contest | Refusal:
+    def _total(self) -> Opponents | Refusal:
         """Let the one improve to whom no end component brings losses."""
         model = self.problem.model
         if self.problem.lacks_draw:
             return Refusal(self.original.undeclared())
-        if self.problem.endless_is_worst:
+        if self.problem.improper_is_worst:
             return Refusal("takes problems as they are, not reduced ones.")
         labels, stays = np.asarray(self.structure.end_component), self.structure.stays
         signs, mixed = self._signs(labels, stays)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gamedp.reduction import OutOfTimeError, Reduction, never
-from gamedp.solvers.tools.acyclic import Straight, find_straight
-from gamedp.solvers.tools.opponents import Contest, find_contest
-from gamedp.solvers.tools.proper import OpenCases, Refusal, find_reduction, refused_contest
+from gamedp.solvers.tools.acyclic import AcyclicAnswer, solve_acyclic
+from gamedp.solvers.tools.opponents import Opponents, find_opponents
+from gamedp.solvers.tools.proper import OpenCases, Refusal, find_reduction, refused_opponents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,19 +41,19 @@ class Prepared:
     def __init__(self, problem: Problem, progress: ProgressCallback | None = None) -> None:
         self.problem = problem
         self._progress = progress
-        self._straight: Straight | OpenCases | None = UNKNOWN
+        self._acyclic: AcyclicAnswer | OpenCases | None = UNKNOWN
         self._reduction: Reduction | Refusal | OpenCases | None = UNKNOWN
-        self._contest: Contest | Refusal | OpenCases = UNKNOWN
+        self._opponents: Opponents | Refusal | OpenCases = UNKNOWN
 
     @property
-    def straight(self) -> Straight | None:
+    def acyclic(self) -> AcyclicAnswer | None:
         """The answer, if there is a target and nothing but the ends comes again.
 
         To know whether that is so is to find the answer.
         """
-        if isinstance(self._straight, OpenCases):
-            self._straight = find_straight(self.problem, self._progress)
-        return self._straight
+        if isinstance(self._acyclic, OpenCases):
+            self._acyclic = solve_acyclic(self.problem, self._progress)
+        return self._acyclic
 
     @property
     def reduction(self) -> Reduction | Refusal | OpenCases | None:
@@ -69,25 +69,25 @@ class Prepared:
     def proper(self) -> Reduction | Refusal | OpenCases | None:
         """The same, for solvers that need an end from each state, by either player's choice."""
         found = self.reduction
-        if isinstance(found, Reduction) and found.problem.is_contested:
-            return refused_contest(found)
+        if isinstance(found, Reduction) and found.problem.needs_deflation:
+            return refused_opponents(found)
         return found
 
     @property
-    def contest(self) -> Contest | Refusal | OpenCases:
-        """The problem as a contest of two opponents, for policy against policy."""
-        if self._contest is UNKNOWN:
-            self._contest = self._find_contest(_no_time)
-        return self._contest
+    def opponents(self) -> Opponents | Refusal | OpenCases:
+        """The two opponents of the problem, for policy against policy."""
+        if self._opponents is UNKNOWN:
+            self._opponents = self._find_opponents(_no_time)
+        return self._opponents
 
-    def _find_contest(self, out_of_time: Callable[[], bool]) -> Contest | Refusal | OpenCases:
+    def _find_opponents(self, out_of_time: Callable[[], bool]) -> Opponents | Refusal | OpenCases:
         def reduce(problem: Problem) -> Reduction | Refusal | OpenCases | None:
             if problem is not self.problem:
                 return find_reduction(problem, out_of_time)
             self._decide(out_of_time)
             return self._reduction
 
-        return find_contest(self.problem, out_of_time, reduce)
+        return find_opponents(self.problem, out_of_time, reduce)
 
     def settle(self, out_of_time: Callable[[], bool] = never) -> None:
         """Decide by numbers what makes the problem proper, if the graph does not tell.
@@ -106,11 +106,11 @@ class Prepared:
         if isinstance(self._reduction, OpenCases):
             raise OutOfTimeError
 
-    def settle_contest(self, out_of_time: Callable[[], bool] = never) -> None:
-        """Decide by numbers whether the problem is a contest; as :meth:`settle`."""
-        if isinstance(self._contest, OpenCases):
-            self._contest = self._find_contest(out_of_time)
-        if isinstance(self._contest, OpenCases):
+    def settle_opponents(self, out_of_time: Callable[[], bool] = never) -> None:
+        """Decide by numbers who are the opponents, or that there are none; as :meth:`settle`."""
+        if isinstance(self._opponents, OpenCases):
+            self._opponents = self._find_opponents(out_of_time)
+        if isinstance(self._opponents, OpenCases):
             raise OutOfTimeError
 
     def _decide(self, out_of_time: Callable[[], bool]) -> None:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from gamedp.model.problem import Problem
 
-__all__ = ["OpenCases", "Refusal", "find_reduction", "refused_contest", "refused_draws"]
+__all__ = ["OpenCases", "Refusal", "find_reduction", "refused_draws", "refused_opponents"]
 
 
 @attrs.frozen
 class Refusal:
-    """Why nothing makes a problem proper, or a contest.
+    """Why nothing makes a problem proper, or one of two opponents.
 
     Attributes
     ----------
@@ -87,10 +87,10 @@ def find_reduction(
     reduction = None if open_cases is None else open_cases.reduction
     try:
         reduction = reduction or reduce(problem, out_of_time)
-        states, worth = reduction.open_cases()
+        states, limsups = reduction.open_cases()
         if not len(states):
             return reduction
-        return _decided(reduction, states, worth, out_of_time)
+        return _decided(reduction, states, limsups, out_of_time)
     except UnsupportedProblemError as error:
         return Refusal(str(error), isinstance(error, UndefinedTotalError))
     except OutOfTimeError:
@@ -107,9 +107,9 @@ def refused_draws(problem: Problem) -> str:
     return f"takes endless play to count 0, not {low:g}; gamedp.solve shifts all payoffs for it."
 
 
-def refused_contest(reduction: Reduction) -> Refusal:
+def refused_opponents(reduction: Reduction) -> Refusal:
     """Say why most solvers do not do what two opponents can keep each other from ending."""
-    state = reduction.original.model.state(reduction.contested)
+    state = reduction.original.model.state(reduction.improper_state)
     return Refusal(
         "does not solve games in which either player can prolong play for ever, as around "
         f"state {shown(state)}; StrategyIteration, IntervalIteration and "
@@ -120,23 +120,25 @@ def refused_contest(reduction: Reduction) -> Refusal:
 def _decided(
     reduction: Reduction,
     states: NDArray[np.signedinteger[Any]],
-    worth: NDArray[np.float64],
+    limsups: NDArray[np.float64],
     out_of_time: Callable[[], bool],
 ) -> Reduction | Refusal:
     """Return the reduction, unless it might be better to earn and lose in turn for ever."""
     if out_of_time():
         raise OutOfTimeError
     small = reduction.problem
-    size = max(float(np.abs(numbers).max(initial=0.0)) for numbers in (small.model.rewards, worth))
+    size = max(
+        float(np.abs(numbers).max(initial=0.0)) for numbers in (small.model.rewards, limsups)
+    )
     run = Run(small, 1e-9 * size, None, stop=out_of_time)
     with np.errstate(over="ignore", invalid="ignore"):
         improve_policies(run)
         if run.status is Status.TIME_LIMIT:
             raise OutOfTimeError
         (_, lower, upper), _ = run.results()
-    lower, upper = reduction.lift(lower), reduction.lift(upper)
+    lower, upper = reduction.expand(lower), reduction.expand(upper)
     maximises = reduction.original.objective.optimum == "max"
-    worse = upper[states] < worth if maximises else lower[states] > worth
+    worse = upper[states] < limsups if maximises else lower[states] > limsups
     if not worse.any():
         return reduction
     name = reduction.original.model.state(int(states[worse.argmax()]))

@@ -189,8 +189,8 @@ class Run:
         if reduction is None:
             check_range(problem.model, self.values)
         elif not np.isfinite(self.values).all():
-            known = reduction.fold(reduction.known)
-            check_range(reduction.original.model, reduction.lift(self.values), known)
+            known = reduction.project(reduction.known)
+            check_range(reduction.original.model, reduction.expand(self.values), known)
         if not proven:
             self.prove_all()  # what does not depend on endless play is known all the same
         low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
@@ -224,5 +224,9 @@ class Run:
         width = width_of(lower, upper)
         if reduction is None:
             return (self.values, lower, upper), self.policy, width
-        numbers = (reduction.lift(self.values), reduction.lift(lower, -1), reduction.lift(upper, 1))
-        return numbers, reduction.lift_policy(self.policy), max(width, width_of(*numbers[1:]))
+        numbers = (
+            reduction.expand(self.values),
+            reduction.expand(lower, -1),
+            reduction.expand(upper, 1),
+        )
+        return numbers, reduction.expand_policy(self.policy), max(width, width_of(*numbers[1:]))

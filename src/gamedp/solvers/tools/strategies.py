@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.problem import Problem
     from gamedp.runtime.progress import Reporter
-    from gamedp.solvers.tools.opponents import Contest
+    from gamedp.solvers.tools.opponents import Opponents
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -35,7 +35,7 @@ REFINEMENT = 16.0
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
 def improve_strategies(
     problem: Problem,
-    contest: Contest,
+    opponents: Opponents,
     tolerance: float,
     reporter: Reporter,
     *,
@@ -48,8 +48,8 @@ def improve_strategies(
     ----------
     problem : Problem
         Of S states.
-    contest : Contest
-        What the problem is as a contest: its first S states are those of the problem.
+    opponents : Opponents
+        Of the problem: the first S states of their model are those of the problem.
     tolerance : float
     reporter : Reporter
         Its clock has begun.
@@ -58,7 +58,7 @@ def improve_strategies(
     max_seconds : float
         Time at most, by that clock.
     """
-    search = _Search(contest, tolerance, reporter, max_policies, max_seconds)
+    search = _Search(opponents, tolerance, reporter, max_policies, max_seconds)
     search.improve_policies()
     states = slice(problem.model.num_states)
     lower, upper, policy = search.lower[states], search.upper[states], search.policy[states]
@@ -81,7 +81,7 @@ def middle_of(lower: Floats, upper: Floats) -> Floats:
 
 
 @attrs.frozen(eq=False)
-class _Worth:
+class _PolicyBounds:
     """What a policy of one side is worth, for certain, with the other's best answer to it.
 
     `least` and `most` bound it as the improver sees it.
@@ -98,34 +98,34 @@ class _Search:
 
     def __init__(
         self,
-        contest: Contest,
+        opponents: Opponents,
         tolerance: float,
         reporter: Reporter,
         max_policies: int,
         max_seconds: float,
     ) -> None:
-        model = contest.model
-        self.contest = contest
+        model = opponents.model
+        self.opponents = opponents
         self.tolerance = tolerance
         self.reporter = reporter
         self.max_policies = max_policies
         self.max_seconds = max_seconds
         self.lower = np.full(model.num_states, -np.inf)
         self.upper = np.full(model.num_states, np.inf)
-        self.policy = contest.start.astype(np.int64)
+        self.policy = opponents.start.astype(np.int64)
         self.status = Status.SOLVED
         self.sweeps = 0
         self.owners = model.structure.owners
-        self.improves = contest.improves
+        self.improves = opponents.improves
 
     def improve_policies(self) -> None:
         """Improve until the bounds meet, or a limit is reached."""
-        contest = self.contest
-        precision = self.tolerance / 2 if contest.improver.any() else self.tolerance
-        policy = contest.start
-        before: tuple[Integers, _Worth] | None = None
+        opponents = self.opponents
+        precision = self.tolerance / 2 if opponents.improver.any() else self.tolerance
+        policy = opponents.start
+        before: tuple[Integers, _PolicyBounds] | None = None
         for number in range(1, self.max_policies + 1):
-            own = self._answer(policy, contest.improver, precision)
+            own = self._answer(policy, opponents.improver, precision)
             self._learn(own, bounds_below=True)
             if before is not None and not _is_better(own, before[1]):
                 # To wait for ever was worth a trial: values were too close to tell.
@@ -135,13 +135,13 @@ class _Search:
                 before = None
                 continue
             before = None
-            stuck, via = contest.escapes(own.most < 0, self._may_be_best(own))
-            reply = contest.answer(np.where(contest.improver, policy, own.policy), via)
+            stuck, via = opponents.escapes(own.most < 0, self._may_be_best(own))
+            reply = opponents.answer(np.where(opponents.improver, policy, own.policy), via)
             theirs = own
-            if contest.improver.any():
-                theirs = self._answer(reply, ~contest.improver, precision)
+            if opponents.improver.any():
+                theirs = self._answer(reply, ~opponents.improver, precision)
             self._learn(theirs, bounds_below=False)
-            self.policy = np.where(contest.improver, policy, reply)
+            self.policy = np.where(opponents.improver, policy, reply)
             self.reporter.report(number, None, f"{number:,} policies evaluated")
             if self._bounds_meet():
                 return None
@@ -149,7 +149,7 @@ class _Search:
                 return self._stop(Status.TIME_LIMIT)
             better = self._better(policy, own)
             if (better == policy).all() and stuck.any():
-                better = np.where(stuck & contest.improver, via, policy)
+                better = np.where(stuck & opponents.improver, via, policy)
                 before = policy, own
             if (better == policy).all():
                 if not (own.is_precise and theirs.is_precise):
@@ -162,24 +162,24 @@ class _Search:
     def _stop(self, status: Status) -> None:
         self.status = status
 
-    def _answer(self, policy: Integers, who: Flags, precision: float) -> _Worth:
+    def _answer(self, policy: Integers, who: Flags, precision: float) -> _PolicyBounds:
         """Solve what is left if some keep to a policy."""
-        problem, rows = self.contest.kept(policy, who)
+        problem, rows = self.opponents.kept(policy, who)
         left = max(self.max_seconds - self.reporter.seconds, 1e-3)
         found = solve_process(problem, precision, left)
         self.sweeps += found.sweeps
         least, most = found.lower, found.upper
-        if self.contest.sign < 0:
+        if self.opponents.sign < 0:
             least, most = -most, -least
         choices = np.append(rows, -1)[found.policy]
-        return _Worth(least, most, choices, found.status is Status.SOLVED)
+        return _PolicyBounds(least, most, choices, found.status is Status.SOLVED)
 
-    def _learn(self, answer: _Worth, *, bounds_below: bool) -> None:
+    def _learn(self, answer: _PolicyBounds, *, bounds_below: bool) -> None:
         """Keep what an answer proves: of the improver's policy from below, of the other's above."""
-        one_sided = not self.contest.improver.any()
+        one_sided = not self.opponents.improver.any()
         below = answer.least if bounds_below or one_sided else np.full_like(answer.least, -np.inf)
         above = answer.most if not bounds_below or one_sided else np.full_like(answer.most, np.inf)
-        if self.contest.sign < 0:
+        if self.opponents.sign < 0:
             below, above = -above, -below
         np.maximum(self.lower, below, out=self.lower)
         np.minimum(self.upper, above, out=self.upper)
@@ -189,10 +189,10 @@ class _Search:
 
     def _results(self, values: Floats) -> tuple[Floats, Floats]:
         """Return what choices are worth to the improver, and how far rounding may be off."""
-        contest, model = self.contest, self.contest.model
-        probabilities = contest.problem.discount * model.probabilities
+        opponents, model = self.opponents, self.opponents.model
+        probabilities = opponents.problem.discount * model.probabilities
         starts = model.transition_offsets[:-1]
-        rewards = contest.sign * contest.earns * np.asarray(model.rewards)
+        rewards = opponents.sign * opponents.earns * np.asarray(model.rewards)
         if not len(starts):
             return rewards, rewards
         terms = probabilities * values[model.successors]
@@ -202,7 +202,7 @@ class _Search:
         slack = (np.diff(model.transition_offsets) + 8) * (UNIT * sizes + TINY)
         return results, np.where(np.isfinite(slack), slack, 0.0)
 
-    def _better(self, policy: Integers, answer: _Worth) -> Integers:
+    def _better(self, policy: Integers, answer: _PolicyBounds) -> Integers:
         """Return the policy with choices instead that are better for certain."""
         results, slack = self._results(answer.least)
         with np.errstate(invalid="ignore"):  # an infinite value that stays so is no gain
@@ -215,17 +215,17 @@ class _Search:
         better[self.owners[choices]] = choices
         return better
 
-    def _may_be_best(self, answer: _Worth) -> Flags:
+    def _may_be_best(self, answer: _PolicyBounds) -> Flags:
         """Say which choices are as good to their mover as the values, as far as is known."""
         least, slack = self._results(answer.least)
         most, _ = self._results(answer.most)
         return np.where(
-            self.contest.improver[self.owners],
+            self.opponents.improver[self.owners],
             most + slack >= answer.least[self.owners],
             least - slack <= answer.most[self.owners],
         )
 
 
-def _is_better(answer: _Worth, before: _Worth) -> bool:
+def _is_better(answer: _PolicyBounds, before: _PolicyBounds) -> bool:
     """Say whether an answer is worth more somewhere for certain, and nowhere less for certain."""
     return bool((answer.least > before.most).any() and (answer.most >= before.least).all())

@@ -86,4 +86,4 @@ def support_of_rationals(prepared: Prepared) -> Support:
         return Support(False, "does not support long-run averages; RelativeValueIteration does.")
     if isinstance(problem.objective, FiniteHorizon):
         return Support(problem.model.num_players <= 2, "is for one or two players.")
-    return support_by(prepared.contest)
+    return support_by(prepared.opponents)

@@ -300,7 +300,7 @@ class Ways:
         num_nodes = self.num_nodes
         constants = np.full(num_nodes, np.nan)
         question = self.model.rewards, self.sign, gains, values, self._margin(gains, values)
-        if way_totals.lift_jit(
+        if way_totals.leave_totals_jit(
             self.num_parts,
             self.map,
             *question,

@@ -38,7 +38,7 @@ from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed, flint
 from gamedp.solvers.tools.exact.work import Work
 from gamedp.solvers.tools.finish import finer_tolerance
-from gamedp.solvers.tools.opponents import Contest
+from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.processes import Answer
 from gamedp.solvers.tools.strategies import improve_strategies, middle_of
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["bound_contest", "bounds_by_rationals", "narrowed"]
+__all__ = ["bound_opponents", "bounds_by_rationals", "narrowed"]
 
 MOST_STATES, MOST_WITHOUT_FLINT = 1000, 200
 """Up to here, linear systems in rational numbers take seconds at most."""
@@ -58,15 +58,15 @@ SMALLEST = 2.0**-1000
 """Smaller probabilities are not known to within a factor near to 1."""
 
 
-def bound_contest(
+def bound_opponents(
     prepared: Prepared, tolerance: float, max_seconds: float, *, relative: bool
 ) -> Answer:
-    """Bound a contest by policies that are improved, and by rational numbers where that helps.
+    """Bound a game by policies that are improved, and by rational numbers where that helps.
 
     Parameters
     ----------
     prepared : Prepared
-        Of a contest that is settled.
+        Whose opponents are settled.
     tolerance : float
     max_seconds : float
         Time at most.
@@ -74,13 +74,13 @@ def bound_contest(
         Whether that is `tolerance` times the absolute value, for each state: then it is done again
         with a smaller absolute one, as long as that helps.
     """
-    contest = prepared.contest
-    assert isinstance(contest, Contest)  # noqa: S101 - settled
+    opponents = prepared.opponents
+    assert isinstance(opponents, Opponents)  # noqa: S101 - settled
     reporter = Reporter(None, "solve")
     absolute = tolerance
     while True:
         answer = improve_strategies(
-            prepared.problem, contest, absolute, reporter, max_seconds=max_seconds
+            prepared.problem, opponents, absolute, reporter, max_seconds=max_seconds
         )
         if answer.status is Status.ROUNDING:
             answer = narrowed(prepared, answer, absolute, max_seconds, reporter)
@@ -101,7 +101,7 @@ def narrowed(
     Parameters
     ----------
     prepared : Prepared
-        Of a contest that is settled.
+        Whose opponents are settled.
     answer : Answer
         What doubles can prove.
     tolerance : float
@@ -125,18 +125,18 @@ def bounds_by_rationals(
     Parameters
     ----------
     prepared : Prepared
-        Of a contest that is settled.
+        Whose opponents are settled.
     guess : (S,)
         A policy that is nearly the best, if not that.
     seconds : float
         Time at most, counted by `reporter`.
     """
-    contest = prepared.contest
-    assert isinstance(contest, Contest)  # noqa: S101 - settled
+    opponents = prepared.opponents
+    assert isinstance(opponents, Opponents)  # noqa: S101 - settled
     most = MOST_STATES if flint is not None else MOST_WITHOUT_FLINT
-    if contest.model.num_states > most or isinstance(prepared.problem.objective, Discounted):
+    if opponents.model.num_states > most or isinstance(prepared.problem.objective, Discounted):
         return None
-    spread, offset = _spread(contest), _offset(contest)
+    spread, offset = _spread(opponents), _offset(opponents)
     if spread is None or offset is None:
         return None
     try:
@@ -157,9 +157,9 @@ def _around(value: Fraction | float, spread: Fraction, offset: Fraction) -> tupl
     return enclosed(value - error)[1], enclosed(value + error)[2]
 
 
-def _spread(contest: Contest) -> Fraction | None:
+def _spread(opponents: Opponents) -> Fraction | None:
     """Return by which part of itself a sum without minus signs may move; None if by too much."""
-    model = contest.model
+    model = opponents.model
     probabilities = np.abs(model.probabilities)
     if not len(probabilities) or probabilities.min() < SMALLEST:
         return None
@@ -177,14 +177,14 @@ def _spread(contest: Contest) -> Fraction | None:
     return Fraction(2.01 * total) if total < 2.0**-10 else None
 
 
-def _offset(contest: Contest) -> Fraction | None:
+def _offset(opponents: Opponents) -> Fraction | None:
     """Return what makes all that is earned positive, or negative; None if there is no such thing.
 
     Endless play that earns nothing ends with 0.
     """
-    if not contest.earns:
+    if not opponents.earns:
         return Fraction(0)
-    model = contest.model
+    model = opponents.model
     rewards = np.asarray(model.rewards)
     least, most = float(model.payoffs.min(initial=0.0)), float(model.payoffs.max(initial=0.0))
     sides = [

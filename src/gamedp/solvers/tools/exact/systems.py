@@ -58,7 +58,7 @@ def solve_linear_system(
     if flint is None or count < 3:
         return _eliminated([dict(row) for row in rows], list(known), pause)
     if count > AT_ONCE:
-        return _lifted(rows, known, pause)
+        return _expanded(rows, known, pause)
     one, zero = flint.fmpq(1), flint.fmpq(0)
     entries = [zero] * (count * count)
     for number, row in enumerate(rows):
@@ -99,7 +99,7 @@ def _eliminated(
     return known
 
 
-def _lifted(
+def _expanded(
     rows: Sequence[Mapping[int, Rational]], known: list[Rational], pause: Callable[[], object]
 ) -> list[Rational]:
     """Solve digit by digit."""

@@ -21,7 +21,7 @@ from gamedp.solvers.tools.exact.rationals import (
 )
 from gamedp.solvers.tools.finish import room_for_policies
 from gamedp.solvers.tools.horizons import sweep_horizon
-from gamedp.solvers.tools.opponents import Contest
+from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.processes import Answer
 from gamedp.solvers.tools.proper import OpenCases, Refusal
@@ -93,16 +93,16 @@ class Work:
                 (values, lower, upper), policy = run.results()
                 self._rough = Answer(values, lower, upper, policy, run.status, run.sweeps)
             else:
-                self._rough = self._rough_contest()
+                self._rough = self._rough_opponents()
         return self._rough
 
-    def _rough_contest(self) -> Answer:
-        contest = self.prepared.contest
-        assert isinstance(contest, Contest)  # noqa: S101 - settled
+    def _rough_opponents(self) -> Answer:
+        opponents = self.prepared.opponents
+        assert isinstance(opponents, Opponents)  # noqa: S101 - settled
         reporter = Reporter(None, "solve")
         seconds = self.seconds_left()
         return improve_strategies(
-            self.problem, contest, self.tolerance, reporter, max_seconds=seconds
+            self.problem, opponents, self.tolerance, reporter, max_seconds=seconds
         )
 
     def seconds_left(self) -> float:
@@ -121,39 +121,39 @@ class Work:
 
     def best_policies(self) -> tuple[list[Value], Integers]:
         """Improve one side's policy, each time against the other's best answer."""
-        self.prepared.settle_contest(self.is_late)
-        contest = self.prepared.contest
-        assert isinstance(contest, Contest)  # noqa: S101 - supported
-        game = _Game(self, contest)
+        self.prepared.settle_opponents(self.is_late)
+        opponents = self.prepared.opponents
+        assert isinstance(opponents, Opponents)  # noqa: S101 - supported
+        game = _Game(self, opponents)
         states = self.problem.model.num_states
-        policy = np.where(contest.improver, self._guess(contest), contest.start)
+        policy = np.where(opponents.improver, self._guess(opponents), opponents.start)
         values, answer = game.best_answer(policy)
-        if contest.improver.any() and game.is_improper(values):
-            policy = contest.start  # rounding has led the guess astray
+        if opponents.improver.any() and game.is_improper(values):
+            policy = opponents.start  # rounding has led the guess astray
             values, answer = game.best_answer(policy)
         while True:
             better = game.improved(policy, values)
             if (better == policy).all():
                 below = np.array([game.is_below(value, 0) for value in values])
                 best = game.best_choices(values, below)
-                stuck, via = contest.escapes(below, best)
-                better = np.where(stuck & contest.improver, via, policy)
+                stuck, via = opponents.escapes(below, best)
+                better = np.where(stuck & opponents.improver, via, policy)
                 if (better == policy).all():
-                    reply = contest.answer(answer, via)
+                    reply = opponents.answer(answer, via)
                     self.tight = game.tight(values)[: self.problem.model.num_choices]
-                    return values[:states], np.where(contest.improver, policy, reply)[:states]
+                    return values[:states], np.where(opponents.improver, policy, reply)[:states]
             policy = better
             values, answer = game.best_answer(policy)
 
-    def _guess(self, contest: Contest) -> Integers:
+    def _guess(self, opponents: Opponents) -> Integers:
         """Return the policy found in doubles; the unfolded model has it twice."""
-        if not contest.improver.any():
-            return contest.start
+        if not opponents.improver.any():
+            return opponents.start
         try:
             policy = np.asarray(self.rough.policy if self._given is None else self._given)
         except InvalidModelError:  # beyond the range of doubles
-            return contest.start
-        if len(policy) < contest.model.num_states:
+            return opponents.start
+        if len(policy) < opponents.model.num_states:
             policy = np.concatenate([policy, policy + self.problem.model.num_choices])
         return policy
 
@@ -174,7 +174,8 @@ class Work:
             for state in np.flatnonzero(counts).tolist():
                 first = int(model.choice_offsets[state])
                 results = [
-                    self._worth(choice, values) for choice in range(first, first + counts[state])
+                    self._choice_value(choice, values)
+                    for choice in range(first, first + counts[state])
                 ]
                 following[state] = max(results) if wants_most[state] else min(results)
                 place = results.index(following[state])
@@ -186,7 +187,7 @@ class Work:
             self.reporter.report(step + 1, horizon, f"{step + 1:,} steps to go")
         return values, policy, step_policies
 
-    def _worth(self, choice: int, values: list[Value]) -> Rational:
+    def _choice_value(self, choice: int, values: list[Value]) -> Rational:
         """Return what a choice is worth if these are the values one step later."""
         model, numbers = self.problem.model, self.numbers
         row = slice(*model.transition_offsets[choice : choice + 2].tolist())
@@ -205,12 +206,12 @@ class Work:
 class _Game:
     """The unfolded model in rational numbers: best answers, and better choices."""
 
-    def __init__(self, work: Work, contest: Contest) -> None:
+    def __init__(self, work: Work, opponents: Opponents) -> None:
         self.work = work
-        self.contest = contest
+        self.opponents = opponents
         self.numbers = work.numbers
-        self.discount = rational(contest.problem.discount)
-        model = contest.model
+        self.discount = rational(opponents.problem.discount)
+        model = opponents.model
         self.offsets = model.transition_offsets.tolist()
         self.successors = model.successors.tolist()
         self.choices = model.choice_offsets.tolist()
@@ -223,7 +224,7 @@ class _Game:
 
     def reward(self, choice: int) -> Rational:
         """Return what a choice earns, if the objective counts it."""
-        return self.numbers.reward(choice) if self.contest.earns else rational(0)
+        return self.numbers.reward(choice) if self.opponents.earns else rational(0)
 
     def result(self, choice: int, values: list[Value]) -> Value:
         """Return what a choice is worth; only one of the two infinities is among the values."""
@@ -237,21 +238,21 @@ class _Game:
 
     def is_below(self, value: Value, other: Value) -> bool:
         """Say whether a value is worse than another for the improver."""
-        return is_less(value, other) if self.contest.sign > 0 else is_less(other, value)
+        return is_less(value, other) if self.opponents.sign > 0 else is_less(other, value)
 
     def is_improper(self, values: list[Value]) -> bool:
         """Say whether a policy leaves the improver worse off than need be, by infinity."""
         return any(
             is_infinite(value) and self.is_below(value, 0) and not lost
-            for value, lost in zip(values, self.contest.lost.tolist(), strict=True)
+            for value, lost in zip(values, self.opponents.lost.tolist(), strict=True)
         )
 
     def improved(self, policy: Integers, values: list[Value]) -> Integers:
         """Return the improver's policy with the best choices where they are strictly better."""
         better = policy.copy()
-        owners = self.contest.model.structure.owners.tolist()
+        owners = self.opponents.model.structure.owners.tolist()
         best = list(values)
-        for choice in np.flatnonzero(self.contest.improves).tolist():
+        for choice in np.flatnonzero(self.opponents.improves).tolist():
             state = owners[choice]
             result = self.result(choice, values)
             if self.is_below(best[state], result):
@@ -265,7 +266,7 @@ class _Game:
 
     def tight(self, values: list[Value], states: Flags | None = None) -> Flags:
         """Say which choices of some states, or of all, are worth what the state is; (C,)."""
-        best = np.zeros(self.contest.model.num_choices, np.bool_)
+        best = np.zeros(self.opponents.model.num_choices, np.bool_)
         some = range(len(self.choices) - 1) if states is None else np.flatnonzero(states).tolist()
         for state in some:
             value = values[state]
@@ -276,8 +277,8 @@ class _Game:
 
     def best_answer(self, policy: Integers) -> tuple[list[Value], Integers]:
         """Return the values if the improver keeps to a policy, and the other's best answer."""
-        contest = self.contest
-        problem, rows = contest.kept(policy, contest.improver)
+        opponents = self.opponents
+        problem, rows = opponents.kept(policy, opponents.improver)
         prepared = prepare(problem)
         prepared.settle(self.work.is_late)
         reduction = prepared.proper
@@ -311,12 +312,12 @@ class _Game:
             fixed[state] if number < 0 else solved[number]
             for state, number in enumerate(class_of[: problem.model.num_states].tolist())
         ]
-        lifted = chosen if reduction is None else reduction.lift_policy(chosen)
-        return values, np.append(rows, -1)[lifted]
+        expanded = chosen if reduction is None else reduction.expand_policy(chosen)
+        return values, np.append(rows, -1)[expanded]
 
     def _require_stored(self, choices: Integers) -> None:
         """Raise if rewards are others than those stored, of which sums were formed."""
-        stored = self.contest.model.rewards
+        stored = self.opponents.model.rewards
         for choice in choices.tolist():
             if self.reward(choice) != rational(float(stored[choice])):
                 message = (
@@ -332,7 +333,7 @@ class _Game:
             return float(value)
         if np.isnan(value):
             return rational(0)
-        is_given = self.contest.earns and state < self.contest.model.num_states
+        is_given = self.opponents.earns and state < self.opponents.model.num_states
         payoff = self.numbers.payoff(state) if is_given else None
         return rational(float(value)) if payoff is None else payoff
 

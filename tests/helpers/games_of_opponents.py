@@ -6,7 +6,7 @@ import gamedp
 
 
 @st.composite
-def contested_games(draw, rewards):
+def games_of_opponents(draw, rewards):
     """Draw a game of two ends, in which every state has a choice that leads to no end."""
     inner = draw(st.integers(2, 4))
     total = inner + 2

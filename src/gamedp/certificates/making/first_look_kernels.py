@@ -1,7 +1,7 @@
 """Which choices keep bounds, and by how much others miss them: the checker's first look, compiled.
 
 Nothing rests on it, as what comes of it is checked; but what it says should be what the checker
-finds. Sides, nodes and equations are those of :mod:`gamedp.certificates.making.rank_kernels`.
+finds. Directions, nodes and equations are those of :mod:`gamedp.certificates.making.rank_kernels`.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ FAINT = 2.0**-1070
 """What a product or a probability may lose where numbers end, as the checker counts it."""
 
 
-class Judged(NamedTuple):
-    """What :func:`judge` finds of the choices of both sides.
+class ChoiceMisses(NamedTuple):
+    """What :func:`look` finds of the choices, in both directions.
 
     Attributes
     ----------
     misses : (2, C)
         By which part of the bounds a choice may miss its inequality: 0 if it surely does not.
-    doubtful : (2, C) bool
+    undecided : (2, C) bool
         Those that rounding leaves open.
     best : (2, S)
-        The choice that seems to be worth the most; NONE where there is none.
+        The choice that seems to have the largest value; NONE where there is none.
     """
 
     misses: Floats
-    doubtful: Flags
+    undecided: Flags
     best: Integers
 
 
@@ -63,10 +63,10 @@ def unsure_part(choice: int, equation: Equation) -> float:
     excess = -1.0
     rest = 0.0
     for t in range(first, last):
-        chance = abs(equation.probabilities[t])
-        coarse = (chance + ROUGH) - ROUGH
+        probability = abs(equation.probabilities[t])
+        coarse = (probability + ROUGH) - ROUGH
         excess += coarse
-        rest += chance - coarse
+        rest += probability - coarse
     count = float(last - first)
     return max(ULPS, abs(excess + rest) * (1.0 + 2.0**-19) + count * count * 2.0**-79)
 
@@ -118,18 +118,18 @@ def sums(
     other_rest = 0.0
     other_size = 0.0
     for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-        chance = equation.probabilities[t]
-        target = graph.successors[t]
-        bound = bounds[target, 0]
-        other_bound = bounds[target, 1]
-        if chance < 0.0:
-            chance = -chance
-            bound = bounds[target, 2]
-            other_bound = bounds[target, 3]
-        term = chance * (bound - one)
+        probability = equation.probabilities[t]
+        successor = graph.successors[t]
+        bound = bounds[successor, 0]
+        other_bound = bounds[successor, 1]
+        if probability < 0.0:
+            probability = -probability
+            bound = bounds[successor, 2]
+            other_bound = bounds[successor, 3]
+        term = probability * (bound - one)
         rest += term
         size += abs(term)
-        term = chance * (other_bound - other)
+        term = probability * (other_bound - other)
         other_rest += term
         other_size += abs(term)
     return rest, size, other_rest, other_size
@@ -138,13 +138,15 @@ def sums(
 sums_jit = compiled(sums)
 
 
-def extremes(choice: int, side: int, equation: Equation, bounds: Floats) -> tuple[float, float]:
+def extremes(
+    choice: int, direction: int, equation: Equation, bounds: Floats
+) -> tuple[float, float]:
     """Return the least and the greatest bound that may follow."""
     graph = equation.graph
     least = np.inf
     most = -np.inf
     for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-        column = side if equation.probabilities[t] > 0.0 else 2 + side
+        column = direction if equation.probabilities[t] > 0.0 else 2 + direction
         bound = bounds[graph.successors[t], column]
         least = min(least, bound)
         most = max(most, bound)
@@ -154,13 +156,13 @@ def extremes(choice: int, side: int, equation: Equation, bounds: Floats) -> tupl
 extremes_jit = compiled(extremes)
 
 
-def judge(
+def look(
     equation: Equation,
     bounds: Floats,
     discount: float,
     missing_counts: Flags,
     is_rounded: bool,
-    judged: Judged,
+    found: ChoiceMisses,
 ) -> None:
     """Find the choices that keep the bounds, as the checker's first look does, but compiled.
 
@@ -169,12 +171,12 @@ def judge(
     Parameters
     ----------
     bounds : (S, 4)
-        Of both sides; and those that count after a change of places, rounded down.
+        Of both directions; and those that count after a change of places, rounded down.
     missing_counts : (2,) bool
         Whether to miss a target is worth plus infinity, whatever else may come.
     is_rounded : bool
         Whether the latter are rounded.
-    judged : Judged
+    found : ChoiceMisses
         Filled.
     """
     graph = equation.graph
@@ -185,57 +187,57 @@ def judge(
     rest = np.empty(2)
     blur = np.empty(2)
     for state in range(len(graph.choice_offsets) - 1):
-        for side in range(2):
-            judged.best[side, state] = NONE
+        for direction in range(2):
+            found.best[direction, state] = NONE
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-            for side in range(2):
-                mean[side], rest[side], blur[side] = wanted_jit(
-                    bounds[state, side], equation.constants[side, choice], discount
+            for direction in range(2):
+                mean[direction], rest[direction], blur[direction] = wanted_jit(
+                    bounds[state, direction], equation.constants[direction, choice], discount
                 )
             short[0], size[0], short[1], size[1] = sums_jit(
                 choice, equation, bounds, mean[0], mean[1]
             )
             count = graph.transition_offsets[choice + 1] - graph.transition_offsets[choice]
             part = -1.0
-            for side in range(2):
-                bound = bounds[state, side]
-                doubtful = False
-                if abs(bound) < np.inf and size[side] < np.inf:
-                    total = discount * short[side]
-                    missed = rest[side] - total
-                    slack = ((count + 2) * UNIT + MOST_UNSURE) * size[side]
-                    blurred = 2.0**-49 * (blur[side] + abs(total) + slack)
-                    if size[side] > 0.0 and abs(missed) <= slack + blurred:
+            for direction in range(2):
+                bound = bounds[state, direction]
+                undecided = False
+                if abs(bound) < np.inf and size[direction] < np.inf:
+                    total = discount * short[direction]
+                    missed = rest[direction] - total
+                    slack = ((count + 2) * UNIT + MOST_UNSURE) * size[direction]
+                    blurred = 2.0**-49 * (blur[direction] + abs(total) + slack)
+                    if size[direction] > 0.0 and abs(missed) <= slack + blurred:
                         if part < 0.0:
                             part = unsure_part_jit(choice, equation)
-                        slack = ((count + 2) * UNIT + part) * size[side] * (1.0 + 2.0**-20)
-                        blurred = 2.0**-50 * (blur[side] + abs(total) + slack)
-                    if size[side] > 0.0 and (size[side] < 1e-280 or abs(bound) < 1e-280):
-                        blurred += count * FAINT * (1.0 + size[side])
+                        slack = ((count + 2) * UNIT + part) * size[direction] * (1.0 + 2.0**-20)
+                        blurred = 2.0**-50 * (blur[direction] + abs(total) + slack)
+                    if size[direction] > 0.0 and (size[direction] < 1e-280 or abs(bound) < 1e-280):
+                        blurred += count * FAINT * (1.0 + size[direction])
                     off = slack + blurred
-                    up = ULPS * (abs(mean[side]) + size[side]) if is_rounded else 0.0
-                    doubtful = -off < missed <= off + up
+                    up = ULPS * (abs(mean[direction]) + size[direction]) if is_rounded else 0.0
+                    undecided = -off < missed <= off + up
                     missed += off
                 else:
-                    least, most = extremes_jit(choice, side, equation, bounds)
-                    lost = least == -np.inf and not (most == np.inf and missing_counts[side])
+                    least, most = extremes_jit(choice, direction, equation, bounds)
+                    lost = least == -np.inf and not (most == np.inf and missing_counts[direction])
                     missed = np.inf if lost else -np.inf
                     if not lost and most < np.inf:
-                        doubtful = abs(bound) < np.inf  # too large to be added
+                        undecided = abs(bound) < np.inf  # too large to be added
                         missed = np.inf
                     if bound == np.inf:
                         missed = -np.inf
-                scale = max(abs(bound), abs(mean[side]))
-                judged.doubtful[side, choice] = doubtful
+                scale = max(abs(bound), abs(mean[direction]))
+                found.undecided[direction, choice] = undecided
                 if missed <= 0.0:
-                    judged.misses[side, choice] = 0.0
+                    found.misses[direction, choice] = 0.0
                 elif missed < np.inf and scale > 0.0:
-                    judged.misses[side, choice] = max((missed - TINY) / scale, LEAST_MISS)
+                    found.misses[direction, choice] = max((missed - TINY) / scale, LEAST_MISS)
                 else:
-                    judged.misses[side, choice] = LEAST_MISS if missed <= TINY else np.inf
-                if judged.best[side, state] == NONE or missed < least_short[side]:
-                    least_short[side] = missed
-                    judged.best[side, state] = choice
+                    found.misses[direction, choice] = LEAST_MISS if missed <= TINY else np.inf
+                if found.best[direction, state] == NONE or missed < least_short[direction]:
+                    least_short[direction] = missed
+                    found.best[direction, state] = choice
 
 
-judge_jit = compiled(judge)
+look_jit = compiled(look)

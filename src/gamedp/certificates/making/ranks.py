@@ -45,7 +45,7 @@ MOST_RANKING_SWEEPS, FEWEST = 20, 8
 """Sweeps to rank nodes, before a search does it; each ranks one of so many that are left."""
 
 MOST_EXACT = 20_000
-"""Choices to judge in rational numbers; if more of a larger model need it, there are no ranks."""
+"""Choices to decide in rational numbers; if more of a larger model need it, there are no ranks."""
 
 
 class FirstLook:

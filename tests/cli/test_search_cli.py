@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import attrs
 import pytest
@@ -23,6 +24,7 @@ from gamedp.searchers.watch import Watch
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
 PLAIN = ("--compile", "never")
+BOT = Path(__file__).parent.parent.parent / "examples" / "bots" / "hold.py"
 COMMAND = (sys.executable, "-c", "import sys, gamedp.cli; sys.exit(gamedp.cli.main())")
 
 
@@ -652,6 +654,46 @@ class TestPlay:
         assert out.startswith("You are the second player")
         assert out.endswith("You have won: 1 for you, -1 for the computer.\n")
 
+    @pytest.mark.parametrize("kind", ["policy", "program", "random"])
+    def test_other_players(self, run, monkeypatch, kind):
+        name = {"policy": "hold=3", "random": "random", "program": f"{sys.executable} {BOT}"}[kind]
+        spot = ("wubbel", "--set=goal=9", "--state", "opponent=1", "--seconds=600", *PLAIN)
+        typed(monkeypatch, "hint", *["roll", "save"] * 3, "quit")
+        code, out, err = run("play", *spot, "--seed=1", "--against", name)
+        assert (code, err) == (0, "")
+        assert f"The computer plays as {name}.\n" in out
+        assert "This rests on the solution of all" in out  # the hint, whoever plays
+        choice = r"second player to move: \d safe \+ [1-9] .*\n\nThe computer plays (ROLL|SAVE)\.\n"
+        assert re.search(choice, out)
+
+    def test_a_policy_plays_the_same_after_an_undo(self, run, monkeypatch):
+        outs = []
+        for lines in (("roll", "quit"), ("roll", "undo", "roll", "quit")):
+            typed(monkeypatch, *lines)
+            outs.append(run("play", "wubbel", "--seed=5", "--against=random", *PLAIN)[1])
+        assert outs[1].endswith(outs[0].partition("> ")[2])
+
+    def test_a_program_that_fails_loses(self, run, monkeypatch, tmp_path):
+        typed(monkeypatch)
+        code, out, err = run("play", *MATCHES, "--against", f"{tmp_path}/missing")
+        assert (code, err) == (0, "")
+        assert "The computer loses the game by its fault: no start: " in out
+        assert out.endswith("first player to move: 6 left\n")  # how much it loses, nobody says
+        typed(monkeypatch)
+        spot = ("play", "wubbel", "--set=goal=9", *PLAIN)
+        out = run(*spot, "--against", f"{tmp_path}/missing")[1]
+        assert out.endswith("You have won: 1 for you, 0 for the computer.\n")
+
+    def test_two_people(self, run, monkeypatch):
+        typed(monkeypatch, "1", "2", "hint", "3")
+        code, out, err = run("play", *MATCHES, "--against=person")
+        assert (code, err) == (0, "")
+        assert out.startswith("All 2 players are people; seed 1.\n")
+        assert "It is the second player's turn.\n\nsecond player to move: 5 left" in out
+        assert "After each action you can expect:" in out
+        end = "The second player has won: -1 for the first player, 1 for the second player.\n"
+        assert out.endswith(end)
+
     def test_where_the_game_is_over(self, run, monkeypatch):
         typed(monkeypatch)
         out = run("play", "matches", "--state", "left=0", "--seed=1", *PLAIN)[1]
@@ -668,7 +710,10 @@ class TestPlay:
             (("matches", "--level=0"), 2, "depth is 0"),
             (("matches", "--first=me"), 2, "Invalid value"),
             (("matches", "--seed=-1"), 2, "seed is -1"),
-            (("matches", "--level=high"), 2, "--level is 'high'; it must be a number of plies, or"),
+            (("matches", "--level=high"), 2, "no player 'high'"),
+            (("matches", "--against=level=x"), 2, "not a whole number"),
+            (("matches", "--against=hold=4"), 2, "hold plays Wubbel, not Matches"),
+            (("matches", "--against=tcp:here"), 2, "host:port"),
             (("matches", "--game=nim"), 2, "--game is for the folder of a saved solution"),
             (("kniffel",), 1, "kniffel is a staged game"),
         ],
@@ -761,6 +806,23 @@ class TestSelfplay:
         score = "gets the most in {wins}, shares the most in {draws}, gets less in {losses}"
         assert words_of(out)["level 4"] == [score.format(**facts)]
 
+    def test_players_by_name(self, run, run_json, tmp_path):
+        solution = gamedp.solve(Wubbel(goal=12), compile="never")
+        gamedp.save(solution, tmp_path / "kept")
+        command = ("selfplay", "wubbel", "--set=goal=12", "--seed=2", "--games=10", *PLAIN)
+        best, kept = (
+            run_json(*command, f"--level={name}", "--against=hold=4")
+            for name in ("best", tmp_path / "kept")
+        )
+        assert (kept["level"], kept["against"]) == (f"{tmp_path}/kept", "hold=4")
+        same = ("wins", "losses", "mean_plies", "mean_difference")
+        assert {key: kept[key] for key in same} == {key: best[key] for key in same}
+        out = run(*command, "--level=level=1", "--against", f"{tmp_path}/missing")[1]
+        words = words_of(out)
+        assert words["players"] == [f"level 1 against {tmp_path}/missing"]
+        assert words["level 1"] == ["wins 10, draws 0, loses 0"]
+        assert words["forfeits"] == [f"{tmp_path}/missing: no start, 10 games"]
+
     def test_the_best_level_plays_by_the_solution(self, run_json):
         command = ("selfplay", "wubbel", "--set=goal=12", "--seed=2", *PLAIN)
         facts = run_json(*command, "--level=best", "--against=1", "--games=10")
@@ -785,7 +847,8 @@ class TestSelfplay:
             (("matches", "--level=2"), 2, "--against"),
             (("matches", "--level=2", "--against=0"), 2, "depth is 0"),
             (("matches", "--level=2", "--against=1", "--games=3"), 2, "games is 3"),
-            (("matches", "--level=2", "--against=low"), 2, "--against is 'low'"),
+            (("matches", "--level=2", "--against=low"), 2, "no player 'low'"),
+            (("matches", "--level=2", "--against=person"), 2, "only in `gamedp play`"),
             (
                 ("mancala", "--set=players=3", "--level=2", "--against=1", "--games=4"),
                 2,

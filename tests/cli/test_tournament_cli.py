@@ -95,6 +95,7 @@ def test_what_is_no_entrant_is_refused(run):
         ("random,nobody", "no player 'nobody'"),
         ("random,tcp:here", "host:port"),
         ("random,,hold=3", "names no players"),
+        ("random,person", "only in `gamedp play`"),
     ]:
         code, _, err = run("--entrants", entrants, "--games=4")
         assert (code, part in err) == (2, True), err

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import attrs
 
 import gamedp
+from gamedp.cli.texts import read_as
 from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
@@ -263,15 +264,23 @@ def _is_less(value: float, most: float) -> bool:
     return value < most - SLACK * max(1.0, abs(most))
 
 
-def read_level(text: str, option: str = "--level") -> Level:
-    """Return the level that a text names; raise InvalidParameterError if it names none."""
-    if text == "best":
+def read_level(text: str) -> Level | None:
+    """Return the level that a text names, as ``best``, ``6`` or ``level=6``; None if it is none.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is a level, but not of whole plies.
+    """
+    if text in {"best", "optimal"}:
         return "best"
+    name, equals, plies = text.partition("=")
+    if name == "level" and equals:
+        return int(read_as("level", plies, int))
     try:
         return int(text)
     except ValueError:
-        message = f"{option} is {text!r}; it must be a number of plies, or best."
-        raise InvalidParameterError(message) from None
+        return None
 
 
 def solve_if_small(
@@ -319,7 +328,7 @@ def check_known(solution: Solution, state: Any) -> None:
 def checked_solution(solution: Any, name: str) -> Solution:
     """Return a saved solution that can play; raise InvalidParameterError for any other."""
     if not isinstance(solution, gamedp.Solution) or solution.model.rules is None:
-        message = f"{name} holds the solution of what `gamedp play` cannot play."
+        message = f"{name} holds no solution of a game that can be played."
         raise InvalidParameterError(message)
     objective = solution.objective
     is_total = isinstance(objective, gamedp.TotalReward) and objective.until is None

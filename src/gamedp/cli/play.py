@@ -1,10 +1,12 @@
-"""``gamedp play``: a person against the computer."""
+"""``gamedp play``: a person against the computer, a policy, a program, or another person."""
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import functools
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import attrs
@@ -21,16 +23,19 @@ from gamedp.cli.levels import (
     solve_if_small,
 )
 from gamedp.cli.options import Compile, GameSettings, SavedGame, StateTexts
+from gamedp.cli.players import ENTRANTS, PERSON, read_player
 from gamedp.cli.positions import position_of, starts_of
 from gamedp.cli.report import player_name
 from gamedp.cli.watch import be_lenient, watch
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.play.seat import Fault, Forfeit
 
 if TYPE_CHECKING:
     import numpy as np
 
     from gamedp.cli.levels import Advice, Adviser, Entry, Level
-    from gamedp.play.play import GameRecord, Line
+    from gamedp.play.play import Line
+    from gamedp.play.seat import Seat
     from gamedp.results.search_result import SearchResult
     from gamedp.results.solution import Solution
 
@@ -56,38 +61,50 @@ def play(  # noqa: PLR0913 - what is usually set in one call
     game: str,
     /,
     *,
-    level: str | None = None,
+    level: Annotated[
+        str | None,
+        Parameter(
+            alias="--against",
+            help=(
+                "Set how well the computer plays: the number of plies to look ahead, or `best` to "
+                "solve the game and play by the solution. If not given: best where the game is "
+                f"solved in seconds, else 6. Or name who plays: {ENTRANTS}; {PERSON} for one at "
+                "this terminal."
+            ),
+        ),
+    ] = None,
     first: First = "human",
     seed: int | None = None,
     state: StateTexts = None,
+    seconds: float = 10.0,
     rules: SavedGame = None,
     settings: GameSettings = None,
     compile: Compile = "auto",
     quiet: Annotated[bool, Parameter(show_default=False)] = False,
 ) -> None:
-    """Play a game for two or more against the computer.
+    """Play a game for two or more against the computer, a policy, a program, or a person.
 
     Parameters
     ----------
     game
         A game as for `gamedp solve`, or a folder that `gamedp solve --save` has written.
-    level
-        Set how well the computer plays: the number of plies to look ahead, or `best` to solve the
-        game and play by the solution. If not given: best where the game is solved in seconds, else
-        6.
     first
         Who takes the first action.
     seed
         Set the seed of chance, and of the computer's choice among equally good actions; a new one
         each time if not given.
+    seconds
+        Set the seconds of thinking that a program has for a game; it has 10 at least to start.
     quiet
         Do not show progress.
     """
     import numpy as np  # noqa: PLC0415 - not needed for --help
 
     from gamedp.play.play import Line, checked_seed  # noqa: PLC0415 - likewise
+    from gamedp.play.players import seats_taken  # noqa: PLC0415 - likewise
 
     wanted = None if level is None else read_level(level)
+    by_name = wanted is None and level is not None
     if is_saved(game):
         if wanted not in {None, "best"}:
             message = f"{game} is a solution, and the computer plays by it: leave out --level."
@@ -111,14 +128,30 @@ def play(  # noqa: PLR0913 - what is usually set in one call
     count = known.num_players
     later = {"human": 0, "computer": 1}.get(first)
     later = int(rng.integers(count)) if later is None else later
+    begin = line.states[-1]
     mover = 0 if line.is_over else known.player(line.states[-1])
     be_lenient()
-    adviser, why = _adviser(made, wanted, solution, line.states[-1], compile, quiet=quiet)
     person = (mover + later) % count
-    print(f"{_seats(person, count)}; seed {seed}.")
-    if not line.is_over:
-        print(f"{why}{adviser.introduction()}")
-    _Dialogue(line, person, rng, adviser).run()
+    people = frozenset(range(count) if level == PERSON else [person])
+
+    @functools.cache
+    def adviser() -> tuple[Adviser, str]:
+        return _adviser(made, wanted, solution, begin, compile, quiet=quiet)
+
+    with contextlib.ExitStack() as stack:
+        seats: dict[int, Seat] = {}
+        about = ""
+        if by_name and level != PERSON:
+            player = read_player(str(level), known, lambda: None, seconds)
+            others = [number for number in range(count) if number != person]
+            taken = stack.enter_context(seats_taken(known, [player] * len(others), compile))
+            seats = dict(zip(others, taken, strict=True))
+            about = f"\nThe computer plays as {level}."
+        elif len(people) < count and not line.is_over:
+            found, why = adviser()
+            about = f"\n{why}{found.introduction()}"
+        print(f"{_seats(people, count)}; seed {seed}.{about}")
+        _Dialogue(line, people, rng, lambda: adviser()[0], seats).run()
 
 
 def _adviser(
@@ -152,8 +185,11 @@ def _adviser(
     return BySearch(game, computer.depth, search), why
 
 
-def _seats(person: int, count: int) -> str:
+def _seats(people: frozenset[int], count: int) -> str:
     """Say who is who."""
+    if len(people) == count:
+        return f"All {count} players are people"
+    [person] = people
     if count == 2:
         return f"You are {player_name(person)}, the computer {player_name(1 - person)}"
     return f"You are {player_name(person)} of {count}, the computer plays the others"
@@ -168,15 +204,20 @@ class _Dialogue:
     """A game under way, and what to go back to."""
 
     line: Line
-    person: int
+    people: frozenset[int]
     rng: np.random.Generator
-    adviser: Adviser
+    adviser: Callable[[], Adviser]
+    seats: Mapping[int, Seat]
+    """Who plays for those who are not `people`; the adviser, if this is empty."""
+    forfeit: Forfeit | None = None
     before: list[tuple[Line, Any]] = attrs.field(factory=list)
 
     def run(self) -> None:
         """Play until the game is over or left."""
         try:
-            while not self.line.is_over:
+            for number, seat in self.seats.items():
+                self._asked(number, functools.partial(seat.begin, number))
+            while not self.line.is_over and self.forfeit is None:
                 self._turn()
         except _Quit:
             print(UNFINISHED)
@@ -184,8 +225,21 @@ class _Dialogue:
         except KeyboardInterrupt:
             print(f"\n{UNFINISHED}")
             raise
+        record = self.line.record(self.forfeit)
+        for seat in self.seats.values():
+            seat.end(record.payoffs, record.forfeit)
         print(f"\n{self.line.rules.render(self.line.states[-1])}")
-        print(_result(self.line.record(), self.person))
+        if record.payoffs is not None:
+            print(_result(record.payoffs, self.people))
+
+    def _asked(self, number: int, ask: Callable[[], Any]) -> Any:
+        """Return what a player at a seat answers; a fault ends the game, and is the forfeit."""
+        try:
+            return ask()
+        except Fault as fault:
+            self.forfeit = Forfeit(number, fault.reason, fault.detail)
+            print(f"\nThe computer loses the game by its fault: {fault}")
+            return None
 
     def _turn(self) -> None:
         """Let the player to move take one action."""
@@ -193,7 +247,9 @@ class _Dialogue:
         state = line.states[-1]
         actions = line.choices()
         mover = line.rules.player(state)
-        if mover == self.person:
+        if mover in self.people:
+            if len(self.people) > 1:
+                print(f"\nIt is {player_name(mover)}'s turn.")
             print(f"\n{line.rules.render(state)}\n\n{_menu(self._names(actions))}")
             action = self._ask(actions)
             if action is None:
@@ -202,8 +258,14 @@ class _Dialogue:
         else:
             print(f"\n{line.rules.render(state)}")
             action, reason = actions[0], ""
-            if len(actions) > 1:
-                advice = self.adviser.advise(state)
+            if len(actions) > 1 and self.seats:
+                seat = self.seats[mover]
+                choose = functools.partial(seat.choose, state, actions, self.rng)
+                action = self._asked(mover, choose)
+                if action is None:
+                    return
+            elif len(actions) > 1:
+                advice = self.adviser().advise(state)
                 action = advice.chosen[int(self.rng.integers(len(advice.chosen)))]
                 reason = f", {_reason(advice)}"
             many = line.rules.num_players > 2
@@ -246,7 +308,7 @@ class _Dialogue:
                         return None
                     print("There is nothing to take back.")
                 case "hint":
-                    print(_hint(self.adviser.advise(self.line.states[-1])))
+                    print(_hint(self.adviser().advise(self.line.states[-1])))
                 case "help" | "?":
                     print(f"{HELP}\n{_menu(names)}")
                 case _:
@@ -320,29 +382,28 @@ def _aligned(entries: Sequence[Entry]) -> list[str]:
     return [f"{text:>{width}}" for text in texts]
 
 
-def _result(record: GameRecord, person: int) -> str:
+def _result(payoffs: Sequence[float], people: frozenset[int]) -> str:
     """Say how a game has ended."""
-    payoffs = record.payoffs
-    if payoffs is None:
-        return UNFINISHED
+    count = len(payoffs)
+    person = next(iter(people)) if len(people) == 1 else None
     most = max(payoffs)
     winners = [player for player, payoff in enumerate(payoffs) if payoff == most]
-    names = ["you" if player == person else _other(player, len(payoffs)) for player in winners]
-    if len(winners) == len(payoffs):
+    names = ["you" if player == person else _other(player, count, person) for player in winners]
+    if len(winners) == count:
         verdict = "It is a draw"
     elif len(winners) > 1:
         verdict = f"{' and '.join(names)} have got the most"
     else:
         verdict = "You have won" if winners == [person] else f"{names[0]} has won"
-    others = [
-        f"{payoff:g} for {_other(player, len(payoffs))}"
+    shares = [] if person is None else [f"{payoffs[person]:g} for you"]
+    shares += [
+        f"{payoff:g} for {_other(player, count, person)}"
         for player, payoff in enumerate(payoffs)
         if player != person
     ]
-    shares = ", ".join([f"{payoffs[person]:g} for you", *others])
-    return f"{verdict[0].upper()}{verdict[1:]}: {shares}."
+    return f"{verdict[0].upper()}{verdict[1:]}: {', '.join(shares)}."
 
 
-def _other(player: int, count: int) -> str:
-    """Return whom the computer plays."""
-    return "the computer" if count == 2 else player_name(player)
+def _other(player: int, count: int, person: int | None) -> str:
+    """Return whom the computer plays, or another person."""
+    return "the computer" if count == 2 and person is not None else player_name(player)

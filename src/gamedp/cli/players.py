@@ -1,4 +1,4 @@
-"""Who plays, by text: ``optimal``, ``uniform``, or a registered policy, such as ``hold=20``."""
+"""Who plays, by text: ``optimal``, ``level=6``, ``random``, ``hold=20``, ``./mybot``, and more."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import gamedp
-from gamedp.cli.games import class_named, make_ordinary_game
+from gamedp.cli.games import class_named, is_saved, load_saved, make_ordinary_game
+from gamedp.cli.levels import checked_solution, read_level
 from gamedp.cli.options import Compile, GameSettings, OutputOptions
 from gamedp.cli.parameters import make, settings_of
-from gamedp.cli.texts import read_as
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 from gamedp.runtime.registry import PLAYERS
@@ -17,20 +17,37 @@ from gamedp.runtime.registry import PLAYERS
 if TYPE_CHECKING:
     from gamedp.play.programs import Program, Remote
 
-__all__ = ["ENTRANTS", "WAYS", "program_named", "read_entrants", "read_field", "read_players"]
+__all__ = [
+    "ENTRANTS",
+    "PERSON",
+    "WAYS",
+    "compiled_game",
+    "program_named",
+    "read_entrants",
+    "read_field",
+    "read_player",
+    "read_players",
+]
 
 WAYS = (
-    "optimal, uniform (all actions equally likely), a registered policy with its number, as "
-    "hold=20, or `path/to/file.py:ClassName` with its number behind an equals sign"
+    "optimal, the folder of a saved solution (with a slash in its name), random (all actions "
+    "equally likely), a registered policy with its number, as hold=20, or "
+    "`path/to/file.py:ClassName` with its number behind an equals sign"
 )
-"""What a player may be, for help."""
+"""What a player may be whose actions depend on the position alone, for help."""
 
 
 ENTRANTS = (
-    "optimal, random, level=6 (looks so many plies ahead), a policy as for `gamedp evaluate`, such "
-    "as hold=20, a program with a slash in its name, such as ./mybot, or tcp:host:port"
+    "optimal, level=6 (looks so many plies ahead), random, a policy as for `gamedp evaluate`, such "
+    "as hold=20, a program or a saved solution with a slash in its name, such as ./mybot, or "
+    "tcp:host:port"
 )
-"""What an entrant of a tournament may be, for help."""
+"""What may play games, for help."""
+
+PERSON = "person"
+"""Plays by what is typed in, in `gamedp play`."""
+
+RANDOM = ("random", "uniform")
 
 TCP = "tcp:"
 
@@ -64,22 +81,33 @@ def read_entrants(
         if name in found:
             message = f"{name} is named twice; each entrant has a name of its own."
             raise InvalidParameterError(message)
-        found[name] = _entrant(name, rules, solve, seconds)
+        found[name] = read_player(name, rules, solve, seconds)
     return found
 
 
-def _entrant(text: str, rules: gamedp.rules.Rules, solve: Callable[[], Any], seconds: float) -> Any:
-    is_file = ".py:" in text  # of a class
-    if text.startswith(TCP) or " " in text or ("/" in text and not is_file):
+def read_player(
+    text: str, rules: gamedp.rules.Rules, solve: Callable[[], Any], seconds: float
+) -> Any:
+    """Return the player that a text names; parameters and errors as for :func:`read_entrants`."""
+    level = read_level(text)
+    if level is not None:
+        return solve() if level == "best" else gamedp.play.LevelPlayer(level)
+    if _is_program(text):
         return program_named(text, seconds)
-    if text == "optimal":
-        return solve()
-    if text == "random":
+    if text in RANDOM:
         return gamedp.play.RandomPlayer(rules.game)
-    name, equals, value = text.partition("=")
-    if name == "level" and equals:
-        return gamedp.play.LevelPlayer(read_as("level", value, int))
-    return _policy_named(text, rules)
+    return _saved_or_policy(text, rules)
+
+
+def _is_folder(text: str) -> bool:
+    """Say whether this is a folder, where only a saved solution is kept."""
+    return "/" in text and is_saved(text)
+
+
+def _is_program(text: str) -> bool:
+    is_file = ".py:" in text  # of a class
+    is_path = "/" in text and not is_file and not _is_folder(text)
+    return text.startswith(TCP) or " " in text or is_path
 
 
 def program_named(text: str, seconds: float) -> Program | Remote:
@@ -169,12 +197,28 @@ def _number(text: str) -> float | None:
 
 
 def _read(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> Any:
-    """Return one player."""
-    if text == "optimal":
+    """Return one player whose action in each position can be known in advance."""
+    level = read_level(text)
+    if level == "best":
         return solve()
-    if text == "uniform":
+    if level is not None or _is_program(text) or text == PERSON:
+        message = (
+            f"what {text} does in every position is known only when it is asked; "
+            "`gamedp tournament` lets it play."
+        )
+        raise InvalidParameterError(message)
+    if text in RANDOM:
         return gamedp.Policy.uniform(model)
-    return _policy_named(text, model.rules)
+    return _saved_or_policy(text, model.rules)
+
+
+def _saved_or_policy(text: str, rules: Any) -> Any:
+    if text == PERSON:
+        message = "a person plays only in `gamedp play`."
+        raise InvalidParameterError(message)
+    if _is_folder(text):
+        return checked_solution(load_saved(text, None, None), text)
+    return _policy_named(text, rules)
 
 
 def _policy_named(text: str, rules: Any) -> Any:

@@ -1,11 +1,13 @@
-"""``gamedp selfplay``: which of two levels plays better, and with what confidence."""
+"""``gamedp selfplay``: which of two players plays better, and with what confidence."""
 
 from __future__ import annotations
 
+import collections
+import functools
 import math
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
 from cyclopts import Group, Parameter
@@ -16,11 +18,11 @@ from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.levels import read_level
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
 from gamedp.cli.parameters import values_of
+from gamedp.cli.players import ENTRANTS, read_player
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from gamedp.cli.levels import Level
     from gamedp.play.tournament import Tournament
     from gamedp.runtime.progress import ProgressCallback
 
@@ -37,10 +39,6 @@ class GamesOptions:
 
     Parameters
     ----------
-    level : str
-        Set the plies that one player looks ahead; or best, to play by the solution of the game.
-    against : str
-        Set the same for the other one; with three players and more, for all others.
     games : int
         Play this many games, about 100 if not given; each player takes every seat equally often.
     seed : int
@@ -51,16 +49,25 @@ class GamesOptions:
         game for each seat, if there are more).
     max_plies : int
         Leave a game unfinished after so many.
+    seconds : float
+        Set the seconds of thinking that a program has for a game; it has 10 at least to start.
     save : Path
         Keep the games in this file, for `gamedp.play.load_games`.
     """
 
-    level: str
-    against: str
+    level: Annotated[
+        str,
+        Parameter(help=f"Set the plies that one player looks ahead, or name it: {ENTRANTS}."),
+    ]
+    against: Annotated[
+        str,
+        Parameter(help="Set the same for the other one; with three and more, for all others."),
+    ]
     games: int | None = None
     seed: int | None = None
     random_opening: int = 0
     max_plies: int = 1_000
+    seconds: float = 10.0
     save: Path | None = None
 
 
@@ -73,12 +80,11 @@ def selfplay(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Let the computer play against itself at two levels, and compare them."""
+    """Let two players play many games, and compare them."""
     made = make_ordinary_game(game, settings or (), command="selfplay")
     if how.games is None:
         count = gamedp.rules.Rules(made).num_players
         how = attrs.evolve(how, games=GAMES - GAMES % count)
-    levels = [read_level(how.level), read_level(how.against, "--against")]
     seed = secrets.randbits(32) if how.seed is None else how.seed
     if how.save is not None and not how.save.parent.is_dir():  # before hours of playing
         message = f"there is no folder {how.save.parent} to keep the games in."
@@ -86,7 +92,7 @@ def selfplay(
     with watch(quiet=output.quiet) as progress:
         result = gamedp.play.tournament(
             made,
-            *_players(made, levels, compile, progress),
+            *_players(made, how, compile, progress),
             games=how.games or GAMES,
             seed=seed,
             opening=how.random_opening,
@@ -103,14 +109,25 @@ def selfplay(
 
 
 def _players(
-    game: Any, levels: list[Level], compile: Compile, progress: ProgressCallback | None
+    game: Any, how: GamesOptions, compile: Compile, progress: ProgressCallback | None
 ) -> list[Any]:
-    """Return what plays at each level; the game is solved once, if need be."""
-    depths = [gamedp.play.LevelPlayer(level) for level in levels if level != "best"]
-    if len(depths) == len(levels):
-        return depths
-    solution = gamedp.solve(game, compile=compile, progress=progress)
-    return [solution if level == "best" else depths.pop(0) for level in levels]
+    """Return both players; the game is solved at most once."""
+    solve = functools.cache(lambda: gamedp.solve(game, compile=compile, progress=progress))
+    rules = gamedp.rules.Rules(game)
+    names = (how.level, how.against)
+    return [read_player(name, rules, solve, how.seconds) for name in names]
+
+
+def _level_or_name(text: str) -> int | str:
+    """Return how a player is told of in JSON: plies, ``best`` or another name."""
+    level = read_level(text)
+    return text if level is None else level
+
+
+def _called(text: str) -> str:
+    """Return how a player is told of in words."""
+    level = read_level(text)
+    return text if level is None else f"level {level}"
 
 
 def _facts(
@@ -122,8 +139,8 @@ def _facts(
     return {
         "game": name,
         "parameters": values_of(game),
-        "level": read_level(how.level),
-        "against": read_level(how.against),
+        "level": _level_or_name(how.level),
+        "against": _level_or_name(how.against),
         "games": how.games,
         "seed": seed,
         "random_opening": how.random_opening,
@@ -142,18 +159,33 @@ def _words(game: Any, how: GamesOptions, seed: int, result: Tournament) -> list[
     )
     pairs = [
         ("game", report.game_words(game)),
-        ("players", f"level {how.level} against level {how.against}"),
+        ("players", f"{_called(how.level)} against {_called(how.against)}"),
         ("games", f"{games:,}{differ}"),
         ("seed", f"{seed}"),
         (
-            f"level {how.level}",
+            _called(how.level),
             f"{_score(result)}{unfinished}",
         ),
         ("payoff", _difference(how, result)),
         ("length", f"{result.mean_plies:.1f} plies on average"),
         ("time", f"{result.seconds:.3f} s"),
+        *_forfeits(how, result),
     ]
     return [*pairs, *([] if how.save is None else [("saved in", str(how.save))])]
+
+
+def _forfeits(how: GamesOptions, result: Tournament) -> list[tuple[str, str]]:
+    """Return who has lost games without playing them to the end, and why."""
+    counts = collections.Counter(
+        (how.level if number % result.players == record.forfeit.player else how.against,
+         record.forfeit.reason)
+        for number, record in enumerate(result.records)
+        if record.forfeit is not None
+    )  # fmt: skip
+    faults = [
+        f"{_called(name)}: {reason}, {games:,} games" for (name, reason), games in counts.items()
+    ]
+    return [("forfeits", "\n".join(faults))] if faults else []
 
 
 def _score(result: Tournament) -> str:
@@ -170,7 +202,7 @@ def _difference(how: GamesOptions, result: Tournament) -> str:
     group = "pair" if result.players == 2 else "group"
     if math.isnan(mean):
         return f"unknown: no {group} of games was finished"
-    amount = f"{mean:+.3f} on average for level {how.level} over level {how.against}"
+    amount = f"{mean:+.3f} on average for {_called(how.level)} over {_called(how.against)}"
     if math.isnan(error):
         return (
             f"{amount}\none {group} of games does not tell how certain that is; play more --games"
@@ -182,9 +214,9 @@ def _difference(how: GamesOptions, result: Tournament) -> str:
         )
     low, high = result.interval
     if low > 0:
-        verdict = f"level {how.level} plays better"
+        verdict = f"{_called(how.level)} plays better"
     elif high < 0:
-        verdict = f"level {how.against} plays better"
+        verdict = f"{_called(how.against)} plays better"
     else:
         verdict = "not enough to say which one plays better"
     return (

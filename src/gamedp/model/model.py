@@ -425,19 +425,29 @@ class Model:
 
     @classmethod
     def from_scipy(
-        cls, matrices: Sequence[Any], rewards: ArrayLike | None = None, **keywords: Any
+        cls,
+        matrices: Sequence[Any],
+        rewards: ArrayLike | None = None,
+        *,
+        transition_rewards: Sequence[Any] | None = None,
+        **keywords: Any,
     ) -> Model:
         """Make a model of one sparse (S, S) matrix for each action.
 
         Parameters
         ----------
-        matrices : sequence of scipy sparse arrays or matrices, or dense arrays
+        matrices : sequence of scipy sparse arrays or matrices, or dense arrays; or (A, S, S) array
             ``matrices[a][s, t]`` is the probability that action a leads from s to t. An empty row
             means that the action is not available in that state; a state in which none is, is
             terminal. The choices keep the numbers of their matrices as labels.
         rewards : (S, A) or (S,) array_like, optional
             Expected reward of action a in state s, or of any action in it. Rewards of actions that
             are not available may be anything. For more than two players (S, A, N).
+        transition_rewards : sequence of A (S, S) arrays, dense or sparse, optional
+            In the place of `rewards` where they depend on the next state: ``[a][s, t]`` is what
+            action a earns player 0 if it leads from s to t. The model keeps the expected reward of
+            each choice, which gives the same values: computed exactly from the probabilities as
+            stored, scaled to sum to one, and then rounded; bounds count that rounding.
         **keywords
             `players`, `terminals`, `payoffs`, `initial`, `num_players`, `constant_sum` as in
             :meth:`from_arrays`.
@@ -453,10 +463,28 @@ class Model:
         >>> stay, go = scipy.sparse.eye_array(2), scipy.sparse.csr_array([[0.0, 1.0], [1.0, 0.0]])
         >>> gamedp.Model.from_scipy([stay, go], rewards=[[1.0, 0.0], [2.0, 0.0]])
         <Model 2 states, 4 choices, 4 transitions>
-        """
-        from gamedp.model.validation import arrays_of_matrices  # noqa: PLC0415 - brings scipy along
 
-        return cls.from_arrays(**arrays_of_matrices(matrices, rewards), **keywords)
+        A bet that pays 2 in state 1 and costs 1 in state 0, at even odds:
+
+        >>> bets = [[[0.5, 0.5], [0.5, 0.5]]]
+        >>> pays = [[[-1.0, 2.0], [-1.0, 2.0]]]
+        >>> gamedp.Model.from_scipy(bets, transition_rewards=pays).rewards.tolist()
+        [0.5, 0.5]
+        """
+        from gamedp.model.validation import (  # noqa: PLC0415 - brings scipy along
+            arrays_of_matrices,
+            expected_rewards,
+        )
+
+        arrays = arrays_of_matrices(matrices, rewards)
+        if transition_rewards is None:
+            return cls.from_arrays(**arrays, **keywords)
+        if rewards is not None:
+            message = "give rewards or transition_rewards, not both."
+            raise InvalidModelError(message)
+        expected, rounding = expected_rewards(arrays, transition_rewards)
+        model = cls.from_arrays(**arrays | {"rewards": expected}, **keywords)
+        return attrs.evolve(model, rounding=rounding)
 
 
 def initial_state_of(model: Model) -> int | None:

@@ -39,7 +39,14 @@ def decided(solution: Table) -> Flags | None:
     return None if until is None else np.asarray(until)
 
 
-def choice_values(solution: Table, first: int, end: int, player: int = 0) -> ChoiceValues:
+def choice_values(
+    solution: Table,
+    first: int,
+    end: int,
+    player: int = 0,
+    *,
+    following: tuple[Floats, Floats, Floats] | None = None,
+) -> ChoiceValues:
     """Return the values of the choices from `first` to `end`, that one excluded.
 
     They are player 0's with two players; with more, those of `player`, if all keep to the policy
@@ -48,6 +55,8 @@ def choice_values(solution: Table, first: int, end: int, player: int = 0) -> Cho
     That is what Bellman's equation of the objective says of the values that follow: with the reward
     of the choice if rewards count, and with one step fewer to go for a finite horizon. In the long
     run it is the average after the step. Where the objective has ended, it is the state's value.
+
+    Those that follow are `following` if that is given: values, lower and upper bounds.
 
     The bounds add to those of the values what this very sum may be rounded, and what the stored
     probabilities may be off. A sure step to a sum that is a 64-bit number is not rounded at all.
@@ -69,7 +78,7 @@ def choice_values(solution: Table, first: int, end: int, player: int = 0) -> Cho
     targets = model.successors[begin:stop]
     swapped = weights < 0
     values, lower, upper = (
-        _of_player(numbers, player)[targets] for numbers in _following(solution)
+        _of_player(numbers, player)[targets] for numbers in following or _following(solution)
     )
     if swapped.any():
         lower, upper = np.where(swapped, upper, lower), np.where(swapped, lower, upper)

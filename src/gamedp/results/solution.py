@@ -22,6 +22,7 @@ from gamedp.results.status import (
     opposite_bounds,
     width_of,
 )
+from gamedp.results.step_values import step_values, steps_left
 from gamedp.results.table import Table
 
 if TYPE_CHECKING:
@@ -297,6 +298,61 @@ class Solution(Table):
         if left <= 0:
             return -1
         return int(self.model.choice_offsets[index]) + int(self.step_policies[left - 1, index])
+
+    @functools.cached_property
+    def _steps(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Values, lower and upper bounds by the number of steps to go, (H+1, S) each."""
+        return step_values(self)
+
+    @property
+    def step_values(self) -> NDArray[np.float64]:
+        """For a finite horizon of H steps: the values with 0, 1, …, H steps to go; (H+1, S).
+
+        They are computed when first asked for, from those with one step fewer, and kept with their
+        bounds: ``24 * (H + 1) * S`` bytes. :meth:`steps_left` has the bounds of each row.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the objective is not :class:`gamedp.FiniteHorizon`.
+        LimitExceededError
+            If there is not so much memory.
+        """
+        return self._steps[0]
+
+    def steps_left(self, steps: int) -> Solution:
+        """Return the solution of a finite horizon with so many steps to go, of the H at first.
+
+        Its bounds are proven as those of the whole horizon are: each step adds what its sums may
+        be rounded.
+
+        Parameters
+        ----------
+        steps : int
+            0 to H.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is not such a number.
+        UnsupportedProblemError
+            As for :attr:`step_values`.
+
+        Examples
+        --------
+        Wait for a reward of 3 in the last step, or take 1 in each:
+
+        >>> import gamedp
+        >>> model = gamedp.Model.from_arrays(
+        ...     [0, 2, 3, 3], [0, 1, 2, 3], [0, 1, 2], [1.0] * 3, rewards=[1, 0, 3], terminals=[2]
+        ... )
+        >>> solution = gamedp.solve(model, gamedp.FiniteHorizon(3))
+        >>> solution.step_values[:, 0].tolist()
+        [0.0, 1.0, 3.0, 4.0]
+        >>> solution.best_action(0), solution.steps_left(2).best_action(0)
+        (0, 1)
+        """
+        return steps_left(self, self._steps, steps)
 
     def distance(self, state: Hashable | None = None) -> int | None:
         """Return how many steps are left from `state`, or from the start, if both play well.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["arrays_of_matrices"]
+__all__ = ["arrays_of_matrices", "expected_rewards"]
 
 
 def arrays_of_matrices(matrices: Sequence[Any], rewards: ArrayLike | None) -> dict[str, Any]:
@@ -114,3 +116,73 @@ def _rewards_of_choices(
         raise InvalidModelError(message)
     chosen: Floats = numbers[states] if numbers.ndim == 1 else numbers[states, actions]
     return chosen
+
+
+def expected_rewards(
+    arrays: dict[str, Any], rewards: Sequence[Any]
+) -> tuple[Floats, tuple[float, float, float]]:
+    """Return what each choice earns on average, if an action earns by the state it leads to.
+
+    Parameters
+    ----------
+    arrays : dict
+        Those of :func:`arrays_of_matrices`.
+    rewards : sequence of A (S, S) matrices
+        Sparse or dense; read where the probability is not zero.
+
+    Returns
+    -------
+    rewards : (C,) float64
+        The doubles nearest to the averages by the probabilities as they are stored, in proportion.
+    rounding : (float, float, float)
+        As in :class:`gamedp.Model`.
+    """
+    import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
+
+    labels, offsets = arrays["action_labels"], arrays["transition_offsets"]
+    num_states = len(arrays["choice_offsets"]) - 1
+    num_actions = int(labels.max(initial=-1)) + 1
+    kinds = [scipy.sparse.csr_array(each) if scipy.sparse.issparse(each) else each for each in rewards]
+    owners = np.repeat(np.arange(num_states), np.diff(arrays["choice_offsets"]))
+    lengths = np.diff(offsets)
+    sources, actions = np.repeat(owners, lengths), np.repeat(labels, lengths)
+    if len(kinds) < num_actions:
+        message = f"transition_rewards has {len(kinds)} matrices; it must have one for each action."
+        raise InvalidModelError(message)
+    paid = np.empty(len(sources))
+    for action, kind in enumerate(kinds):
+        matrix = kind if scipy.sparse.issparse(kind) else as_numbers("rewards", kind, dimensions=(2,))
+        if matrix.shape != (num_states, num_states):
+            message = (
+                f"the rewards of action {action} have the shape {matrix.shape}; it must be "
+                f"({num_states}, {num_states}), one for each state and the next one."
+            )
+            raise InvalidModelError(message)
+        here = actions == action
+        paid[here] = matrix[sources[here], arrays["successors"][here]]
+    if not np.isfinite(paid).all():
+        bad = int(np.flatnonzero(~np.isfinite(paid))[0])
+        message = (
+            f"the reward of action {actions[bad]} from state {sources[bad]} to state "
+            f"{arrays['successors'][bad]} is {paid[bad]}; it must be a finite number."
+        )
+        raise InvalidModelError(message)
+    means = paid[offsets[:-1]]
+    absolute, relative = Fraction(0), Fraction(0)
+    varies = np.maximum.reduceat(paid, offsets[:-1]) > np.minimum.reduceat(paid, offsets[:-1])
+    for choice in np.flatnonzero(varies).tolist():
+        row = slice(*offsets[choice : choice + 2].tolist())
+        weights = [abs(Fraction(chance)) for chance in arrays["probabilities"][row].tolist()]
+        numbers = map(Fraction, paid[row].tolist())
+        mean = sum(map(operator.mul, weights, numbers), Fraction(0)) / sum(weights)
+        means[choice] = float(mean)
+        missed = abs(mean - Fraction(means[choice]))
+        absolute = max(absolute, missed)
+        if missed:
+            relative = max(relative, missed / abs(mean))
+    return means, (0.0, _above(absolute), _above(relative))
+
+
+def _above(number: Fraction) -> float:
+    """Return a double that is not below a number."""
+    return float(np.nextafter(float(number), np.inf)) if number else 0.0

@@ -1,0 +1,127 @@
+"""Values by the number of steps that are left, from those with one step fewer."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, TypeVar
+
+import attrs
+import numpy as np
+
+from gamedp.errors import (
+    InvalidParameterError,
+    LimitExceededError,
+    UnsupportedProblemError,
+    shown,
+)
+from gamedp.model.objectives import FiniteHorizon
+from gamedp.results.choice_values import choice_values
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.results.table import Table
+
+    Floats = NDArray[np.float64]
+
+    TableT = TypeVar("TableT", bound=Table)
+
+__all__ = ["step_values", "steps_left"]
+
+
+def step_values(solution: Table) -> tuple[Floats, Floats, Floats]:
+    """Return values, lower and upper bounds with 0, 1, …, H steps to go; (H+1, S) each.
+
+    Every step's bounds are those of the step before, widened by all that this step's sums may be
+    rounded; the last row is the solution's own.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the objective is not a finite horizon, or the solver keeps no policy for each step.
+    LimitExceededError
+        If there is not so much memory.
+    """
+    model, objective = solution.model, solution.objective
+    if not isinstance(objective, FiniteHorizon):
+        message = f"steps are counted for FiniteHorizon alone, not for {objective!r}."
+        raise UnsupportedProblemError(message)
+    if solution.step_policies is None or solution.values.ndim > 1:
+        message = f"{type(solution.solver).__name__} keeps no policy for each step."
+        raise UnsupportedProblemError(message)
+    horizon = objective.horizon
+    try:
+        values, lower, upper = found = np.zeros((3, horizon + 1, model.num_states))
+    except (MemoryError, ValueError):  # ValueError: beyond what an array can be
+        message = (
+            f"the values of {model.num_states:,} states for each of {horizon:,} steps are too "
+            "large for this computer's memory; solve with a shorter horizon."
+        )
+        raise LimitExceededError(
+            message,
+            states=model.num_states,
+            choices=model.num_choices,
+            transitions=model.num_transitions,
+        ) from None
+    found[:, :, model.terminals] = model.payoffs
+    inner = np.flatnonzero(np.diff(model.choice_offsets))
+    places = model.choice_offsets[inner]
+    most = (model.players[inner] == 0) == (objective.optimum == "max")
+    for step in range(1, horizon if len(inner) else 0):
+        before = (values[step - 1], lower[step - 1], upper[step - 1])
+        numbers = choice_values(solution, 0, model.num_choices, following=before)
+        for row, of_choices in zip(found[:, step], numbers, strict=True):
+            best = np.maximum.reduceat(of_choices, places)
+            row[inner] = np.where(most, best, np.minimum.reduceat(of_choices, places))
+    payoff, reward, _ = model.rounding
+    if payoff or reward:
+        steps = np.arange(horizon + 1.0)[:, None]
+        amount = (payoff + reward * steps) * (1 + 2.0**-40)
+        lower[:] = np.nextafter(lower - amount, -np.inf)
+        upper[:] = np.nextafter(upper + amount, np.inf)
+    values[-1], lower[-1], upper[-1] = solution.values, solution.lower, solution.upper
+    found.flags.writeable = False
+    return found[0], found[1], found[2]
+
+
+def steps_left(solution: TableT, numbers: tuple[Floats, Floats, Floats], steps: int) -> TableT:
+    """Return the solution with so many steps to go.
+
+    Parameters
+    ----------
+    solution : Table
+    numbers : (values, lower, upper)
+        Those of :func:`step_values`.
+    steps : int
+
+    Raises
+    ------
+    InvalidParameterError
+        If the horizon is not so long.
+    """
+    values, lower, upper = numbers
+    horizon = len(values) - 1
+    count = operator.index(steps)
+    if not 0 <= count <= horizon:
+        message = f"steps is {shown(steps)}; the horizon has 0 to {horizon} steps to go."
+        raise InvalidParameterError(message)
+    if count == horizon:
+        return solution
+    step_policies, offsets = solution.step_policies, solution.model.choice_offsets
+    assert step_policies is not None  # noqa: S101 - or there were no values
+    policy = np.full(solution.model.num_states, -1, np.int64)
+    if count:
+        chosen = offsets[:-1] + step_policies[count - 1]
+        policy = np.where(np.diff(offsets) > 0, chosen, -1)
+    before = (values[count - 1], lower[count - 1], upper[count - 1]) if count else None
+    return attrs.evolve(
+        solution,
+        objective=FiniteHorizon(count, solution.objective.optimum),
+        values=values[count],
+        lower=lower[count],
+        upper=upper[count],
+        policy=policy,
+        step_policies=step_policies[:count],
+        following=before,
+        exact=None,
+    )

@@ -1,0 +1,76 @@
+"""Values by the number of steps to go: those of every shorter horizon."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.testing.models import random_model
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("optimum", ["max", "min"])
+def test_they_are_the_values_of_shorter_horizons(seed, optimum):
+    model = random_model(seed, num_states=12, num_players=1 + seed % 2)
+    solution = gamedp.solve(model, gamedp.FiniteHorizon(5, optimum))
+    assert solution.step_values.shape == (6, model.num_states)
+    assert solution.steps_left(5) is solution
+    exact = gamedp.solvers.ExactPolicyIteration()
+    for steps in range(5):
+        left = solution.steps_left(steps)
+        alone = gamedp.solve(model, gamedp.FiniteHorizon(steps, optimum), exact)
+        truth = alone.exact
+        assert all(
+            low <= number <= high and high - low < 1e-12
+            for low, number, high in zip(left.lower, truth, left.upper, strict=True)
+        )
+        assert solution.step_values[steps].tolist() == left.values.tolist()
+        assert np.allclose(left.values, alone.values, rtol=1e-13, atol=1e-13)
+        ours = gamedp.solve(model, gamedp.FiniteHorizon(steps, optimum))
+        assert left.policy.tolist() == ours.policy.tolist()
+        state = int(np.argmax(np.diff(model.choice_offsets)))
+        assert left.best_actions(state) == ours.best_actions(state)
+        assert gamedp.verify(model, gamedp.certify(left))
+
+
+class Thirds:
+    """Pay a third a step: no double holds it."""
+
+    def initial_state(self):
+        return 0
+
+    def is_terminal(self, state):
+        return state == 1
+
+    def actions(self, state):
+        return [0, 1]
+
+    def outcomes(self, state, action):
+        return [(1, action)]
+
+    def reward(self, state, action, player):
+        return Fraction(1, 3)
+
+    def payoff(self, state, player):
+        return Fraction(1, 7)
+
+
+def test_what_no_double_holds_is_within_the_bounds():
+    solution = gamedp.solve(Thirds(), gamedp.FiniteHorizon(4), compile="never")
+    for steps in range(1, 5):
+        left = solution.steps_left(steps)
+        low, high = left.bounds(0)
+        assert low < Fraction(steps, 3) + Fraction(1, 7) < high
+    assert solution.steps_left(0).bounds(0) == (0.0, 0.0) or solution.steps_left(0).width < 1e-15
+
+
+def test_bad_questions_are_refused():
+    model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
+    solution = gamedp.solve(model, gamedp.FiniteHorizon(2))
+    for steps in (-1, 3):
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="0 to 2 steps"):
+            solution.steps_left(steps)
+    assert solution.steps_left(0).best_action(0) is None
+    with pytest.raises(gamedp.errors.UnsupportedProblemError, match="FiniteHorizon alone"):
+        gamedp.solve(model, gamedp.Discounted(0.5)).steps_left(1)

@@ -468,6 +468,41 @@ def test_matrices_with_rewards_for_three_players():
     assert np.array_equal(model.rewards, rewards.reshape(4, 3))
 
 
+def test_rewards_that_depend_on_the_next_state():
+    """A third of 1 is no double: the bounds contain the value all the same."""
+    chances = np.array([[[0.25, 0.75], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]])
+    paid = np.array([[[4.0, -1.0], [1.0, 1.0]], [[0.1, np.nan], [np.nan, 0.7]]])
+    for rewards in (paid, [scipy.sparse.csr_array(part) for part in paid]):
+        model = Model.from_scipy(chances, transition_rewards=rewards)
+        assert model.rewards.tolist() == [0.25, 0.1, 1.0, 0.7]
+        assert model.rounding == (0.0, 0.0, 0.0)
+    third = Model.from_scipy([[[1 / 3, 2 / 3], [0, 1]]], transition_rewards=[[[1, 0], [0, 0]]])
+    chance = Fraction(1 / 3) / (Fraction(1 / 3) + Fraction(2 / 3))
+    missed = abs(Fraction(third.rewards[0]) - chance)
+    assert 0 < missed <= third.rounding[1] < 1e-16
+    assert missed / chance <= third.rounding[2] < 2**-52
+    low, high = gamedp.solve(third, gamedp.FiniteHorizon(1)).bounds(0)
+    assert low < chance < high
+    assert low < Fraction(1, 3) < high
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [
+        ({"transition_rewards": [np.eye(2)]}, "1 matrices, and none for action 1"),
+        ({"transition_rewards": [np.eye(2), np.eye(3)]}, "the shape (3, 3); it must be (2, 2)"),
+        ({"transition_rewards": [np.eye(2), np.full((2, 2), np.inf)]}, "to state 1 is inf"),
+        ({"transition_rewards": [np.eye(2)] * 2, "rewards": [1, 2]}, "not both"),
+        ({"transition_rewards": [np.eye(2)] * 2, "num_players": 3}, "of each"),
+        ({"transition_rewards": [np.eye(2), [["a", "b"]] * 2]}, "must hold real numbers"),
+    ],
+)
+def test_bad_rewards_of_transitions(keywords, words):
+    with pytest.raises(InvalidModelError) as caught:
+        Model.from_scipy([np.eye(2), np.eye(2)[::-1]], **keywords)
+    assert words in str(caught.value)
+
+
 def test_matrices_are_not_changed():
     matrix = scipy.sparse.csr_array(
         (np.array([0.5, 0.0, 0.5, 1.0]), np.array([1, 0, 1, 0]), np.array([0, 3, 4])), shape=(2, 2)

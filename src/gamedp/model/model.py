@@ -477,14 +477,17 @@ class Model:
         )
 
         arrays = arrays_of_matrices(matrices, rewards)
+        model = cls.from_arrays(**arrays, **keywords)
         if transition_rewards is None:
-            return cls.from_arrays(**arrays, **keywords)
-        if rewards is not None:
-            message = "give rewards or transition_rewards, not both."
+            return model
+        if rewards is not None or model.num_players > 2:
+            message = (
+                "give rewards or transition_rewards, not both; for more than two players, the "
+                "expected rewards of each."
+            )
             raise InvalidModelError(message)
         expected, rounding = expected_rewards(arrays, transition_rewards)
-        model = cls.from_arrays(**arrays | {"rewards": expected}, **keywords)
-        return attrs.evolve(model, rounding=rounding)
+        return attrs.evolve(model, rewards=expected, rounding=rounding)
 
 
 def initial_state_of(model: Model) -> int | None:

@@ -12,7 +12,7 @@ from gamedp.errors import InvalidModelError
 from gamedp.model.validation.forms import as_numbers, offsets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -137,36 +137,24 @@ def expected_rewards(
     rounding : (float, float, float)
         As in :class:`gamedp.Model`.
     """
-    import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
-
     labels, offsets = arrays["action_labels"], arrays["transition_offsets"]
-    num_states = len(arrays["choice_offsets"]) - 1
-    num_actions = int(labels.max(initial=-1)) + 1
-    kinds = [scipy.sparse.csr_array(each) if scipy.sparse.issparse(each) else each for each in rewards]
+    lengths, num_states = np.diff(offsets), len(arrays["choice_offsets"]) - 1
     owners = np.repeat(np.arange(num_states), np.diff(arrays["choice_offsets"]))
-    lengths = np.diff(offsets)
     sources, actions = np.repeat(owners, lengths), np.repeat(labels, lengths)
-    if len(kinds) < num_actions:
-        message = f"transition_rewards has {len(kinds)} matrices; it must have one for each action."
-        raise InvalidModelError(message)
-    paid = np.empty(len(sources))
-    for action, kind in enumerate(kinds):
-        matrix = kind if scipy.sparse.issparse(kind) else as_numbers("rewards", kind, dimensions=(2,))
-        if matrix.shape != (num_states, num_states):
-            message = (
-                f"the rewards of action {action} have the shape {matrix.shape}; it must be "
-                f"({num_states}, {num_states}), one for each state and the next one."
-            )
-            raise InvalidModelError(message)
+    targets = arrays["successors"]
+    paid = np.zeros(len(targets))
+    for action in range(int(labels.max(initial=-1)) + 1):
         here = actions == action
-        paid[here] = matrix[sources[here], arrays["successors"][here]]
+        paid[here] = _rewards_of_action(action, rewards, num_states)(sources[here], targets[here])
     if not np.isfinite(paid).all():
         bad = int(np.flatnonzero(~np.isfinite(paid))[0])
         message = (
             f"the reward of action {actions[bad]} from state {sources[bad]} to state "
-            f"{arrays['successors'][bad]} is {paid[bad]}; it must be a finite number."
+            f"{targets[bad]} is {paid[bad]}; it must be a finite number."
         )
         raise InvalidModelError(message)
+    if not len(labels):
+        return np.zeros(0), (0.0, 0.0, 0.0)
     means = paid[offsets[:-1]]
     absolute, relative = Fraction(0), Fraction(0)
     varies = np.maximum.reduceat(paid, offsets[:-1]) > np.minimum.reduceat(paid, offsets[:-1])
@@ -181,6 +169,33 @@ def expected_rewards(
         if missed:
             relative = max(relative, missed / abs(mean))
     return means, (0.0, _above(absolute), _above(relative))
+
+
+def _rewards_of_action(
+    action: int, rewards: Sequence[Any], num_states: int
+) -> Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]:
+    """Return what an action earns from states to states."""
+    import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
+
+    if action >= len(rewards):
+        message = f"transition_rewards has {len(rewards)} matrices, and none for action {action}."
+        raise InvalidModelError(message)
+    given = rewards[action]
+    is_sparse = scipy.sparse.issparse(given)
+    matrix = given.tocsr() if is_sparse else as_numbers("transition_rewards", given, (2,))
+    if matrix.shape != (num_states, num_states):
+        message = (
+            f"the rewards of action {action} have the shape {matrix.shape}; it must be "
+            f"({num_states}, {num_states}), one for each state and the next one."
+        )
+        raise InvalidModelError(message)
+
+    def earned(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Floats:
+        found: Any = matrix[sources, targets]
+        dense = found.toarray() if hasattr(found, "toarray") else found
+        return np.asarray(dense, np.float64).ravel()
+
+    return earned
 
 
 def _above(number: Fraction) -> float:

@@ -197,7 +197,89 @@ def test_steps_are_counted_where_chance_decides_between_actions(objective):
         assert high - low <= 1e-8
 
 
-def test_averages_are_refused_where_chance_decides():
-    model = random_model(8, num_states=6)
-    with pytest.raises(UnsupportedProblemError, match="chance"):
-        gamedp.evaluate(model, gamedp.Policy.uniform(model), gamedp.AverageReward())
+def exact_averages(model, weights):
+    """Return the long-run average in each state, in fractions.
+
+    Solves g = P g and g + h = r + P h, which determine g (Puterman, Theorem 8.2.6).
+    """
+    count = model.num_states
+    rows = []
+    for state in range(count):
+        chances, reward = [Fraction(0)] * count, Fraction(0)
+        first, stop = model.choice_offsets[state : state + 2].tolist()
+        whole = sum(Fraction(weights[choice]) for choice in range(first, stop))
+        for choice in range(first, stop):
+            share = Fraction(weights[choice]) / whole
+            reward += share * Fraction(model.rewards[choice])
+            begin, end = model.transition_offsets[choice : choice + 2].tolist()
+            total = sum(map(Fraction, model.probabilities[begin:end].tolist()))
+            for edge in range(begin, end):
+                part = share * Fraction(model.probabilities[edge]) / total
+                chances[model.successors[edge]] += part
+        if first == stop:
+            chances[state] = Fraction(1)
+        less = [(state == other) - chance for other, chance in enumerate(chances)]
+        rows.append([*less, *[Fraction(0)] * (count + 1)])
+        rows.append([*[Fraction(state == other) for other in range(count)], *less, reward])
+    done = 0
+    for column in range(2 * count):
+        found = next((row for row in range(done, len(rows)) if rows[row][column]), None)
+        if found is None:
+            continue  # one of h, which is determined but for a constant in each class
+        rows[done], rows[found] = rows[found], rows[done]
+        head = rows[done][column]
+        rows[done] = [number / head for number in rows[done]]
+        for row in range(len(rows)):
+            if row != done and (factor := rows[row][column]):
+                rows[row] = [a - factor * b for a, b in zip(rows[row], rows[done], strict=True)]
+        done += 1
+    assert all(rows[state][state] == 1 for state in range(count))
+    return [rows[state][-1] for state in range(count)]
+
+
+def model_in_parts(rng):
+    """Return a model of two loops that are never left, of states before them, and of an end."""
+    places = [[0, 1, 2], [0, 1, 2], [0, 1, 2], [3, 4], [3, 4], range(8), range(8)]
+    offsets, ends, successors, chances = [0], [0], [], []
+    for place in places:
+        for _ in range(int(rng.integers(1, 4))):
+            targets = rng.choice(place, int(rng.integers(1, len(place) + 1)), replace=False)
+            parts = rng.integers(1, 8, len(targets))
+            successors += targets.tolist()
+            chances += (parts / parts.sum()).tolist()
+            ends.append(len(successors))
+        offsets.append(len(ends) - 1)
+    rewards = rng.integers(-3, 4, len(ends) - 1).astype(float)
+    arrays = (np.array([*offsets, offsets[-1]]), np.array(ends), np.array(successors))
+    return gamedp.Model.from_arrays(*arrays, np.array(chances), rewards=rewards, payoffs=[5.0])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_averages_where_chance_decides_between_actions(seed):
+    rng = np.random.default_rng(seed)
+    model = model_in_parts(rng)
+    weights = np.zeros(model.num_choices)
+    for first, stop in itertools.pairwise(model.choice_offsets.tolist()):
+        if first < stop:
+            drawn = rng.integers(0, 4, stop - first) * (rng.random() < 0.7)  # or no chance
+            drawn[rng.integers(stop - first)] += 1
+            weights[first:stop] = drawn / drawn.sum()
+    found = gamedp.evaluate(
+        model, gamedp.Policy(model, weights), gamedp.AverageReward(), everywhere=True
+    )
+    assert found.guarantee is gamedp.Guarantee.TWO_SIDED
+    for state, exact in enumerate(exact_averages(model, weights)):
+        low, high = found.bounds(state)
+        assert low <= exact <= high
+        assert high - low <= 1e-8
+
+
+def test_averages_of_mixed_policies_at_one_table():
+    model = random_model(5, num_states=5, num_players=2)
+    uniform = gamedp.Policy.uniform(model)
+    found = gamedp.evaluate(model, [uniform, uniform], gamedp.AverageReward(), everywhere=True)
+    exact = exact_averages(model, uniform.probabilities)
+    for state, number in enumerate(exact):
+        low, high = found.bounds(state)
+        assert low <= number <= high
+        assert high - low <= 1e-8

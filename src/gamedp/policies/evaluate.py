@@ -9,7 +9,7 @@ from gamedp.policies.chain import InducedChain, Seats, induce
 from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.given import Tier, listed, model_for
 from gamedp.policies.solving import solved
-from gamedp.policies.stepwise import loss_of, one_step_each
+from gamedp.policies.stepwise import even_steps, loss_of
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:
@@ -58,8 +58,6 @@ def evaluate(
     ------
     InvalidParameterError
         If something is no policy, or takes no action that there is.
-    UnsupportedProblemError
-        If a policy leaves actions to chance and the objective counts steps.
     NotSolvedError
         If the policies may play for ever, and it is not declared what that counts.
 
@@ -85,7 +83,7 @@ def evaluate(
     for column in range(1, model.num_players if model.num_players > 2 else 1):
         seats = Seats(tuple((policy,) for policy in chain.policies))
         processes.append(induce(model, seats, column=column, everywhere=everywhere))
-    stepwise = [one_step_each(process, objective) for process in processes]
+    stepwise = [even_steps(process, objective) for process in processes]
     solutions = tuple(solved(process, objective, tolerance) for process in stepwise)
     losses = (
         loss_of(process, objective, solution)

@@ -1,4 +1,4 @@
-"""Chains in which every action takes one step, for objectives that count steps."""
+"""Chains in which every action takes as many steps as any other, for objectives that count them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import Model
-from gamedp.model.objectives import Discounted, FiniteHorizon, Reachability, TotalReward
+from gamedp.model.objectives import (
+    AverageReward,
+    Discounted,
+    FiniteHorizon,
+    Reachability,
+    TotalReward,
+)
 from gamedp.runtime.floats import UNIT, UPWARD
 
 if TYPE_CHECKING:
@@ -17,31 +22,74 @@ if TYPE_CHECKING:
     from gamedp.policies.chain import Process
     from gamedp.results.solution import Solution
 
-__all__ = ["loss_of", "one_step_each"]
+__all__ = ["even_steps", "loss_of"]
 
 CHANCES_OFF = 16 * UNIT
 """How far products of two probabilities may be off relatively: more than both and the product."""
 
 
-def one_step_each(process: Process, objective: Objective) -> Process:
-    """Return a process without throws, if the objective counts steps.
+def even_steps(process: Process, objective: Objective) -> Process:
+    """Return a process in which all actions take the same number of steps, if that counts."""
+    is_even = process.num_nodes == process.model.num_states
+    if is_even or isinstance(objective, (TotalReward, Reachability)):
+        return process
+    if isinstance(objective, AverageReward):
+        return _two_steps_each(process)
+    return _one_step_each(process)
 
-    What a policy leaves to chance, and what comes of it, is then drawn at once.
 
-    Raises
-    ------
-    UnsupportedProblemError
-        For a long-run average: nothing is proven of how it depends on rounded probabilities.
+def _two_steps_each(process: Process) -> Process:
+    """Return a process with a throw before every action, and twice the rewards.
+
+    The average a step is then the one an action, and no probability is multiplied: what a long-run
+    average makes of a rounding error has no bound.
     """
     model, num_nodes = process.model, process.num_nodes
-    if num_nodes == model.num_states or isinstance(objective, (TotalReward, Reachability)):
-        return process
-    if not isinstance(objective, (Discounted, FiniteHorizon)):
-        message = (
-            f"{objective!r} is not evaluated where a policy leaves actions to chance; use "
-            "TotalReward, Discounted or FiniteHorizon."
-        )
-        raise UnsupportedProblemError(message)
+    last = int(model.choice_offsets[num_nodes])
+    lengths = np.diff(model.transition_offsets)
+    old = np.flatnonzero(process.sources[:last] >= 0)  # without a throw so far
+    rows = np.concatenate([np.arange(model.num_choices), old])
+    sizes = lengths[rows]
+    is_certain = np.zeros(len(rows), np.bool_)
+    is_certain[old] = True
+    starts = np.repeat(model.transition_offsets[rows], sizes)
+    places = np.arange(len(starts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = (places == 0) | ~np.repeat(is_certain, sizes)
+    successors = model.successors[starts + places]
+    probabilities = model.probabilities[starts + places]
+    is_new = np.repeat(is_certain, sizes) & kept
+    successors[is_new] = model.num_states + np.arange(len(old))
+    probabilities[is_new] = 1.0
+    ends = np.cumsum(np.where(is_certain, 1, sizes))
+    sources = process.sources[rows]
+    sources[old] = -1
+    total = model.num_choices
+    payoffs_off, rewards_off, relative = model.rounding
+    doubled = Model.unchecked(
+        choice_offsets=np.concatenate([model.choice_offsets, total + 1 + np.arange(len(old))]),
+        transition_offsets=np.concatenate([[0], ends]),
+        successors=successors[kept],
+        probabilities=probabilities[kept],
+        rewards=np.where(sources < 0, 0.0, 2 * model.rewards[rows]),
+        players=np.concatenate([model.players, np.zeros(len(old), model.players.dtype)]),
+        terminals=model.terminals,
+        payoffs=model.payoffs,
+        action_labels=np.where(sources < 0, 0, model.action_labels[rows]),
+        initial_states=model.initial_states,
+        initial_probabilities=model.initial_probabilities,
+        num_players=model.num_players,
+        constant_sum=model.constant_sum,
+        rounding=(payoffs_off, 2 * rewards_off, relative),
+    )
+    return attrs.evolve(process, model=doubled, sources=sources)
+
+
+def _one_step_each(process: Process) -> Process:
+    """Return a process without throws.
+
+    What a policy leaves to chance, and what comes of it, is then drawn at once.
+    """
+    model, num_nodes = process.model, process.num_nodes
     last = int(model.choice_offsets[num_nodes])
     lengths = np.diff(model.transition_offsets)
     drawn = process.sources[:last] < 0

@@ -1,3 +1,4 @@
+from .convergence import plot_trace as plot_trace
 from .slices import (
     plot_policy as plot_policy,
     plot_values as plot_values,

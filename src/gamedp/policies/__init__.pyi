@@ -17,3 +17,8 @@ from .simulate import (
     Simulation as Simulation,
     simulate as simulate,
 )
+from .trace import (
+    Trace as Trace,
+    trace_improvements as trace_improvements,
+    trace_sweeps as trace_sweeps,
+)

@@ -1,0 +1,365 @@
+"""The classical methods step by step: what every sweep, and every improvement, has found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.model.model import Model
+from gamedp.model.objectives import Discounted, Objective, TotalReward
+from gamedp.model.problem import Problem
+from gamedp.policies.policy import as_policies
+from gamedp.policies.solving import solved_problem
+from gamedp.runtime.floats import UNIT
+from gamedp.solvers.asked import checked_objective
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Trace", "trace_improvements", "trace_sweeps"]
+
+MARGIN = 1e-12
+"""An action must be better by this, relatively, to replace the policy's: rounding must not."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Trace:
+    """What a method has found, step by step: K sweeps or policies, of S states.
+
+    Attributes
+    ----------
+    model : Model
+    objective : Objective
+    kind : {"sweeps", "improvements"}
+    values : (K, S) float64
+        After each sweep, the values at the start first; or of each policy.
+    lower, upper : (K, S) float64
+        Proven bounds: of the solution for sweeps, infinite where they prove nothing; of the
+        policy's own values for improvements.
+    policies : (K, S) int64
+        The number of the choice in each state, -1 in terminal states: the best by the values so far
+        for sweeps; the policy itself for improvements.
+    """
+
+    model: Model
+    objective: Objective
+    kind: str
+    values: Floats
+    lower: Floats
+    upper: Floats
+    policies: NDArray[np.int64]
+
+    def __attrs_post_init__(self) -> None:
+        """Lock the arrays."""
+        for array in (self.values, self.lower, self.upper, self.policies):
+            array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        """Say how long it is."""
+        return f"<Trace of {len(self.values):,} {self._steps} of {self.model!r}>"
+
+    @property
+    def _steps(self) -> str:
+        return "policies" if self.kind == "improvements" else "rows of values"
+
+    @property
+    def changes(self) -> Floats:
+        """The largest change of a value from each row to the next one; (K-1,)."""
+        changes: Floats = np.abs(np.diff(self.values, axis=0)).max(axis=1, initial=0.0)
+        return changes
+
+    @property
+    def actions(self) -> NDArray[np.int64]:
+        """The actions of the policies, in the game's own numbers; (K, S), -1 in terminal states."""
+        labels = self.model.action_labels
+        found: NDArray[np.int64] = np.where(self.policies >= 0, labels[self.policies], -1)
+        return found
+
+
+@attrs.frozen
+class _Operator:
+    """Bellman's operator of a problem with one equation, in plain numpy."""
+
+    model: Model
+    objective: TotalReward | Discounted
+
+    @property
+    def discount(self) -> float:
+        return getattr(self.objective, "discount", 1.0)
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        counts = np.diff(self.model.choice_offsets)
+        return np.repeat(np.arange(self.model.num_states), counts)
+
+    def of_choices(self, values: Floats) -> Floats:
+        """Return the value of each choice if these are the values of the states."""
+        after: Any = self.model.transition_matrix @ values
+        worth: Floats = self.model.rewards + self.discount * after
+        return worth
+
+    def of_states(
+        self, choices: Floats, current: NDArray[np.int64], width: float = 0.0
+    ) -> NDArray[np.int64]:
+        """Return the best choice of each state; the current one unless another is better.
+
+        Values that are known to within `width` do not tell smaller differences.
+        """
+        model, best = self.model, current.copy()
+        most = (model.players == 0) == (self.objective.optimum == "max")
+        worth = np.where(most[self.owners], choices, -choices)
+        inner = np.flatnonzero(np.diff(model.choice_offsets))
+        top = np.full(model.num_states, -np.inf)
+        top[inner] = np.maximum.reduceat(worth, model.choice_offsets[inner]) if len(inner) else 0.0
+        hits = np.flatnonzero(worth >= top[self.owners])[::-1]
+        first = current.copy()
+        first[self.owners[hits]] = hits  # the first of equally good ones comes last here
+        known = inner[current[inner] >= 0]
+        best[inner] = first[inner]
+        margin = MARGIN * np.maximum(1.0, np.abs(top[known])) + 2 * width
+        stays = worth[current[known]] >= top[known] - margin
+        best[known[stays]] = current[known[stays]]
+        return best
+
+    def error(self, values: Floats) -> float:
+        """Return what rounding may add to the value of a choice, and what probabilities are off."""
+        model = self.model
+        longest = int(np.diff(model.transition_offsets).max(initial=0))
+        longest += int(np.diff(model.choice_offsets).max(initial=0))
+        size = np.abs(model.rewards).max(initial=0.0) + np.abs(values).max(initial=0.0)
+        return float((longest + 16) * UNIT * size) + model.rounding[0] + model.rounding[1]
+
+
+def _operator(model: Any, objective: Objective | None) -> _Operator:
+    """Return the operator of what is asked for, or say why there is none."""
+    asked = checked_objective(objective)
+    if not isinstance(model, Model):
+        message = f"a trace is of a Model, not of {shown(model)}; gamedp.compile makes one."
+        raise InvalidParameterError(message)
+    plain = isinstance(asked, Discounted) or (
+        isinstance(asked, TotalReward) and asked.until is None
+    )
+    if not plain or model.num_players > 2 or model.has_swaps:
+        message = (
+            "a trace is of a discounted or total reward without targets, for one or two players "
+            "who keep their places."
+        )
+        raise UnsupportedProblemError(message)
+    Problem(model, asked)  # refuses what no solver would do either
+    return _Operator(model, asked)  # type: ignore[arg-type] # it is one of these
+
+
+def _chances(model: Model, given: Any) -> Floats:
+    """Return how likely a policy takes each choice; it must say something in every state."""
+    (policy,) = as_policies([given], model)
+    inner = np.flatnonzero(np.diff(model.choice_offsets))
+    if len(inner):
+        said = np.add.reduceat(policy.probabilities, model.choice_offsets[inner])
+        if not said.all():
+            state = model.state(int(inner[np.flatnonzero(said == 0)[0]]))
+            message = f"{policy.name} says nothing in {shown(state)}; a trace is of all states."
+            raise InvalidParameterError(message)
+    return policy.probabilities
+
+
+def trace_sweeps(
+    model: Model,
+    objective: Objective | None = None,
+    *,
+    policy: Any = None,
+    start: ArrayLike | None = None,
+    sweeps: int = 100,
+    tolerance: float = 0.0,
+) -> Trace:
+    """Apply Bellman's operator to all states at once, again and again, and keep every row.
+
+    That is value iteration as textbooks have it (Jacobi sweeps); with a `policy`, the evaluation of
+    that policy by sweeps. :func:`gamedp.solve` is what solves models: this is to look at.
+
+    With a discount b, the true values lie in ``v + b/(1-b) * [min d, max d]``, d being the last
+    change (Puterman [1]_, theorem 6.6.3), and the bounds here count rounding besides. Without one,
+    a small change proves nothing.
+
+    Parameters
+    ----------
+    model : Model
+    objective : optional
+        :class:`gamedp.Discounted` or :class:`gamedp.TotalReward`, the default.
+    policy : optional
+        As for :func:`gamedp.evaluate`; chance may decide. The best actions if not given.
+    start : (S,) array_like, optional
+        The values to begin with; 0 if not given. Terminal states have their payoffs.
+    sweeps : int
+        Sweeps at most.
+    tolerance : float
+        Stop once no value changes by more than this.
+
+    References
+    ----------
+    .. [1] M. Puterman, "Markov Decision Processes", Wiley 1994.
+
+    Examples
+    --------
+    A reward of 1 a step, at a discount of 1/2:
+
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
+    >>> trace = trace_sweeps(model, gamedp.Discounted(0.5), sweeps=3)
+    >>> trace.values[:, 0].tolist()
+    [0.0, 1.0, 1.5, 1.75]
+    >>> bool(trace.lower[1, 0] <= 2 <= trace.upper[1, 0])
+    True
+    """
+    operator = _operator(model, objective)
+    chances = None if policy is None else _chances(model, policy)
+    values = np.zeros(model.num_states) if start is None else np.array(start, np.float64)
+    if values.shape != (model.num_states,) or not np.isfinite(values).all():
+        message = f"start must be one finite number for each of the {model.num_states:,} states."
+        raise InvalidParameterError(message)
+    values[model.terminals] = model.payoffs
+    inner = np.diff(model.choice_offsets) > 0
+    nothing = np.full(model.num_states, -1, np.int64)
+    unknown = np.full((2, model.num_states), np.inf)
+    unknown[0] *= -1
+    payoff = model.rounding[0]
+    unknown[0, model.terminals] = np.nextafter(model.payoffs - payoff, -np.inf)
+    unknown[1, model.terminals] = np.nextafter(model.payoffs + payoff, np.inf)
+    rows = [(values, unknown[0], unknown[1])]
+    policies = [operator.of_states(operator.of_choices(values), nothing)]
+    for _ in range(sweeps):
+        choices = operator.of_choices(values)
+        new = values.copy()
+        if chances is None:
+            new[inner] = choices[policies[-1][inner]]
+        else:
+            means = np.bincount(operator.owners, chances * choices, minlength=len(values))
+            new[inner] = means[inner]
+        rows.append(_bounded(operator, values, new, unknown))
+        change = np.abs(new - values).max(initial=0.0)
+        values = new
+        policies.append(operator.of_states(operator.of_choices(values), nothing))
+        if change <= tolerance:
+            break
+    return _trace(operator, "sweeps", rows, policies)
+
+
+def _trace(
+    operator: _Operator,
+    kind: str,
+    rows: list[tuple[Floats, Floats, Floats]],
+    policies: list[NDArray[np.int64]],
+) -> Trace:
+    """Return a trace of its rows."""
+    values, lower, upper = np.array(rows).swapaxes(0, 1).copy()
+    chosen = np.array(policies)
+    return Trace(operator.model, operator.objective, kind, values, lower, upper, chosen)
+
+
+def _bounded(
+    operator: _Operator, old: Floats, new: Floats, unknown: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return values after a sweep, and bounds that the last change proves."""
+    inner = np.diff(operator.model.choice_offsets) > 0
+    if operator.discount >= 1:
+        return new, unknown[0], unknown[1]
+    change = new - old
+    error = operator.error(old) + operator.error(new)
+    ahead = operator.discount / (1 - operator.discount)
+    slack = 4 * error / (1 - operator.discount)
+    low, high = float(change.min()), float(change.max())
+    lower = new + ahead * low - slack
+    upper = new + ahead * high + slack
+    return new, np.where(inner, lower, unknown[0]), np.where(inner, upper, unknown[1])
+
+
+def trace_improvements(
+    model: Model, objective: Objective | None = None, *, start: Any = None, most: int = 1000
+) -> Trace:
+    """Evaluate a policy, improve it in all states at once, and keep every policy.
+
+    That is policy iteration as textbooks have it (Howard [1]_). The last row is a policy that
+    nothing improves, unless `most` ends it. An action replaces the policy's own only if it is
+    better by more than the bounds of the values leave open. :func:`gamedp.solve`
+    is what solves models: this is to look at.
+
+    Parameters
+    ----------
+    model : Model
+        Of one player.
+    objective : optional
+        :class:`gamedp.Discounted` or :class:`gamedp.TotalReward`, the default.
+    start : optional
+        The first policy, as for :func:`gamedp.evaluate`; the first action of each state if not
+        given. Each policy must be worth a finite total.
+    most : int
+        Policies at most.
+
+    References
+    ----------
+    .. [1] R. Howard, "Dynamic Programming and Markov Processes", MIT Press 1960.
+
+    Examples
+    --------
+    Stay for 1 a step, or go where each step pays 3:
+
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 2, 3], [0, 1, 2, 3], [0, 1, 1], [1.0] * 3, rewards=[1.0, 0.0, 3.0]
+    ... )
+    >>> trace = trace_improvements(model, gamedp.Discounted(0.5))
+    >>> trace.actions.tolist()
+    [[0, 0], [1, 0]]
+    >>> trace.values.round(9).tolist()
+    [[2.0, 6.0], [3.0, 6.0]]
+    """
+    operator = _operator(model, objective)
+    if model.num_players > 1:
+        message = "improvements are traced for one player."
+        raise UnsupportedProblemError(message)
+    counts = np.diff(model.choice_offsets)
+    policy = np.where(counts > 0, model.choice_offsets[:-1], -1)
+    if start is not None:
+        chances = _chances(model, start)
+        if ((chances > 0) & (chances < 1)).any():
+            message = "the first policy leaves actions to chance; give one that does not."
+            raise InvalidParameterError(message)
+        taken = np.flatnonzero(chances)
+        policy[operator.owners[taken]] = taken
+    policies, rows = [policy], [_worth(operator, policy)]
+    while len(policies) < most:
+        values, lower, upper = rows[-1]
+        width = float((upper - lower).max(initial=0.0))
+        better = operator.of_states(operator.of_choices(values), policies[-1], width)
+        if (better == policies[-1]).all():
+            break
+        policies.append(better)
+        rows.append(_worth(operator, better))
+    return _trace(operator, "improvements", rows, policies)
+
+
+def _worth(operator: _Operator, policy: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
+    """Return the values of a policy, between proven bounds."""
+    model = operator.model
+    inner = policy >= 0
+    rows = model.transition_matrix.copy()[policy[inner]]
+    alone = Model.from_arrays(
+        np.concatenate([[0], np.cumsum(inner)]),
+        rows.indptr,
+        rows.indices,
+        rows.data,
+        rewards=model.rewards[policy[inner]],
+        terminals=model.terminals,
+        payoffs=model.payoffs,
+        num_players=1,
+    )
+    alone = attrs.evolve(alone, rounding=model.rounding)
+    found = solved_problem(Problem(alone, operator.objective), 1e-9)
+    if not np.isfinite(found.values).all():
+        message = "a policy's total is infinite; use Discounted, or begin with a better policy."
+        raise UnsupportedProblemError(message)
+    return found.values, found.lower, found.upper

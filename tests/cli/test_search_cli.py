@@ -19,7 +19,7 @@ import gamedp
 from gamedp.cli import levels
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
-from gamedp.games.wubbel import State, Wubbel
+from gamedp.games.wubbel import Hold, State, Wubbel
 from gamedp.searchers.watch import Watch
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
@@ -814,6 +814,14 @@ class TestSelfplay:
             run_json(*command, f"--level={name}", "--against=hold=4")
             for name in ("best", tmp_path / "kept")
         )
+        policy = gamedp.Policy.from_function(solution.model, Hold(4).choose, "careful")
+        gamedp.save(policy, tmp_path / "careful")
+        same_policy = run_json(*command, "--level=best", "--against", tmp_path / "careful")
+        assert same_policy["wins"] == best["wins"]
+        other = run("selfplay", "matches", "--level=2", "--against", tmp_path / "careful", *PLAIN)
+        assert (other[0], "this policy is of Wubbel(goal=12" in other[2]) == (2, True)
+        not_solved = run("query", tmp_path / "careful")
+        assert (not_solved[0], "holds a policy, not a solution" in not_solved[2]) == (2, True)
         assert (kept["level"], kept["against"]) == (f"{tmp_path}/kept", "hold=4")
         same = ("wins", "losses", "mean_plies", "mean_difference")
         assert {key: kept[key] for key in same} == {key: best[key] for key in same}

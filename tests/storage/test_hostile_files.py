@@ -95,6 +95,15 @@ class TestClasses:
         with pytest.raises(gamedp.GamedpError, match="is not registered"):
             gamedp.load(tmp_path / "saved")
 
+    @pytest.mark.parametrize("named", ["subprocess:Popen", "planted:Game"])
+    def test_policies(self, named, tmp_path):
+        model = gamedp.compile(Matches(), compile="never")
+        gamedp.save(gamedp.Policy.uniform(model), tmp_path / "saved")
+        change = dict(POPEN, **{"class": named})
+        forge(tmp_path / "saved", lambda content: content["game"].update(change), noun="policy")
+        with pytest.raises(gamedp.GamedpError, match="is not registered"):
+            gamedp.load(tmp_path / "saved")
+
     def test_statistics(self, solved):
         forge(solved, lambda content: content["statistics"].update(seconds=POPEN))
         with pytest.raises(DamagedFileError, match="is not registered"):
@@ -194,10 +203,13 @@ class TestManifests:
         with pytest.raises(DamagedFileError, match="leads to state 1000000, which does not exist"):
             gamedp.load(solved)
 
+    @pytest.mark.parametrize("noun", ["solution", "policy"])
     @pytest.mark.parametrize("seed", range(40))
-    def test_entries_that_are_gone_or_something_else(self, seed, tmp_path):
+    def test_entries_that_are_gone_or_something_else(self, seed, noun, tmp_path):
         """One error of ours, never another, whatever a manifest says."""
-        gamedp.save(gamedp.solve(Matches(matches=5), compile="never"), tmp_path)
+        thing = gamedp.solve(Matches(matches=5), compile="never")
+        given = thing if noun == "solution" else gamedp.Policy.uniform(thing.model)
+        gamedp.save(given, tmp_path)
         random = np.random.default_rng(seed)
 
         def spoil(content):
@@ -213,10 +225,13 @@ class TestManifests:
             if random.random() < 0.2:
                 del table[key]
 
-        forge(tmp_path, spoil)
+        forge(tmp_path, spoil, noun)
         try:
             solution = gamedp.load(tmp_path)
         except gamedp.GamedpError:
+            return
+        if noun == "policy":
+            assert (solution.probabilities == given.probabilities).all()
             return
         assert solution.value() in (1.0, -1.0)  # what was spoiled says nothing about values
 

@@ -28,7 +28,7 @@ CERTIFICATES = {
 
 
 def test_all_that_is_there_is_tried():
-    tried = {*SOLUTIONS, *CERTIFICATES, "staged-certificate"}
+    tried = {*SOLUTIONS, *CERTIFICATES, "staged-certificate", "policy"}
     assert {folder.name for folder in SAVED.iterdir()} == tried
 
 
@@ -59,6 +59,15 @@ def test_a_certificate_of_a_staged_game():
     certificate = gamedp.load(SAVED / "staged-certificate")
     verified = gamedp.verify(StagedWubbel(5), certificate, compile="never")
     assert verified.width < 1e-6
+
+
+def test_a_policy():
+    loaded = gamedp.load(SAVED / "policy", as_=gamedp.Policy)
+    model = gamedp.compile(Matches(matches=9), compile="never")
+    again = gamedp.Policy.uniform(model)
+    assert loaded.name == "uniform"
+    assert np.array_equal(again.probabilities, loaded.probabilities)
+    assert loaded.model.digest() == model.digest()
 
 
 def test_what_is_saved_today_says_no_module(tmp_path):

@@ -96,12 +96,15 @@ def load_saved(folder: str, game: str | None, settings: Iterable[str] | None) ->
     settings : iterable of str or None
         The parameters of that game.
     """
-    if game is not None:
-        return gamedp.load(folder, game=make_game(game, settings or ()))
-    if settings:
+    made = None if game is None else make_game(game, settings or ())
+    if game is None and settings:
         message = f"{folder} holds a solution: --set goes with --game, for a game of your own."
         raise InvalidParameterError(message)
-    return gamedp.load(folder)
+    found = gamedp.load(folder, game=made)
+    if not isinstance(found, (gamedp.Solution, gamedp.StagedSolution)):
+        message = f"{folder} holds a {type(found).__name__.lower()}, not a solution."
+        raise InvalidParameterError(message)
+    return found
 
 
 def is_model_file(name: str) -> bool:

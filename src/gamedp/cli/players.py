@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import gamedp
-from gamedp.cli.games import class_named, is_saved, load_saved, make_ordinary_game
+from gamedp.cli.games import class_named, is_saved, make_ordinary_game
 from gamedp.cli.levels import checked_solution, read_level
 from gamedp.cli.options import Compile, GameSettings, OutputOptions
 from gamedp.cli.parameters import make, settings_of
@@ -30,8 +30,8 @@ __all__ = [
 ]
 
 WAYS = (
-    "optimal, the folder of a saved solution (with a slash in its name), random (all actions "
-    "equally likely), a registered policy with its number, as hold=20, or "
+    "optimal, the folder of a saved solution or policy (with a slash in its name), random (all "
+    "actions equally likely), a registered policy with its number, as hold=20, or "
     "`path/to/file.py:ClassName` with its number behind an equals sign"
 )
 """What a player may be whose actions depend on the position alone, for help."""
@@ -39,7 +39,7 @@ WAYS = (
 
 ENTRANTS = (
     "optimal, level=6 (looks so many plies ahead), random, a policy as for `gamedp evaluate`, such "
-    "as hold=20, a program or a saved solution with a slash in its name, such as ./mybot, or "
+    "as hold=20, a program or what is saved, with a slash in its name, such as ./mybot, or "
     "tcp:host:port"
 )
 """What may play games, for help."""
@@ -217,7 +217,8 @@ def _saved_or_policy(text: str, rules: Any) -> Any:
         message = "a person plays only in `gamedp play`."
         raise InvalidParameterError(message)
     if _is_folder(text):
-        return checked_solution(load_saved(text, None, None), text)
+        saved = gamedp.load(text)
+        return saved if isinstance(saved, gamedp.Policy) else checked_solution(saved, text)
     return _policy_named(text, rules)
 
 

@@ -28,6 +28,7 @@ from gamedp.searchers.max_n import MaxN
 from gamedp.searchers.minimax import Minimax
 
 if TYPE_CHECKING:
+    from gamedp.model.model import Model
     from gamedp.results.search_result import SearchResult
     from gamedp.runtime.progress import ProgressCallback
 
@@ -131,6 +132,8 @@ def seated(rules: Rules, player: Any, compile: Compile) -> Seat:
     """
     if isinstance(player, (Program, Remote)):
         return Session(rules, player)
+    if isinstance(player, Policy):
+        _check_model(rules, player.model, "policy")
     if isinstance(player, Solution):
         _check_solution(rules, player)
         return _BySolution(player)
@@ -191,13 +194,18 @@ class _BySolution(Seat):
         return action
 
 
+def _check_model(rules: Rules, model: Model, noun: str) -> None:
+    """Raise InvalidParameterError unless a model is of the game that is played."""
+    own = model.rules
+    if own is None or not _is_same_game(own.game, rules.game):
+        what = "a model without a game" if own is None else repr(own.game)
+        message = f"this {noun} is of {what}, not of {shown(rules.game)}; it cannot play here."
+        raise InvalidParameterError(message)
+
+
 def _check_solution(rules: Rules, solution: Solution) -> None:
     """Raise InvalidParameterError unless the solution can play the game."""
-    solved = solution.model.rules
-    if solved is None or not _is_same_game(solved.game, rules.game):
-        what = "a model without a game" if solved is None else repr(solved.game)
-        message = f"this solution is of {what}, not of {shown(rules.game)}; it cannot play here."
-        raise InvalidParameterError(message)
+    _check_model(rules, solution.model, "solution")
     if solution.step_policies is not None:
         message = (
             "a solution for a finite horizon has another policy for each number of steps to go; "

@@ -372,7 +372,7 @@ def _checked(model: Model, given: ArrayLike, name: str) -> NDArray[np.float64]:
         choice = int(bad.argmax())
         message = (
             f"{name} takes a choice in {shown(model.state(int(owners[choice])))} with probability "
-            f"{numbers[choice]!r}."
+            f"{float(numbers[choice])!r}."
         )
         raise InvalidParameterError(message)
     if ((numbers > 0) & (numbers < LEAST_PROBABILITY)).any():

@@ -15,6 +15,15 @@ rules of the game, is imported from where it is defined, and compared with what 
 
 from gamedp.storage.certificates import load_certificate, save_certificate
 from gamedp.storage.folder import noun_of
+from gamedp.storage.policies import load_policy, save_policy
 from gamedp.storage.solutions import load_solution, save_solution
 
-__all__ = ["load_certificate", "load_solution", "noun_of", "save_certificate", "save_solution"]
+__all__ = [
+    "load_certificate",
+    "load_policy",
+    "load_solution",
+    "noun_of",
+    "save_certificate",
+    "save_policy",
+    "save_solution",
+]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MANIFEST", "SOLUTION", "WAY_OUT", "noun_of", "read_folder", "write_folder"]
+__all__ = ["MANIFEST", "SOLUTION", "UNFIT", "WAY_OUT", "noun_of", "read_folder", "write_folder"]
 
 SOLUTION = "solution"
 """What a folder holds, if nothing else is said."""
@@ -38,6 +38,9 @@ OWN_FILE = re.compile(r"[a-z_]{1,40}-[0-9a-f]{16}\.npy")
 
 LARGEST_MANIFEST = 1 << 26
 """Bytes; a manifest has some thousands, and a parameter of a game may be a table."""
+
+UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What entries of a manifest raise that are missing, or of another type."""
 
 WAY_OUT = "Restore the folder from a copy, or solve and save again"
 
@@ -109,8 +112,10 @@ def noun_of(folder: Path) -> str:
     Whoever reads it then says what is wrong with it.
     """
     with contextlib.suppress(OSError, ValueError), open_plain(folder / MANIFEST) as file:
-        if b'"gamedp certificate"' in file.read(100):
-            return "certificate"
+        head = file.read(100)
+        for noun in ("certificate", "policy"):
+            if f'"gamedp {noun}"'.encode() in head:
+                return noun
     return SOLUTION
 
 

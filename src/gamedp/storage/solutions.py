@@ -10,7 +10,7 @@ from gamedp.rules.game import Rules
 from gamedp.rules.staged import StagedRules, is_staged
 from gamedp.stages.solution import StagedSolution
 from gamedp.storage import ordinary, staged
-from gamedp.storage.folder import MANIFEST, WAY_OUT, read_folder, write_folder
+from gamedp.storage.folder import MANIFEST, UNFIT, WAY_OUT, read_folder, write_folder
 
 if TYPE_CHECKING:
     import os
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
 
 __all__ = ["load_solution", "restore", "save_solution"]
-
-UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What entries of a manifest raise that are missing, or of another type."""
 
 
 def save_solution(

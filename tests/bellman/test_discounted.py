@@ -102,7 +102,7 @@ def test_twins_agree(case):
             (policy_rows, "is_narrow", (graph, width))
             for width in (2, len(values) // 2, len(values))
         ),
-        (policy_rows, "find_doubtful", (np.uintp(0), num_states, 0.0, rows)),
+        (policy_rows, "find_undecided", (np.uintp(0), num_states, 0.0, rows)),
         (discounted, "begin", (np.uintp(0), num_states, equation, rows, values, before)),
         (discounted, "prepare", (equation.discount, extremes, values, before, numbers)),
     ):

@@ -104,12 +104,12 @@ dtypes = st.sampled_from([np.int32, np.int64])
 
 def find_components(choice_offsets, transition_offsets, successors):
     """All that the kernels find about components; edge offsets first, for further calls."""
-    edge_offsets = transition_offsets[choice_offsets]
+    state_offsets = transition_offsets[choice_offsets]
     num_states = len(choice_offsets) - 1
     component, order = np.empty((2, num_states), successors.dtype)
     offsets = np.empty(num_states + 1, successors.dtype)
     number = components.strongly_connected_components_jit(
-        edge_offsets,
+        state_offsets,
         successors,
         component,
         order,
@@ -125,8 +125,8 @@ def find_components(choice_offsets, transition_offsets, successors):
     num_levels, num_candidates = components.describe_jit(
         graph, component, order, offsets, levels, nontrivial, np.empty(num_states, np.int8)
     )
-    all_locked(edge_offsets, component, order, offsets, levels, nontrivial)
-    return edge_offsets, component, order, offsets, levels, nontrivial, num_levels, num_candidates
+    all_locked(state_offsets, component, order, offsets, levels, nontrivial)
+    return state_offsets, component, order, offsets, levels, nontrivial, num_levels, num_candidates
 
 
 def find_end_components(choice_offsets, transition_offsets, successors):
@@ -144,11 +144,11 @@ def find_end_components(choice_offsets, transition_offsets, successors):
 
 def find_cycles(choice_offsets, transition_offsets, successors):
     """Return for every state a shortest cycle through it."""
-    edge_offsets, component, *_ = find_components(choice_offsets, transition_offsets, successors)
+    state_offsets, component, *_ = find_components(choice_offsets, transition_offsets, successors)
     cycle = np.zeros_like(component)
     found = []
     for start in range(len(component)):
-        length = components.shortest_cycle_jit(edge_offsets, successors, component, start, cycle)
+        length = components.shortest_cycle_jit(state_offsets, successors, component, start, cycle)
         found.append(cycle[:length].tolist())
     return found
 

@@ -81,11 +81,11 @@ def leave(
         not_missed = not_sure = 0
         for t in range(first_t, next_t):
             target = np.uintp(graph.successors[t])
-            chance = equation.probabilities[t]
-            term = chance * values[target]
+            probability = equation.probabilities[t]
+            term = probability * values[target]
             total += term
             size += abs(term)
-            slack += chance * errors[target]
+            slack += probability * errors[target]
             not_missed += status[target] != MISSED
             not_sure += status[target] != SURE
         if not probable and not_missed < int(next_t - first_t):
@@ -139,7 +139,7 @@ def search(
     probable: bool,
     cursor: Integers,
     stack: Integers,
-    next_edge: Integers,
+    next_transition: Integers,
     status: Integers,
     values: Floats,
     errors: Floats,
@@ -150,14 +150,14 @@ def search(
     Parameters
     ----------
     budget : int
-        How many edges to look at, about.
+        How many transitions to look at, about.
     equation : Equation
         Without order and places; the constants are zeros for a probability.
     probable : bool
         Whether a probability is asked for, and not a total.
     cursor : (2,) int64
         Where the search is; zeros at first.
-    stack, next_edge : (S,), (S,)
+    stack, next_transition : (S,), (S,)
         Scratch that is kept between calls.
     status : (S,) int8
         UNSEEN at first; DONE, MISSED or SURE where the search ends, with the value there.
@@ -181,18 +181,18 @@ def search(
                 cursor[START] = start
                 return ALL
             stack[0] = start
-            next_edge[0] = graph.transition_offsets[graph.choice_offsets[start]]
+            next_transition[0] = graph.transition_offsets[graph.choice_offsets[start]]
             status[start] = OPEN
             depth = 1
         top = np.uintp(depth - 1)
         state = np.uintp(stack[top])
-        edge = np.uintp(next_edge[top])
+        t = np.uintp(next_transition[top])
         last = np.uintp(graph.transition_offsets[graph.choice_offsets[state + ONE]])
-        left -= 1 + int(last - edge)
+        left -= 1 + int(last - t)
         successor = state
-        while edge < last:
-            successor = np.uintp(graph.successors[edge])
-            edge += ONE
+        while t < last:
+            successor = np.uintp(graph.successors[t])
+            t += ONE
             if status[successor] == UNSEEN:
                 break
             if status[successor] == OPEN and not (
@@ -200,9 +200,9 @@ def search(
             ):
                 return CYCLE
         if status[successor] == UNSEEN:
-            next_edge[top] = edge
+            next_transition[top] = t
             stack[top + ONE] = successor
-            next_edge[top + ONE] = graph.transition_offsets[graph.choice_offsets[successor]]
+            next_transition[top + ONE] = graph.transition_offsets[graph.choice_offsets[successor]]
             status[successor] = OPEN
             depth += 1
         else:

@@ -210,12 +210,12 @@ def evaluate(
         matrix[place, size] /= out
         matrix[place, steps] /= out
         for other in range(place):
-            chance = matrix[other, place]
-            if chance > 0.0:
-                for target in range(place):
-                    matrix[other, target] += chance * matrix[place, target]
-                matrix[other, size] += chance * matrix[place, size]
-                matrix[other, steps] += chance * matrix[place, steps]
+            probability = matrix[other, place]
+            if probability > 0.0:
+                for column in range(place):
+                    matrix[other, column] += probability * matrix[place, column]
+                matrix[other, size] += probability * matrix[place, size]
+                matrix[other, steps] += probability * matrix[place, steps]
     gain = matrix[0, size] / matrix[0, steps]
     values[start] = 0.0
     for place in range(1, size):

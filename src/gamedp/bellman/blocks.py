@@ -157,9 +157,9 @@ def gather(
             total = size = slack = leaving = 0.0
             some = False
             for t in range(first_t, next_t):
-                target = np.uintp(graph.successors[t])
+                successor = np.uintp(graph.successors[t])
                 probability = equation.probabilities[t]
-                place = int(equation.place[target])
+                place = int(equation.place[successor])
                 if start <= place < stop:
                     number = place - start
                     successors[num_transitions] = number
@@ -169,14 +169,14 @@ def gather(
                         several = key_state >= 0
                         key_state = number
                 else:
-                    term = probability * values[target]
+                    term = probability * values[successor]
                     total += term
                     size += abs(term)
-                    slack += abs(probability) * errors[target]
+                    slack += abs(probability) * errors[successor]
                     leaving += abs(probability)
-                    some |= values[target] != 0.0
-                    if errors[target] > outside:
-                        outside = errors[target]
+                    some |= values[successor] != 0.0
+                    if errors[successor] > outside:
+                        outside = errors[successor]
             if some:
                 slack += float(next_t - first_t) * TINY  # even if all products are rounded to zero
             constant, constant_size = equation.constants[choice], abs(equation.sizes[choice])
@@ -239,12 +239,12 @@ def sweep(
             # Four sums at once take hardly longer than one: each waits for its own last term.
             total = its_slope = its_weight = its_share = 0.0
             for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-                target = graph.successors[t]
-                chance = block.probabilities[t]
-                total += chance * numbers[VALUE, target]
-                its_slope += chance * numbers[SLOPE, target]
-                its_weight += abs(chance) * numbers[WEIGHT, target]
-                its_share += abs(chance) * numbers[SHARE, target]
+                successor = graph.successors[t]
+                probability = block.probabilities[t]
+                total += probability * numbers[VALUE, successor]
+                its_slope += probability * numbers[SLOPE, successor]
+                its_weight += abs(probability) * numbers[WEIGHT, successor]
+                its_share += abs(probability) * numbers[SHARE, successor]
             value = sign * (block.constants[choice] + discount * total)
             if value > best:
                 best = value

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.bellman.blocks import VALUE, WEIGHT, Block, sweep_jit as sweep_with_weights_jit
-from gamedp.bellman.sparse_elimination import DEAR, STAYS, eliminate_jit
+from gamedp.bellman.sparse_elimination import STAYS, TOO_EXPENSIVE, eliminate_jit
 from gamedp.bellman.state_orders import lead_out_jit
 from gamedp.runtime.jit import compiled
 
@@ -147,9 +147,9 @@ def follow(
             for t in range(
                 graph.transition_offsets[choice], graph.transition_offsets[choice + ONE]
             ):
-                target = graph.successors[t]
-                total += block.probabilities[t] * numbers[VALUE, target]
-                length += block.probabilities[t] * numbers[WEIGHT, target]
+                successor = graph.successors[t]
+                total += block.probabilities[t] * numbers[VALUE, successor]
+                length += block.probabilities[t] * numbers[WEIGHT, successor]
             value = block.constants[choice] + discount * total
             weight = 1.0 + discount * length
             difference = abs(value - numbers[VALUE, state])
@@ -256,12 +256,12 @@ def iterate(
             return CHANGING_LITTLE
         memory[SETTLED] = 0.0
         may = min(8 * num_states + memory[WORK] / 8.0, MOST)
-        dear = memory[NEEDED] > may or who == SWAPS
-        ripe = changed == 0 or change <= threshold or memory[SINCE] >= memory[COST]
+        too_expensive = memory[NEEDED] > may or who == SWAPS
+        due = changed == 0 or change <= threshold or memory[SINCE] >= memory[COST]
         if plain:
             # A policy that both keep to may be best: then a policy each is all that is to be found.
-            ripe = memory[SWEEPS] >= PATIENCE or (changed == 0 and memory[SWEEPS] > 1.0)
-        if ripe and not dear:
+            due = memory[SWEEPS] >= PATIENCE or (changed == 0 and memory[SWEEPS] > 1.0)
+        if due and not too_expensive:
             terms = STAYS
             while terms == STAYS:
                 terms, _ = eliminate_jit(num_states, discount, block, int(may), numbers)
@@ -282,12 +282,17 @@ def iterate(
                 continue
             memory[WORK] += 2.0 * may
             memory[NEEDED] = np.inf if terms == STAYS else 4.0 * may
-            dear = True
-            if terms == DEAR and who == ALONE and memory[TURNED] == 0.0 and discount == 1.0:
+            too_expensive = True
+            if (
+                terms == TOO_EXPENSIVE
+                and who == ALONE
+                and memory[TURNED] == 0.0
+                and discount == 1.0
+            ):
                 memory[TURNED] = 1.0
                 memory[NEEDED] = 0.0
                 return TURNING
-        if plain or not dear:
+        if plain or not too_expensive:
             continue
         if who == OPPONENTS:
             memory[ROUNDS] = 0.0  # sweeps along the policies of both need not converge
@@ -338,9 +343,9 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
                 for t in range(
                     graph.transition_offsets[choice], graph.transition_offsets[choice + ONE]
                 ):
-                    target = graph.successors[t]
-                    total += block.probabilities[t] * values[target]
-                    length += block.probabilities[t] * numbers[WEIGHT, target]
+                    successor = graph.successors[t]
+                    total += block.probabilities[t] * values[successor]
+                    length += block.probabilities[t] * numbers[WEIGHT, successor]
                 worse = block.signs[state] * (
                     values[state] - (block.constants[choice] + discount * total)
                 )

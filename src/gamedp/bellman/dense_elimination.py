@@ -59,10 +59,10 @@ def lay_out(size: int, discount: float, block: Block, matrix: Floats, costs: Flo
         outside = block.counts[choice] - float(last - first)
         cost = 4.0 + (outside + 2.0 if outside > 0.0 else 0.0) + (3.0 if discount < 1.0 else 0.0)
         for t in range(first, last):
-            target = np.uintp(graph.successors[t])
-            if matrix[state, target] > 0.0:
+            successor = np.uintp(graph.successors[t])
+            if matrix[state, successor] > 0.0:
                 cost += 1.0
-            matrix[state, target] += discount * block.probabilities[t]
+            matrix[state, successor] += discount * block.probabilities[t]
             total += block.probabilities[t]
         if total != 1.0:
             clear = clear and abs(total - 1.0) <= (block.counts[choice] + 8.0) * UNIT
@@ -89,12 +89,12 @@ def put_in(
     width = size + EXTRA
     for row in range(top, bottom):
         for state in range(first, last):
-            chance = matrix[row, state]
-            if chance > 0.0:
+            probability = matrix[row, state]
+            if probability > 0.0:
                 # The sum may have lost three units; the division, the product and the addition.
                 costs[row] += 6.0
                 for column in range(state + 1, last):
-                    matrix[row, column] += chance * matrix[state, column]
+                    matrix[row, column] += probability * matrix[state, column]
     for begin in range(last, width, STRIP):
         end = min(begin + STRIP, width)
         for row in range(top, bottom):
@@ -131,11 +131,11 @@ def divide(first: int, last: int, size: int, matrix: Floats, costs: Floats) -> f
     narrowest = np.inf
     for state in range(first, last):
         for other in range(first, state):
-            chance = matrix[state, other]
-            if chance > 0.0:
+            probability = matrix[state, other]
+            if probability > 0.0:
                 costs[state] += 6.0
                 for column in range(other + 1, width):
-                    matrix[state, column] += chance * matrix[other, column]
+                    matrix[state, column] += probability * matrix[other, column]
         out = matrix[state, size + AWAY]
         lost = 0.0
         for column in range(state + 1, size):

@@ -209,7 +209,7 @@ def bound(discount: float, extremes: Extremes, numbers: Floats) -> float:
 bound_jit = compiled(bound)
 
 
-def judge(
+def next_phase(
     tolerance: float, equation: Equation, extremes: Extremes, marks: Integers, numbers: Floats
 ) -> int:
     """Say what comes after an improvement, and how close sweeps along the choices are to come."""
@@ -237,7 +237,7 @@ def judge(
     return FOLLOW if marks[MOST_INNER] > 0 else IMPROVE
 
 
-judge_jit = compiled(judge)
+next_phase_jit = compiled(next_phase)
 
 
 def settle(
@@ -367,7 +367,7 @@ def advance(
         values, other = other, values
         marks[FLIPPED] = 1 - marks[FLIPPED]
         marks[IMPROVEMENTS] += 1
-        phase = judge_jit(tolerance, equation, extremes, marks, numbers)
+        phase = next_phase_jit(tolerance, equation, extremes, marks, numbers)
         if phase < DONE and marks[IMPROVEMENTS] >= marks[MOST_IMPROVEMENTS]:
             phase = OUT_OF_SWEEPS
     if phase >= DONE:

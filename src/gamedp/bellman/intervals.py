@@ -44,9 +44,9 @@ def enclose(choice: int, equation: Equation, lower: Floats, upper: Floats) -> tu
     low_is_zero = high_is_zero = constant_size == 0.0
     swaps = False
     for t in range(first, last):
-        target = graph.successors[t]
+        successor = graph.successors[t]
         probability = equation.probabilities[t]
-        below, above = lower[target], upper[target]
+        below, above = lower[successor], upper[successor]
         if probability < 0.0:
             below, above = above, below
             swaps = True
@@ -242,12 +242,12 @@ def surroundings(
             least = min(least, equation.constants[choice])
             most = max(most, equation.constants[choice])
             for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-                target = graph.successors[t]
+                successor = graph.successors[t]
                 swaps |= equation.probabilities[t] < 0.0
-                place = equation.place[target]
+                place = equation.place[successor]
                 if not start <= place < stop:
-                    low = min(low, lower[target])
-                    high = max(high, upper[target])
+                    low = min(low, lower[successor])
+                    high = max(high, upper[successor])
     return low, high, least, most, swaps
 
 

@@ -182,24 +182,24 @@ def advantage(
     first, last = graph.transition_offsets[choice], graph.transition_offsets[choice + 1]
     total = size = doubt = 0.0
     fall = fall_size = fall_doubt = 0.0
-    chances = 0.0
+    sum_of_probabilities = 0.0
     for t in range(first, last):
-        target = graph.successors[t]
-        chance = abs(equation.probabilities[t])
-        chances += chance
-        other = values[target] if equation.probabilities[t] > 0.0 else -values[target]
-        if target == state and equation.probabilities[t] > 0.0:
+        successor = graph.successors[t]
+        probability = abs(equation.probabilities[t])
+        sum_of_probabilities += probability
+        other = values[successor] if equation.probabilities[t] > 0.0 else -values[successor]
+        if successor == state and equation.probabilities[t] > 0.0:
             continue
-        term = chance * (other - value)
+        term = probability * (other - value)
         total += term
         size += abs(term)
-        doubt += chance * (errors[target] + error)
-        place = int(equation.place[target])
+        doubt += probability * (errors[successor] + error)
+        place = int(equation.place[successor])
         other = numbers[WEIGHT, place - start] if start <= place < stop else 0.0
-        term = chance * (weight - other)
+        term = probability * (weight - other)
         fall += term
         fall_size += abs(term)
-        fall_doubt += chance * (weight + other)
+        fall_doubt += probability * (weight + other)
     count = float(last - first) + 12.0
     discount = equation.discount
     rest = (1.0 - discount) * value
@@ -207,7 +207,7 @@ def advantage(
     size = abs(equation.sizes[choice]) + (discount * size + abs(rest))
     doubt = discount * doubt + (1.0 - discount) * error
     # Of probabilities that are scaled, or no one knows what they mean.
-    off = abs(chances - 1.0)
+    off = abs(sum_of_probabilities - 1.0)
     if off > count * UNIT:
         doubt = np.inf
     slack = doubt + (count * UNIT + off) * (size + doubt)

@@ -95,7 +95,7 @@ class PolicyRows(NamedTuple):
         The choices; -1 if there is none yet.
     clear : (S,)
         The drift, discounted, up to which the choice is surely the best. Infinite without choices.
-    doubtful : (SLICE or S,)
+    undecided : (SLICE or S,)
         Room for the states of a slice.
     """
 
@@ -109,7 +109,7 @@ class PolicyRows(NamedTuple):
     constants: Floats
     policy: Integers
     clear: Floats
-    doubtful: Naturals
+    undecided: Naturals
 
 
 def survey(equation: Equation, first: Naturals) -> tuple[int, int, int, int, float, float, float]:
@@ -218,18 +218,18 @@ def is_narrow(graph: Graph, width: int) -> bool:
 is_narrow_jit = compiled(is_narrow)
 
 
-def find_doubtful(start: int, stop: int, limit: float, rows: PolicyRows) -> int:
+def find_undecided(start: int, stop: int, limit: float, rows: PolicyRows) -> int:
     """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
-    clear, doubtful = rows.clear, rows.doubtful
+    clear, undecided = rows.clear, rows.undecided
     count = np.uintp(0)
     for state in range(start, stop):
         # No branch, for none could foresee it.
-        doubtful[count] = state - start
+        undecided[count] = state - start
         count += ONE - np.uintp(clear[state] > limit)
     return count  # type: ignore[return-value] # unsigned
 
 
-find_doubtful_jit = compiled(find_doubtful)
+find_undecided_jit = compiled(find_undecided)
 
 
 def examine(
@@ -252,12 +252,12 @@ def examine(
     probabilities, codebook = equation.probabilities, equation.codebook
     constants, maximise, discount = equation.constants, equation.maximise, equation.discount
     width = extremes.width
-    clear, policy, doubtful = rows.clear, rows.policy, rows.doubtful
+    clear, policy, undecided = rows.clear, rows.policy, rows.undecided
     first, last, row_constants = rows.first, rows.last, rows.constants
     room_successors, room_probabilities = rows.room_successors, rows.room_probabilities
     changed = 0
     for place in range(number):
-        state = start + (np.uintp(doubtful[place]) if listed else np.uintp(place))
+        state = start + (np.uintp(undecided[place]) if listed else np.uintp(place))
         first_choice = choice_offsets[state]
         last_choice = choice_offsets[state + ONE]
         if first_choice == last_choice:
@@ -404,7 +404,7 @@ def improve(
     first, all in one go, and then the other states, here and there, which takes longer.
     """
     discount = equation.discount
-    count = find_doubtful_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], rows)
+    count = find_undecided_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], rows)
     arguments = (discount * numbers[DRIFT], equation, extremes, rows, values, new_values)
     spared = FEW if len(values) > AT_HAND else 2
     if spared * count < stop - start:

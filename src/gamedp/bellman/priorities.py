@@ -76,12 +76,12 @@ def put(number: int, priority: float, queue: Queue) -> int:
 put_jit = inlined(put)
 
 
-def edge(bucket: int) -> float:
+def ceiling(bucket: int) -> float:
     """Return the power of two that all priorities in a bucket are below."""
     return np.inf if bucket + LOWEST > 1023 else math.ldexp(1.0, bucket + LOWEST)
 
 
-edge_jit = inlined(edge)
+ceiling_jit = inlined(ceiling)
 
 
 def fill(size: int) -> Queue:
@@ -124,7 +124,7 @@ def back_up_first(
             top -= 1
         if top < 0:
             return 0.0
-        if edge_jit(top) <= threshold:
+        if ceiling_jit(top) <= threshold:
             break
         number = queue.following[size + top]
         after = queue.following[number]
@@ -155,7 +155,7 @@ def back_up_first(
                 top = max(top, put_jit(other - start, priority, queue))
     while top >= 0 and queue.following[size + top] == size + top:
         top -= 1
-    return edge_jit(top) if top >= 0 else 0.0
+    return ceiling_jit(top) if top >= 0 else 0.0
 
 
 back_up_first_jit = compiled(back_up_first)

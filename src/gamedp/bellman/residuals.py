@@ -67,24 +67,24 @@ def rounded(
     last = graph.transition_offsets[choice + 1]
     if last - first == 1 and equation.discount == 1.0 and abs(equation.probabilities[first]) == 1.0:
         # A sure step: one addition, whose error is known exactly (Knuth's two-sum).
-        target = graph.successors[first]
+        successor = graph.successors[first]
         constant = equation.constants[choice]
-        addend = equation.probabilities[first] * values[target]
+        addend = equation.probabilities[first] * values[successor]
         value = constant + addend
         part = value - constant
         lost = abs((constant - (value - part)) + (addend - part))
         if abs(equation.sizes[choice]) != abs(constant):
             lost += 2.0 * UNIT * abs(equation.sizes[choice])
-        return value, (lost + errors[target]) * UPWARD
+        return value, (lost + errors[successor]) * UPWARD
     total = 0.0
     size = 0.0
     slack = 0.0
     for t in range(first, last):
-        target = graph.successors[t]
-        term = equation.probabilities[t] * values[target]
+        successor = graph.successors[t]
+        term = equation.probabilities[t] * values[successor]
         total += term
         size += abs(term)
-        slack += abs(equation.probabilities[t]) * errors[target]
+        slack += abs(equation.probabilities[t]) * errors[successor]
     size = abs(equation.sizes[choice]) + equation.discount * size
     slack = equation.discount * slack
     count = last - first + 8
@@ -261,10 +261,10 @@ def weigh(
             weight = 0.0
             value = equation.constants[choice]
             for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-                target = graph.successors[t]
+                successor = graph.successors[t]
                 if mode == NEAR:
-                    value += equation.discount * equation.probabilities[t] * values[target]
-                weight += abs(equation.probabilities[t]) * weights[target]
+                    value += equation.discount * equation.probabilities[t] * values[successor]
+                weight += abs(equation.probabilities[t]) * weights[successor]
             if mode == NEAR:
                 worse = values[state] - value if equation.maximise[state] else value - values[state]
                 if worse > margin:
@@ -330,13 +330,13 @@ def check(
             inside = 0.0
             weight = 0.0
             for t in range(inner.transition_offsets[choice], inner.transition_offsets[choice + 1]):
-                target = inner.successors[t]
-                term = block.probabilities[t] * numbers[VALUE, target]
-                chance = abs(block.probabilities[t])
+                successor = inner.successors[t]
+                term = block.probabilities[t] * numbers[VALUE, successor]
+                probability = abs(block.probabilities[t])
                 total += term
                 size += abs(term)
-                inside += chance
-                weight += chance * numbers[WEIGHT, target]
+                inside += probability
+                weight += probability * numbers[WEIGHT, successor]
             size = block.sizes[choice] + equation.discount * size
             result = sign * (block.constants[choice] + equation.discount * total)
             # What the errors outside grow by on this step, and rounding.

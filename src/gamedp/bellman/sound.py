@@ -61,13 +61,13 @@ def sweep(
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             its_earned = its_going_on = 0.0
             for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-                target = graph.successors[t]
-                place = int(equation.place[target])
+                successor = graph.successors[t]
+                place = int(equation.place[successor])
                 if start <= place < stop:
                     its_earned += equation.probabilities[t] * earned[place - start]
                     its_going_on += equation.probabilities[t] * going_on[place - start]
                 else:
-                    its_earned += equation.probabilities[t] * values[target]
+                    its_earned += equation.probabilities[t] * values[successor]
             its_earned = equation.constants[choice] + equation.discount * its_earned
             its_going_on *= equation.discount
             value = sign * (its_earned + its_going_on * beyond)

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
     Floats = npt.NDArray[np.float64]
 
-STAYS, DEAR = -1, -2
+STAYS, TOO_EXPENSIVE = -1, -2
 """Why there is no result: play stays for ever with the policy; or there is too much to do."""
 
 GAIN, LENGTH, AWAY, SIZE, DOUBT, COST = range(6)
@@ -138,7 +138,7 @@ def eliminate(
     Returns
     -------
     terms : int
-        How many were combined; or, with the numbers as they were, `STAYS` or `DEAR`.
+        How many were combined; or, with the numbers as they were, `STAYS` or `TOO_EXPENSIVE`.
     relative : float
         How far off the weights are, relatively; infinite if nothing is known, as are the errors
         then.
@@ -148,7 +148,7 @@ def eliminate(
     columns = np.empty(2 * num_states + 16, graph.successors.dtype)
     shares = np.empty(2 * num_states + 16)
     found = np.empty((num_states, COLUMNS))
-    chances = np.empty(num_states)
+    probabilities = np.empty(num_states)
     seen = np.empty(num_states, np.uintp)
     seen[:] = num_states
     before = np.empty(num_states + 1, np.uintp)
@@ -173,20 +173,20 @@ def eliminate(
         cost = 4.0
         num_before = num_after = np.uintp(0)
         for t in range(first, last):
-            target = np.uintp(graph.successors[t])
-            chance = discount * block.probabilities[t]
+            successor = np.uintp(graph.successors[t])
+            probability = discount * block.probabilities[t]
             total += block.probabilities[t]
-            if seen[target] == state:
-                chances[target] += chance
+            if seen[successor] == state:
+                probabilities[successor] += probability
                 cost += 1.0
                 continue
-            seen[target] = state
-            chances[target] = chance
-            if target < state:
-                push_jit(before, num_before, target)
+            seen[successor] = state
+            probabilities[successor] = probability
+            if successor < state:
+                push_jit(before, num_before, successor)
                 num_before += ONE
             else:
-                after[num_after] = target
+                after[num_after] = successor
                 num_after += ONE
         outside = block.counts[choice] - float(last - first)
         if outside > 0.0:
@@ -201,30 +201,30 @@ def eliminate(
             middle = before[0]
             num_before -= ONE
             sift_jit(before, num_before)
-            chance = chances[middle]
-            gain += chance * found[middle, GAIN]
-            length += chance * found[middle, LENGTH]
-            leaving += chance * found[middle, AWAY]
-            size += chance * found[middle, SIZE]
-            doubt += chance * found[middle, DOUBT]
+            probability = probabilities[middle]
+            gain += probability * found[middle, GAIN]
+            length += probability * found[middle, LENGTH]
+            leaving += probability * found[middle, AWAY]
+            size += probability * found[middle, SIZE]
+            doubt += probability * found[middle, DOUBT]
             cost += found[middle, COST]
             terms += ONE
             for place in range(offsets[middle], offsets[middle + ONE]):
-                target = np.uintp(columns[place])
+                successor = np.uintp(columns[place])
                 terms += ONE
-                if seen[target] == state:
-                    chances[target] += chance * shares[place]
+                if seen[successor] == state:
+                    probabilities[successor] += probability * shares[place]
                     continue
-                seen[target] = state
-                chances[target] = chance * shares[place]
-                if target < state:
-                    push_jit(before, num_before, target)
+                seen[successor] = state
+                probabilities[successor] = probability * shares[place]
+                if successor < state:
+                    push_jit(before, num_before, successor)
                     num_before += ONE
                 else:
-                    after[num_after] = target
+                    after[num_after] = successor
                     num_after += ONE
         if terms > most:
-            return DEAR, np.inf
+            return TOO_EXPENSIVE, np.inf
         roundings += cost
         # Kahan's sum: of however many terms, it is off by little more than two units.
         out = leaving
@@ -232,7 +232,7 @@ def eliminate(
         count = 1.0 if leaving > 0.0 else 0.0
         for number in range(num_after):
             if after[number] != state:
-                part = chances[after[number]] - lost
+                part = probabilities[after[number]] - lost
                 total = out + part
                 lost = (total - out) - part
                 out = total
@@ -252,7 +252,7 @@ def eliminate(
             later = after[number]
             if later != state:
                 columns[used] = later
-                shares[used] = chances[later] / out
+                shares[used] = probabilities[later] / out
                 used += ONE
         offsets[state + ONE] = used
         found[state, GAIN] = gain / out
@@ -262,7 +262,7 @@ def eliminate(
         found[state, DOUBT] = doubt / out
         # What the sum has lost, the division, the product and the addition.
         found[state, COST] = min(count - 1.0, 3.0) + 3.0
-    along = chances  # roundings on the longest way through states after this one
+    along = probabilities  # roundings on the longest way through states after this one
     highest = longest = most_along = 0.0
     for position in range(num_states):
         last = np.uintp(num_states - 1 - position)

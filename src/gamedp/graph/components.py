@@ -1,7 +1,7 @@
 """Graphs: strongly connected components, levels, cycles.
 
 Where choices do not matter, two arrays tell all: the transitions of state s lead to
-``successors[edge_offsets[s]:edge_offsets[s + 1]]``, and are called edges. Where choices matter,
+``successors[state_offsets[s]:state_offsets[s + 1]]``. Where choices matter,
 see :class:`gamedp.graph.graph.Graph`.
 
 Nothing recurses, and the stacks are arrays that the operating system fills page by page as a search
@@ -40,17 +40,17 @@ ONE = np.uintp(1)
 
 
 def components_from(
-    edge_offsets: Integers,
+    state_offsets: Integers,
     successors: Integers,
     start: int,
-    max_edges: int,
+    max_transitions: int,
     max_components: int,
     num_components: int,
     component: Integers,
     order: Integers,
     component_offsets: Integers,
     stack: Integers,
-    next_edge: Integers,
+    next_transition: Integers,
     is_root: Flags,
 ) -> tuple[int, int]:
     """Find the strongly connected components that `start` reaches, those without a way out first.
@@ -61,46 +61,46 @@ def components_from(
     known to be in reach. States on the path lie at the low end of `stack`; finished ones whose
     component is open wait at its high end, the last one lowest.
 
-    The search gives up after looking at about `max_edges` edges, and stops when there are
+    The search gives up after looking at about `max_transitions`, and stops when there are
     `max_components` components; states whose component is then still open are ``UNSEEN`` again.
 
     Returns
     -------
     num_components, looked
-        The number of components found up to now, and the number of edges looked at, plus one.
+        The number of components found up to now, and the number of transitions looked at, plus one.
     """
     waiting = num_states = len(component)
     depth = 0
     seen = 1
     looked = 1
     stack[0] = start
-    next_edge[0] = edge_offsets[start]
+    next_transition[0] = state_offsets[start]
     is_root[0] = True
     component[start] = -num_states - 1
-    while depth >= 0 and looked <= max_edges and num_components < max_components:
+    while depth >= 0 and looked <= max_transitions and num_components < max_components:
         state = np.uintp(stack[depth])
         lowest = component[state]
-        edge = np.uintp(next_edge[depth])
-        last_edge = np.uintp(edge_offsets[state + ONE])
-        while edge < last_edge:
-            rank = component[np.uintp(successors[edge])]
+        t = np.uintp(next_transition[depth])
+        last_transition = np.uintp(state_offsets[state + ONE])
+        while t < last_transition:
+            rank = component[np.uintp(successors[t])]
             if rank == UNSEEN:
                 break
             if rank < lowest:
                 lowest = rank
-            edge += ONE
-        looked += int(edge) - next_edge[depth]
+            t += ONE
+        looked += int(t) - next_transition[depth]
         if lowest < component[state]:
             component[state] = lowest
             is_root[depth] = False
-        if edge < last_edge:
-            # Looked at again on the way back, the edge shows how low its successor reaches.
-            next_edge[depth] = edge
+        if t < last_transition:
+            # Looked at again on the way back, the transition shows how low its successor reaches.
+            next_transition[depth] = t
             depth += 1
-            stack[depth] = successors[edge]
-            next_edge[depth] = edge_offsets[successors[edge]]
+            stack[depth] = successors[t]
+            next_transition[depth] = state_offsets[successors[t]]
             is_root[depth] = True
-            component[successors[edge]] = seen - num_states - 1
+            component[successors[t]] = seen - num_states - 1
             seen += 1
             continue
         depth -= 1
@@ -130,31 +130,31 @@ components_from_jit = compiled(components_from)
 
 
 def strongly_connected_components(
-    edge_offsets: Integers,
+    state_offsets: Integers,
     successors: Integers,
     component: Integers,
     order: Integers,
     component_offsets: Integers,
     stack: Integers,
-    next_edge: Integers,
+    next_transition: Integers,
     is_root: Flags,
 ) -> int:
-    """Find the strongly connected components, numbered so that no edge leads to a higher number.
+    """Find the strongly connected components, so numbered that no transition leads to a higher one.
 
     Parameters
     ----------
-    edge_offsets, successors
+    state_offsets, successors
         The graph, shapes (S + 1,) and (T,).
     component
         Filled, shape (S,): the component of each state.
     order
         Filled, shape (S,): the states by component, within a component as a depth-first search
-        leaves them. So a state comes after all its successors, but for those edges that close a
+        leaves them. So a state comes after all its successors, but for transitions that close a
         cycle of the search.
     component_offsets
         Filled up to the number of components, shape (S + 1,): component k is
         ``order[component_offsets[k]:component_offsets[k + 1]]``.
-    stack, next_edge, is_root
+    stack, next_transition, is_root
         Scratch, shape (S,).
 
     Returns
@@ -169,7 +169,7 @@ def strongly_connected_components(
     for start in range(num_states):
         if component[start] == UNSEEN:
             num_components, _ = components_from_jit(
-                edge_offsets,
+                state_offsets,
                 successors,
                 start,
                 len(successors) + 1,
@@ -179,7 +179,7 @@ def strongly_connected_components(
                 order,
                 component_offsets,
                 stack,
-                next_edge,
+                next_transition,
                 is_root,
             )
     return int(num_components)
@@ -196,8 +196,8 @@ def stays_among(
     choice: int,
 ) -> bool:
     """Tell whether `choice` leads only to candidates of the component `own`."""
-    for edge in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
-        successor = graph.successors[edge]
+    for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+        successor = graph.successors[t]
         if component[successor] != own or candidate[successor] < 0:
             return False
     return True
@@ -228,10 +228,10 @@ def describe(
     component, order, component_offsets
         As `strongly_connected_components` fills them.
     levels
-        Filled, one entry a component: the number of edges on the longest way down from it, 0 when
-        no edge leaves it.
+        Filled, one entry a component: the transitions on the longest way down from it, 0 when none
+        leaves it.
     nontrivial
-        Filled, one entry a component: whether an edge stays in it.
+        Filled, one entry a component: whether a transition stays in it.
     candidate
         Scratch, shape (S,).
 
@@ -249,10 +249,10 @@ def describe(
         cyclic = False
         for place in range(start, stop):
             state = np.uintp(order[place])
-            first_edge = np.uintp(graph.transition_offsets[graph.choice_offsets[state]])
-            last_edge = np.uintp(graph.transition_offsets[graph.choice_offsets[state + ONE]])
-            for edge in range(first_edge, last_edge):
-                other = component[np.uintp(graph.successors[edge])]
+            first_transition = np.uintp(graph.transition_offsets[graph.choice_offsets[state]])
+            last_transition = np.uintp(graph.transition_offsets[graph.choice_offsets[state + ONE]])
+            for t in range(first_transition, last_transition):
+                other = component[np.uintp(graph.successors[t])]
                 if other == own:
                     cyclic = True
                 elif levels[other] >= level:
@@ -281,13 +281,13 @@ describe_jit = compiled(describe)
 
 
 def shortest_cycle(
-    edge_offsets: Integers, successors: Integers, component: Integers, start: int, cycle: Integers
+    state_offsets: Integers, successors: Integers, component: Integers, start: int, cycle: Integers
 ) -> int:
     """Find a shortest way from `start` back to itself, breadth first within its component.
 
     Parameters
     ----------
-    edge_offsets, successors, component
+    state_offsets, successors, component
         The graph and its components, shapes (S + 1,), (T,) and (S,).
     start
         The state.
@@ -306,8 +306,8 @@ def shortest_cycle(
     while head < found:
         state = cycle[head]
         head += 1
-        for edge in range(edge_offsets[state], edge_offsets[state + 1]):
-            successor = successors[edge]
+        for t in range(state_offsets[state], state_offsets[state + 1]):
+            successor = successors[t]
             if successor == start:
                 length = 1
                 step = state

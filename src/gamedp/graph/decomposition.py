@@ -221,7 +221,7 @@ def peel(graph: Graph, reverse: Reverse, work: Work, num_found: int, num_tails: 
     remaining, tails, queued = work.remaining, work.tails, work.queued
     num_states = len(component)
     stack = np.empty_like(order)
-    next_edge = np.empty(num_states, np.int64)
+    next_transition = np.empty(num_states, np.int64)
     is_root = np.empty(num_states, np.bool_)
     budget = np.full(num_states, FIRST_BUDGET, np.int64)
     num_tried = total_looked = 0
@@ -243,7 +243,7 @@ def peel(graph: Graph, reverse: Reverse, work: Work, num_found: int, num_tails: 
             order,
             component_offsets,
             stack,
-            next_edge,
+            next_transition,
             is_root,
         )
         total_looked += looked

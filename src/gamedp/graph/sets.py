@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Sure",
     "almost_sure",
+    "attractor",
     "end_components",
     "first_choices",
     "leads_into",
-    "positive",
 ]
 
 
-def positive(
+def attractor(
     structure: Structure, helps: Flags, target: Flags, active: Flags, barred: Flags | None = None
 ) -> tuple[Flags, Integers]:
     """Find from where a target is reached with positive probability, against all hindrance.
@@ -77,7 +77,7 @@ def almost_sure(structure: Structure, helps: Flags, target: Flags, active: Flags
     Parameters
     ----------
     structure, helps, target, active
-        As for :func:`positive`.
+        As for :func:`attractor`.
     """
     num_states, num_choices = structure.num_states, len(active)
     possible, members, gone, lost, hinders = np.empty((5, num_states), np.bool_)

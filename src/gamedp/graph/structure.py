@@ -256,9 +256,9 @@ class Structure:
         component = self.component[state]
         size = self.component_offsets[component + 1] - self.component_offsets[component]
         states = np.empty(size, self.successors.dtype)
-        edge_offsets = self.transition_offsets[self.choice_offsets]
+        state_offsets = self.transition_offsets[self.choice_offsets]
         length = components.shortest_cycle_jit(
-            edge_offsets, self.successors, self.component, state, states
+            state_offsets, self.successors, self.component, state, states
         )
         return tuple(states[:length].tolist())
 

@@ -199,15 +199,15 @@ def played(
     return record
 
 
-def drawn(rng: np.random.Generator, chances: Sequence[float]) -> int:
+def drawn(rng: np.random.Generator, probabilities: Sequence[float]) -> int:
     """Draw a place by the probabilities; what is certain takes nothing from the generator."""
-    possible = [place for place, chance in enumerate(chances) if chance > 0]
+    possible = [place for place, chance in enumerate(probabilities) if chance > 0]
     if not possible:
-        message = f"outcomes have the probabilities {list(chances)!r}, none of them above 0."
+        message = f"outcomes have the probabilities {list(probabilities)!r}, none of them above 0."
         raise InvalidModelError(message)
     if len(possible) == 1:
         return possible[0]
-    sums = list(itertools.accumulate(chances[place] for place in possible))
+    sums = list(itertools.accumulate(probabilities[place] for place in possible))
     # The last one where rounding leaves the sum a little short.
     place = bisect.bisect_right(sums, rng.random() * sums[-1])
     return possible[min(place, len(possible) - 1)]

@@ -165,8 +165,12 @@ class _ByPolicy(Seat):
     def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
         if not isinstance(self.policy, Policy):
             return _taken(self.policy, self.policy.choose(state), state, actions)
-        chances = self.policy.actions(state)
-        drawn = rng.choice(list(chances), p=list(chances.values())) if len(chances) > 1 else None
+        probabilities = self.policy.actions(state)
+        drawn = (
+            rng.choice(list(probabilities), p=list(probabilities.values()))
+            if len(probabilities) > 1
+            else None
+        )
         action = self.policy.choose(state) if drawn is None else int(drawn)
         return _taken(self.policy, action, state, actions)
 

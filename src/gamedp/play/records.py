@@ -166,9 +166,9 @@ def _forfeit_of(entry: dict[str, Any], rules: Rules) -> Forfeit | None:
     return forfeit
 
 
-def _possible(outcome: int, chances: Sequence[float]) -> int:
+def _possible(outcome: int, probabilities: Sequence[float]) -> int:
     """Return the place of an outcome that was kept; raise ValueError if it cannot come up."""
-    if not 0 <= outcome < len(chances) or not chances[outcome] > 0:
+    if not 0 <= outcome < len(probabilities) or not probabilities[outcome] > 0:
         message = f"outcome {shown(outcome)} cannot come up"
         raise ValueError(message)
     return outcome

@@ -49,20 +49,20 @@ class Seats:
     ----------
     policies : tuple of tuple of Policy
         For each player none if free, one, or several: a field, of which one plays.
-    chances : tuple of float
+    weights : tuple of float
         How likely each of the field is, 1 without one.
     """
 
     policies: tuple[tuple[Policy, ...], ...]
-    chances: tuple[float, ...] = (1.0,)
+    weights: tuple[float, ...] = (1.0,)
 
     @property
     def shares(self) -> NDArray[np.float64]:
         """How likely one of some members of the field is, by the bits of these."""
-        exact = [Fraction(chance) for chance in self.chances]
+        exact = [Fraction(weight) for weight in self.weights]
         sums = [Fraction(0)]
-        for chance in exact:
-            sums += [total + chance for total in sums]
+        for weight in exact:
+            sums += [total + weight for total in sums]
         return np.array([float(total) for total in sums])
 
 
@@ -208,10 +208,10 @@ def induce(
     """
     _refuse_columns(model, seats)
     has_sides = model.has_swaps or both or bool((model.initial_probabilities < 0).any())
-    members = 2 ** len(seats.chances) - 1
+    members = 2 ** len(seats.weights) - 1
     room = members * 2 * model.num_states if has_sides or members > 1 else model.num_states
     if room > MOST_CODES:
-        message = f"{len(seats.chances)} opponents in {model.num_states:,} states are too many."
+        message = f"{len(seats.weights)} opponents in {model.num_states:,} states are too many."
         raise UnsupportedProblemError(message)
     numbers, codes = np.full(room, -1, np.int32), np.empty(room, np.int64)
     begin = _starts(model, members, everywhere, has_sides, both)
@@ -235,11 +235,11 @@ def induce(
     stuck = kernels.explore_jit(*graph, firsts, counts, weights, numbers, codes, sizes)
     if stuck != kernels.ALL_MET:
         _refuse(model, seats, int(codes[stuck]))
-    num_nodes, throws, num_rows, num_edges = sizes.tolist()
+    num_nodes, throws, num_rows, num_transitions = sizes.tolist()
     codes = codes[:num_nodes].copy()
     choice_offsets = np.empty(num_nodes + throws + 1, np.int64)
     transition_offsets = np.empty(num_rows + 1, np.int64)
-    successors, probabilities = np.empty(num_edges, np.int32), np.empty(num_edges)
+    successors, probabilities = np.empty(num_transitions, np.int32), np.empty(num_transitions)
     sources, sides = np.empty(num_rows, np.int64), np.empty(num_rows, np.int8)
     kernels.lay_out_jit(
         *graph, firsts, counts, weights, seats.shares, numbers, codes, num_nodes,
@@ -247,7 +247,7 @@ def induce(
         np.empty((throws, 2), np.int64),
     )  # fmt: skip
     terminals, payoffs, loss = _ends(model, codes, column)
-    chances = np.abs(model.initial_probabilities)
+    starts = np.abs(model.initial_probabilities)
     process = Model.unchecked(
         choice_offsets=choice_offsets,
         transition_offsets=transition_offsets,
@@ -259,7 +259,7 @@ def induce(
         payoffs=payoffs,
         action_labels=np.where(sources < 0, 0, model.action_labels[sources]),
         initial_states=numbers[_initial_codes(model, members)].astype(np.int64),
-        initial_probabilities=chances,
+        initial_probabilities=starts,
         num_players=model.num_players if model.num_players <= 2 else 1,
         constant_sum=model.constant_sum if model.num_players == 2 else 0.0,
         rounding=model.rounding,
@@ -279,7 +279,7 @@ def _refuse_columns(model: Model, seats: Seats) -> None:
             "players; each player needs one."
         )
         raise InvalidParameterError(message)
-    if len(seats.chances) > 1 and any(
+    if len(seats.weights) > 1 and any(
         policy.is_mixed for policies in seats.policies if len(policies) > 1 for policy in policies
     ):
         message = (

@@ -190,9 +190,9 @@ def _meet(
     solution = solved(process, objective, tolerance)
     found = [bounds_of(solution, process.loss)]
     if model.has_swaps:
-        nodes, chances = process.initial_nodes(changed=1), model.initial_probabilities
+        nodes, probabilities = process.initial_nodes(changed=1), model.initial_probabilities
         low, high = (
-            mean_of(side[nodes].tolist(), np.abs(chances).tolist(), 0.0, outward)
+            mean_of(side[nodes].tolist(), np.abs(probabilities).tolist(), 0.0, outward)
             for side, outward in ((solution.lower, -math.inf), (solution.upper, math.inf))
         )
         found.append(opposite_bounds(model.constant_sum, low - process.loss, high + process.loss))

@@ -286,15 +286,15 @@ class Evaluation:
                 "everywhere=True evaluates all states."
             )
             raise UnknownStateError(message)
-        chances = np.abs(signed).tolist()
+        probabilities = np.abs(signed).tolist()
         rewards = model.rewards if model.rewards.ndim == 1 else model.rewards[:, place]
         reward = -float(rewards[choice]) if changed else float(rewards[choice])
         discount = self.objective.discount if isinstance(self.objective, Discounted) else 1.0
         low, high = (
-            mean_of(side[nodes].tolist(), chances, 0.0, outward)
+            mean_of(side[nodes].tolist(), probabilities, 0.0, outward)
             for side, outward in ((solution.lower, -math.inf), (solution.upper, math.inf))
         )
-        value = discount * mean_of(solution.values[nodes].tolist(), chances, 0.0) + reward
+        value = discount * mean_of(solution.values[nodes].tolist(), probabilities, 0.0) + reward
         # What the stored probabilities may be off, and what is rounded here.
         size = max(abs(low), abs(high)) + abs(reward)
         slack = 16 * UNIT * size + loss if math.isfinite(size) else 0.0
@@ -309,7 +309,7 @@ def _judged(
         return found
     wants_more = (mover == player) == (optimum == "max")
     ranges = [(one.lower, one.upper) if wants_more else (-one.upper, -one.lower) for one in found]
-    judged = []
+    found = []
     for place, one in enumerate(found):
         others = ranges[:place] + ranges[place + 1 :]
         best: Best = "possible"
@@ -317,5 +317,5 @@ def _judged(
             best = "no"
         elif all(high <= ranges[place][0] for _, high in others):
             best = "certain"
-        judged.append(attrs.evolve(one, best=best))
-    return judged
+        found.append(attrs.evolve(one, best=best))
+    return found

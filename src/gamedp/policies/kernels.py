@@ -84,7 +84,7 @@ def explore(
     found = sizes[NODES]
     throws = 0
     rows = 0
-    edges = 0
+    num_transitions = 0
     node = 0
     while node < found:
         code = codes[node]
@@ -104,10 +104,10 @@ def explore(
                     continue
             taken += 1
             rows += 1
-            edges += transition_offsets[choice + 1] - transition_offsets[choice]
-            for edge in range(transition_offsets[choice], transition_offsets[choice + 1]):
-                side = changed ^ 1 if probabilities[edge] < 0.0 else changed
-                reached = ((left - 1) * 2 + side) * num_states + successors[edge]
+            num_transitions += transition_offsets[choice + 1] - transition_offsets[choice]
+            for transition in range(transition_offsets[choice], transition_offsets[choice + 1]):
+                side = changed ^ 1 if probabilities[transition] < 0.0 else changed
+                reached = ((left - 1) * 2 + side) * num_states + successors[transition]
                 if numbers[reached] < 0:
                     numbers[reached] = found
                     codes[found] = reached
@@ -116,13 +116,13 @@ def explore(
             return int(node)
         if taken > 1 and not is_free:
             throws += taken
-            edges += taken
+            num_transitions += taken
             rows += 1
         node += 1
     sizes[NODES] = found
     sizes[THROWS] = throws
     sizes[CHOICES] = rows
-    sizes[TRANSITIONS] = edges
+    sizes[TRANSITIONS] = num_transitions
     return ALL_MET
 
 
@@ -174,7 +174,7 @@ def lay_out(
     num_states = len(choice_offsets) - 1
     throws = 0
     row = 0
-    edge = 0
+    transition = 0
     for node in range(num_nodes):
         new_choice_offsets[node] = row
         code = codes[node]
@@ -192,7 +192,7 @@ def lay_out(
                 if staying_jit(choice, members, first, counts[mover], weights) > 0:
                     taken += 1
         if taken > 1:
-            new_transition_offsets[row] = edge
+            new_transition_offsets[row] = transition
             sources[row] = -1
             sides[row] = changed
             row += 1
@@ -200,14 +200,14 @@ def lay_out(
                 left = staying_jit(choice, members, first, counts[mover], weights)
                 if left == 0:
                     continue
-                new_successors[edge] = num_nodes + throws
+                new_successors[transition] = num_nodes + throws
                 if counts[mover] == 1:
-                    new_probabilities[edge] = weights[first, choice]
+                    new_probabilities[transition] = weights[first, choice]
                 else:
-                    new_probabilities[edge] = shares[left] / shares[members]
+                    new_probabilities[transition] = shares[left] / shares[members]
                 thrown[throws, 0] = choice
                 thrown[throws, 1] = (left - 1) * 2 + changed
-                edge += 1
+                transition += 1
                 throws += 1
             continue
         for choice in range(start, stop):
@@ -216,32 +216,32 @@ def lay_out(
                 left = staying_jit(choice, members, first, counts[mover], weights)
                 if left == 0:
                     continue
-            new_transition_offsets[row] = edge
+            new_transition_offsets[row] = transition
             sources[row] = choice
             sides[row] = changed
             row += 1
             for old in range(transition_offsets[choice], transition_offsets[choice + 1]):
                 side = changed ^ 1 if probabilities[old] < 0.0 else changed
                 reached = ((left - 1) * 2 + side) * num_states + successors[old]
-                new_successors[edge] = numbers[reached]
-                new_probabilities[edge] = abs(probabilities[old])
-                edge += 1
+                new_successors[transition] = numbers[reached]
+                new_probabilities[transition] = abs(probabilities[old])
+                transition += 1
     for throw in range(throws):
         choice = thrown[throw, 0]
         mode = thrown[throw, 1]
         new_choice_offsets[num_nodes + throw] = row
-        new_transition_offsets[row] = edge
+        new_transition_offsets[row] = transition
         sources[row] = choice
         sides[row] = mode & 1
         row += 1
         for old in range(transition_offsets[choice], transition_offsets[choice + 1]):
             change = 1 if probabilities[old] < 0.0 else 0
             reached = (mode ^ change) * num_states + successors[old]
-            new_successors[edge] = numbers[reached]
-            new_probabilities[edge] = abs(probabilities[old])
-            edge += 1
+            new_successors[transition] = numbers[reached]
+            new_probabilities[transition] = abs(probabilities[old])
+            transition += 1
     new_choice_offsets[num_nodes + throws] = row
-    new_transition_offsets[row] = edge
+    new_transition_offsets[row] = transition
 
 
 lay_out_jit = compiled(lay_out)

@@ -74,8 +74,10 @@ def unfinished(
     found = goes_on[starts]
     lower = np.maximum(found * (1 - loss) - TINY, 0.0).tolist()
     upper = np.minimum(found * (1 + loss) + TINY, 1.0).tolist()
-    chances = np.abs(model.initial_probabilities).tolist()
-    return mean_of(lower, chances, 0.0, -math.inf), mean_of(upper, chances, 0.0, math.inf)
+    probabilities = np.abs(model.initial_probabilities).tolist()
+    return mean_of(lower, probabilities, 0.0, -math.inf), mean_of(
+        upper, probabilities, 0.0, math.inf
+    )
 
 
 def _with_free_choices(

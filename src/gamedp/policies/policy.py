@@ -205,20 +205,20 @@ class Policy:
             if not same_model(first.model, other.model):
                 message = f"{first.name} and {other.name} are policies of different models."
                 raise InvalidParameterError(message)
-        chances = weights_of(policies)
+        weights = weights_of(policies)
         rows = (
-            chance * policy.probabilities for policy, chance in zip(policies, chances, strict=True)
+            chance * policy.probabilities for policy, chance in zip(policies, weights, strict=True)
         )
         return cls(first.model, sum(rows, np.zeros(first.model.num_choices)), name)
 
 
 def weights_of(given: Mapping[Any, float]) -> list[float]:
     """Return positive weights as they are given; raise unless they sum to one within 1e-9."""
-    chances = [float(chance) for chance in given.values()]
-    if not (chances and min(chances) > 0 and abs(sum(chances) - 1) <= SUM_TOLERANCE):
-        message = f"the weights {shown(chances)} must be positive and sum to 1 within 1e-9."
+    weights = [float(chance) for chance in given.values()]
+    if not (weights and min(weights) > 0 and abs(sum(weights) - 1) <= SUM_TOLERANCE):
+        message = f"the weights {shown(weights)} must be positive and sum to 1 within 1e-9."
         raise InvalidParameterError(message)
-    return chances
+    return weights
 
 
 def same_model(one: Model, other: Model) -> bool:
@@ -315,7 +315,7 @@ def _answers(
             first, stop = model.choice_offsets[number : number + 2].tolist()
             labels = model.action_labels[first:stop].tolist()
             known = dict(zip(labels, range(first, stop), strict=True))
-            _write_chances(answer, known, numbers, (name, state))
+            _write_probabilities(answer, known, numbers, (name, state))
             continue
         chosen[number] = _action(answer, name, state)
         is_sure[number] = True
@@ -332,7 +332,7 @@ def _action(answer: Any, name: str, state: Any) -> int:
     return operator.index(answer)
 
 
-def _write_chances(
+def _write_probabilities(
     answer: Mapping[int, float],
     known: dict[int, int],
     numbers: NDArray[np.float64],

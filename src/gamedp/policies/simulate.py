@@ -166,7 +166,7 @@ class _Board:
     firsts: NDArray[np.int32]
     scales: NDArray[np.float64]
     steps: NDArray[np.int64]
-    chances: NDArray[np.float64]
+    cumulative: NDArray[np.float64]
     successors: NDArray[np.int32]
     begin: int
 
@@ -180,7 +180,7 @@ class _Board:
         successors = np.concatenate([model.successors, starts]).astype(np.int32)
         probabilities = np.concatenate([model.probabilities, begins / begins.sum()])
         offsets = np.concatenate([model.transition_offsets, [len(successors)]])
-        is_even, chances = _shares(probabilities, offsets)
+        is_even, cumulative = _shares(probabilities, offsets)
         ordered = np.concatenate([rows, [size]])
         firsts, scales = np.zeros(size + 1, np.int32), np.zeros(size + 1)
         firsts[ordered] = offsets[:-1]
@@ -188,7 +188,7 @@ class _Board:
         steps = np.zeros(size + 1, np.int64)
         steps[rows] = process.sources >= 0
         begin = int(starts[0]) if len(starts) == 1 else size
-        return cls(firsts, scales, steps, chances, successors, begin)
+        return cls(firsts, scales, steps, cumulative, successors, begin)
 
 
 def _shares(
@@ -198,12 +198,12 @@ def _shares(
     counts = np.diff(offsets)
     firsts = probabilities[offsets[:-1]]
     same = np.maximum.reduceat(np.abs(probabilities - np.repeat(firsts, counts)), offsets[:-1])
-    chances = np.zeros(len(probabilities))
+    cumulative = np.zeros(len(probabilities))
     for row in np.flatnonzero((same != 0) & (counts > 1)).tolist():
         part = slice(offsets[row], offsets[row + 1])
-        chances[part] = np.cumsum(probabilities[part]) / walk_kernels.UNIT
-    chances[offsets[1:] - 1] = math.inf
-    return same == 0, chances
+        cumulative[part] = np.cumsum(probabilities[part]) / walk_kernels.UNIT
+    cumulative[offsets[1:] - 1] = math.inf
+    return same == 0, cumulative
 
 
 def simulate(
@@ -322,7 +322,7 @@ def _played(
             for block in range(thread, blocks, threads):
                 walk_kernels.walk_jit(
                     block * BLOCK, min((block + 1) * BLOCK, games), key, most, board.begin,
-                    board.firsts, board.scales, board.steps, board.chances, board.successors,
+                    board.firsts, board.scales, board.steps, board.cumulative, board.successors,
                     has_rewards, rewards, payoffs, ends[thread], counters[thread], sums[block],
                 )  # fmt: skip
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["even_steps", "loss_of"]
 
-CHANCES_OFF = 16 * UNIT
+PROBABILITIES_OFF = 16 * UNIT
 """How far products of two probabilities may be off relatively: more than both and the product."""
 
 
@@ -97,10 +97,10 @@ def _one_step_each(process: Process) -> Process:
     counts = np.where(drawn, lengths[:last], 1)
     rows = np.repeat(np.arange(last), counts)
     places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    edges = model.transition_offsets[rows] + places
+    transitions = model.transition_offsets[rows] + places
     is_part = drawn[rows]
-    chances = np.where(is_part, model.probabilities[edges], 1.0)
-    old = np.where(is_part, model.choice_offsets[model.successors[edges]], rows)
+    shares = np.where(is_part, model.probabilities[transitions], 1.0)
+    old = np.where(is_part, model.choice_offsets[model.successors[transitions]], rows)
     sizes = lengths[old]
     starts = np.repeat(model.transition_offsets[old], sizes)
     taken = starts + np.arange(len(starts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -109,8 +109,8 @@ def _one_step_each(process: Process) -> Process:
         choice_offsets=model.choice_offsets[: num_nodes + 1].copy(),
         transition_offsets=np.concatenate([[0], ends]),
         successors=model.successors[taken],
-        probabilities=model.probabilities[taken] * np.repeat(chances, sizes),
-        rewards=np.bincount(rows, chances * model.rewards[old], minlength=last),
+        probabilities=model.probabilities[taken] * np.repeat(shares, sizes),
+        rewards=np.bincount(rows, shares * model.rewards[old], minlength=last),
         players=model.players[:num_nodes].copy(),
         terminals=model.terminals,
         payoffs=model.payoffs,
@@ -138,7 +138,7 @@ def loss_of(process: Process, objective: Objective, solution: Solution) -> float
     rewards = float(np.abs(process.model.rewards).max(initial=0.0))
     paid = float(np.abs(process.model.payoffs).max(initial=0.0))
     entries = int(np.diff(process.model.transition_offsets).max(initial=0))
-    off = (CHANCES_OFF + entries * UNIT) * UPWARD
+    off = (PROBABILITIES_OFF + entries * UNIT) * UPWARD
     if isinstance(objective, Discounted):
         most = float(np.maximum(np.abs(solution.lower), np.abs(solution.upper)).max())
         return process.loss + off * (rewards + most) / (1 - objective.discount) * UPWARD

@@ -73,14 +73,14 @@ def check_symmetric(
 
 def _taken(model: Model, state: Any, answer: Any) -> dict[int, float]:
     """Return how likely each choice of the model is; what is no action of the state is left out."""
-    chances: Mapping[int, float] = {}
+    probabilities: Mapping[int, float] = {}
     if isinstance(answer, Mapping):
-        chances = answer
+        probabilities = answer
     elif isinstance(answer, SupportsIndex):
-        chances = {operator.index(answer): 1.0}
+        probabilities = {operator.index(answer): 1.0}
     found: dict[int, float] = {}
     for action, choice in choices_in(model, state):
-        chance = float(chances.get(action, 0.0))
-        if chance > 0:
-            found[choice] = found.get(choice, 0.0) + chance
-    return {choice: round(chance, 9) for choice, chance in sorted(found.items())}
+        probability = float(probabilities.get(action, 0.0))
+        if probability > 0:
+            found[choice] = found.get(choice, 0.0) + probability
+    return {choice: round(probability, 9) for choice, probability in sorted(found.items())}

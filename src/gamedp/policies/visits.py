@@ -47,8 +47,8 @@ def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
 
     size = chain.num_states
     begin = np.zeros(size)
-    chances = np.abs(chain.initial_probabilities)
-    np.add.at(begin, chain.initial_states, chances / chances.sum())
+    probabilities = np.abs(chain.initial_probabilities)
+    np.add.at(begin, chain.initial_states, probabilities / probabilities.sum())
     owners = np.repeat(np.flatnonzero(~chain.is_terminal), np.diff(chain.transition_offsets))
     moves = scipy.sparse.csr_array(
         (np.abs(chain.probabilities), (chain.successors, owners)), shape=(size, size)
@@ -59,7 +59,7 @@ def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
         missed = begin + moves @ found - found
         found = np.maximum(found + scipy.sparse.linalg.spsolve(system, missed), 0.0)
     missed = begin + moves @ found - found
-    entries = np.diff(moves.indptr) + len(chances) + 8
+    entries = np.diff(moves.indptr) + len(probabilities) + 8
     rounding = entries * UNIT * (begin + moves @ found + found) + TINY
     whole = np.sum((np.abs(missed) + rounding) * (longest + 1.0))
     error = float(whole * (1 + size * UNIT) * UPWARD)

@@ -62,7 +62,7 @@ def walk(
     firsts: Integers,
     scales: Floats,
     steps: Integers,
-    chances: Floats,
+    cumulative: Floats,
     successors: Integers,
     has_rewards: bool,
     rewards: Floats,
@@ -89,7 +89,7 @@ def walk(
         is over.
     steps : (nodes,)
         The plies that a node counts for.
-    chances : (T,)
+    cumulative : (T,)
         Up to each successor of its node, how likely these are together, in units of `UNIT`.
     successors : (T,)
     has_rewards : bool
@@ -120,7 +120,7 @@ def walk(
             if scale > 0.0:
                 place += np.uintp(np.int64(drawn * scale))
             else:
-                while chances[place] <= drawn:
+                while cumulative[place] <= drawn:
                     place += ONE
             node = np.uintp(successors[place])
             scale = scales[node]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.graph.sets import almost_sure, leads_into, positive
+from gamedp.graph.sets import almost_sure, attractor, leads_into
 from gamedp.graph.structure import Structure
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def forced_again_and_again(
             return members[:num_states], np.where(members & helps, via, -1)[:num_states]
         new = sure.members & ~members
         via = np.where(new, sure.via, via)
-        grown, towards = positive(split, helps, members | new, active)
+        grown, towards = attractor(split, helps, members | new, active)
         via = np.where(grown & ~members & ~new, towards, via)
         members = grown
         left = active & ~leads_into(split, members)

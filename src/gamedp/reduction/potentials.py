@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.graph.sets import end_components, first_choices, leads_into, positive
+from gamedp.graph.sets import attractor, end_components, first_choices, leads_into
 from gamedp.model.model import Model
 
 if TYPE_CHECKING:
@@ -134,16 +134,16 @@ def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None
     begin = model.transition_offsets[choices]
     places = np.repeat(begin - starts[:-1], lengths) + np.arange(starts[-1])
     sources = np.repeat(np.searchsorted(states, owners[choices]), lengths)
-    targets = np.searchsorted(states, model.successors[places])
+    successors = np.searchsorted(states, model.successors[places])
     falls = np.repeat(earned, lengths)
-    heights = _fallen(part, sources, targets, falls)
+    heights = _fallen(part, sources, successors, falls)
 
     # A sum that is not exact is at least as large as the first number that need not be.
     wrong = np.zeros(len(shifts), np.bool_)
     wrong[part[~(np.abs(heights) < LARGEST)]] = True
     wrong[mine[~(np.abs(earned) < LARGEST)]] = True
     with np.errstate(invalid="ignore"):  # what is infinite is wrong already
-        wrong[part[sources[heights[sources] - heights[targets] != falls]]] = True
+        wrong[part[sources[heights[sources] - heights[successors] != falls]]] = True
     if wrong.all():
         return None
     numbers = np.where(wrong, NONE, np.cumsum(~wrong) - 1)
@@ -155,21 +155,21 @@ def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None
     return FlatParts(flat, stays & (flat[owners] >= 0), exact)
 
 
-def _fallen(part: Integers, sources: Integers, targets: Integers, falls: Floats) -> Floats:
+def _fallen(part: Integers, sources: Integers, successors: Integers, falls: Floats) -> Floats:
     """Go through parts from their first states on; return the heights that are met on the way."""
     from scipy.sparse import csgraph, csr_array  # noqa: PLC0415 - slow to import, seldom needed
 
     root = len(part)
     _, first = np.unique(part, return_index=True)
-    edges = np.concatenate([sources * (root + 1) + targets, root * (root + 1) + first])
-    edges, where = np.unique(edges, return_index=True)
+    pairs = np.concatenate([sources * (root + 1) + successors, root * (root + 1) + first])
+    pairs, where = np.unique(pairs, return_index=True)
     graph = csr_array(
-        (np.ones(len(edges), np.int8), (edges // (root + 1), edges % (root + 1))),
+        (np.ones(len(pairs), np.int8), (pairs // (root + 1), pairs % (root + 1))),
         shape=(root + 1, root + 1),
     )
     order, before = csgraph.breadth_first_order(graph, root)
     later = order[1:].astype(np.int64)
-    taken = np.searchsorted(edges, before[later].astype(np.int64) * (root + 1) + later)
+    taken = np.searchsorted(pairs, before[later].astype(np.int64) * (root + 1) + later)
     steps = np.append(falls, np.zeros(len(first)))[where[taken]]
     heights = [0.0] * (root + 1)
     for state, source, fall in zip(
@@ -267,7 +267,7 @@ class Flattening:
         rests = inside[(chosen == self.stopped) & self.idle[inside]]
         goals = np.zeros(len(projected), np.bool_)
         goals[leaves] = goals[rests] = True
-        _, via = positive(structure, np.ones_like(goals), goals, parts.stays)
+        _, via = attractor(structure, np.ones_like(goals), goals, parts.stays)
         projected[inside] = via[inside]
         projected[leaves] = given[self.exits[leaves]]
         free = parts.stays & (np.asarray(self.given.rewards) == 0)

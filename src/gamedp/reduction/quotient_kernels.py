@@ -241,15 +241,15 @@ def copy_choices(
     num_classes = len(next_choice)
     last_reward = len(rewards) - 1
     zero = num_classes + place_in_jit(0.0, ends)
-    target = 0
+    filled = 0
     small_offsets[0] = 0
     for place in range(len(choice_of)):
         choice = choice_of[place]
         if choice == STOP:
             small_rewards[place] = 0.0
-            small_successors[target] = zero
-            small_probabilities[target] = 1.0
-            target += 1
+            small_successors[filled] = zero
+            small_probabilities[filled] = 1.0
+            filled += 1
         else:
             small_rewards[place] = rewards[min(choice, last_reward)]
             for t in range(transition_offsets[choice], transition_offsets[choice + 1]):
@@ -257,10 +257,10 @@ def copy_choices(
                 leads_to = class_of[successor]
                 if leads_to == NONE:
                     leads_to = num_classes + place_in_jit(known[successor], ends)
-                small_successors[target] = leads_to
-                small_probabilities[target] = probabilities[t]
-                target += 1
-        small_offsets[place + 1] = target
+                small_successors[filled] = leads_to
+                small_probabilities[filled] = probabilities[t]
+                filled += 1
+        small_offsets[place + 1] = filled
 
 
 copy_choices_jit = compiled(copy_choices)

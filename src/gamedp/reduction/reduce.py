@@ -26,7 +26,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.graph.sets import almost_sure, end_components, first_choices, leads_into, positive
+from gamedp.graph.sets import almost_sure, attractor, end_components, first_choices, leads_into
 from gamedp.graph.structure import Structure
 from gamedp.model.objectives import Reachability, TotalReward
 from gamedp.model.problem import Problem
@@ -340,7 +340,7 @@ class _Case:
             ends |= self.labels >= 0
         sure = almost_sure(structure, everyone, ends, active)
         if unbounded.any():
-            wholly, _ = positive(structure, everyone, earning, sure.safe)
+            wholly, _ = attractor(structure, everyone, earning, sure.safe)
             both = unbounded & ~(sure.members & wholly)
             if both.any():
                 self._refuse_both_ways(int(both.argmax()))
@@ -401,13 +401,13 @@ class _Case:
         earning[labels >= 0] = sign * signs[labels[labels >= 0]] > 0
         if earning.any():
             everyone = np.ones(len(labels), np.bool_)
-            unbounded, via = positive(structure, everyone, earning, choices)
+            unbounded, via = attractor(structure, everyone, earning, choices)
             self.known[unbounded] = sign * np.inf
             self._choose(unbounded, via)
             # Within, from one choice that earns to the next; or as earns the most in the long run.
             earns = stays & (sign * np.asarray(self.model.rewards) > 0)
             sources = first_choices(structure, earns)
-            _, towards = positive(structure, everyone, sources >= 0, stays)
+            _, towards = attractor(structure, everyone, sources >= 0, stays)
             self._choose(earning, towards)
             self._choose(earning, sources)
             self._choose(earning & mixed, policy)

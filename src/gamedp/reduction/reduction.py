@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.graph.sets import first_choices, positive
+from gamedp.graph.sets import attractor, first_choices
 from gamedp.model.problem import Problem
 from gamedp.reduction.potentials import LEG, Flattening
 from gamedp.reduction.quotient import STOP, Quotient
@@ -151,7 +151,7 @@ class Reduction:
         exits = np.zeros(len(class_of), np.bool_)
         exits[structure.owners[policy[leaving]]] = True
         everyone = np.ones(len(class_of), np.bool_)
-        _, towards = positive(structure, everyone, exits, self.stays)
+        _, towards = attractor(structure, everyone, exits, self.stays)
         stay = first_choices(structure, self.stays)
         policy[collapsed] = np.where(
             exits[collapsed],

@@ -58,7 +58,7 @@ def unfold(model: Model) -> Model:
     """
     num_states = model.num_states
     swapped = model.probabilities < 0
-    chances = np.abs(model.probabilities)
+    probabilities = np.abs(model.probabilities)
     successors = model.successors.astype(np.int64)
     here = successors + num_states * swapped
     there = successors + num_states * ~swapped
@@ -67,7 +67,7 @@ def unfold(model: Model) -> Model:
         choice_offsets=_twice(model.choice_offsets),
         transition_offsets=_twice(model.transition_offsets),
         successors=np.concatenate([here, there]).astype(dtype, copy=False),
-        probabilities=np.concatenate([chances, chances]),
+        probabilities=np.concatenate([probabilities, probabilities]),
         rewards=np.concatenate([model.rewards, -model.rewards]),
         players=np.concatenate([model.players, 1 - model.players]).astype(np.int8),
         terminals=np.concatenate([model.terminals, model.terminals + num_states]),

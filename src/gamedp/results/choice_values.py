@@ -75,10 +75,10 @@ def choice_values(
     owners = np.repeat(np.arange(end - first), lengths)
     discount = getattr(objective, "discount", 1.0)
     weights = model.probabilities[begin:stop]
-    targets = model.successors[begin:stop]
+    successors = model.successors[begin:stop]
     swapped = weights < 0
     values, lower, upper = (
-        _of_player(numbers, player)[targets] for numbers in following or _following(solution)
+        _of_player(numbers, player)[successors] for numbers in following or _following(solution)
     )
     if swapped.any():
         lower, upper = np.where(swapped, upper, lower), np.where(swapped, lower, upper)

@@ -131,12 +131,14 @@ class Solution(Table):
             number = self.exact[index]
             return Fraction(self._sum) - number if swapped ^ (player == 1) else number
         total = Fraction(self._start_sum)
-        probabilities = [Fraction(chance) for chance in self.model.initial_probabilities.tolist()]
+        probabilities = [
+            Fraction(probability) for probability in self.model.initial_probabilities.tolist()
+        ]
         numbers = [self.exact[index] for index in self.model.initial_states.tolist()]
         mean: Fraction | float = Fraction(0)
-        for chance, number in zip(probabilities, numbers, strict=True):
-            seen = total - number if chance < 0 else number
-            mean += abs(chance) / sum(map(abs, probabilities)) * seen
+        for probability, number in zip(probabilities, numbers, strict=True):
+            seen = total - number if probability < 0 else number
+            mean += abs(probability) / sum(map(abs, probabilities)) * seen
         return Fraction(self._sum) - mean if player == 1 else mean
 
     def best_actions(

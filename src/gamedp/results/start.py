@@ -53,8 +53,8 @@ def mean_at_start(
     probabilities = model.initial_probabilities.tolist()
     total = model.constant_sum if total is None else total
     rows = [
-        (other if chance < 0 else own)
-        for own, other, chance in zip(numbers, opposite, probabilities, strict=True)
+        (other if probability < 0 else own)
+        for own, other, probability in zip(numbers, opposite, probabilities, strict=True)
     ]
     return mean_of(
         [float(row if np.ndim(row) == 0 else row[player]) for row in rows],
@@ -84,8 +84,11 @@ def mean_of(
     """
     if not all(map(math.isfinite, numbers)):
         signed = zip(numbers, probabilities, strict=True)
-        return sum(abs(chance) * (-number if chance < 0 else number) for number, chance in signed)
-    weights = [Fraction(chance) for chance in probabilities]
+        return sum(
+            abs(probability) * (-number if probability < 0 else number)
+            for number, probability in signed
+        )
+    weights = [Fraction(probability) for probability in probabilities]
     total = Fraction(0)
     for number, weight in zip(numbers, weights, strict=True):
         seen = Fraction(constant_sum) - Fraction(number) if weight < 0 else Fraction(number)

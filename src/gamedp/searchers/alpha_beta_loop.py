@@ -41,7 +41,7 @@ STRAIGHT, PROBE, AFTER_PROBE = range(3)
 
 PLY = Fields(
     "row first count current first_row rows mover rest ends original_ends child_ends raised "
-    "best_place best_proof all_proof opposed tested hash stage open",
+    "best_place best_proof all_proof flips_sign tested hash stage open",
     "alpha beta original best low high reward child_alpha child_beta",
 )
 """A position on the way, and where its search stands: its window, its best score, bounds that are
@@ -223,14 +223,14 @@ def alpha_beta(work, page, rules, budget):
                 if earns:
                     alpha -= above.reward
                     beta -= above.reward
-                opposed = (mover ^ position.swapped) != above.mover
+                flips_sign = (mover ^ position.swapped) != above.mover
                 depth = above.rest - 1
-                if opposed:
+                if flips_sign:
                     alpha, beta = -beta, -alpha
                     ends = (ends >> 1) | ((ends & JUST_BELOW) << 1)
                 elif extends and ply < most_plies:
                     depth += 1
-                here.opposed = opposed
+                here.flips_sign = flips_sign
                 here.rest = depth
             else:
                 alpha = here.alpha
@@ -343,7 +343,7 @@ def alpha_beta(work, page, rules, budget):
                     status, promise = ask_estimate_jit(work, question, rules, row, mover)
                     if status != LoopStatus.DONE:
                         return status
-                promise = (-promise if here.opposed else promise) - doubt / 16
+                promise = (-promise if here.flips_sign else promise) - doubt / 16
                 above = plies[ply - 1]
                 current = actions[above.first + above.current - 1]
                 waiting = actions[above.first + above.open]
@@ -351,7 +351,7 @@ def alpha_beta(work, page, rules, budget):
                 waiting.order = current.order
                 waiting.row = row
                 waiting.promise = position.reward + promise
-                if depth >= ENDLESS >> 1 and not here.opposed:
+                if depth >= ENDLESS >> 1 and not here.flips_sign:
                     waiting.order += KEEPS_TURN << 20
                 above.open += 1
                 ply -= 1
@@ -514,7 +514,7 @@ def alpha_beta(work, page, rules, budget):
                 tally.proven = proof
                 tally.score = score
                 return LoopStatus.DONE
-            if here.opposed:
+            if here.flips_sign:
                 score = -score
                 kind = (kind >> 1) | ((kind & LOWER) << 1)
                 proof = (proof >> 1) | ((proof & LOWER) << 1)

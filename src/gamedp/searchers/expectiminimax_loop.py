@@ -62,7 +62,7 @@ come back with other numbers of plies left, and neither entry in the table may d
 NONE, STAR1, STAR2 = range(3)
 
 PLY = Fields(
-    "row first count current mover rest best_place hash last_kind opposed probed range_true "
+    "row first count current mover rest best_place hash last_kind flips_sign probed range_true "
     "all_true action_true first_row outcomes outcome stage",
     "alpha beta original best low high reward sum sum_low sum_high child_alpha child_beta",
 )
@@ -153,16 +153,16 @@ def expectiminimax(work, page, rules, budget):
             above = plies[ply - 1]
             row = here.row
             position = positions[row]
-            mover, opposed = position.mover, position.opposed
+            mover, flips_sign = position.mover, position.flips_sign
             low, high = position.low, position.high
             alpha, beta = above.child_alpha, above.child_beta
-            if opposed:
+            if flips_sign:
                 alpha, beta = -beta, -alpha
                 low, high = -high, -low
             rest = above.rest
             if rest < ENDLESS:
                 rest -= 1
-            here.opposed = opposed
+            here.flips_sign = flips_sign
             tally.nodes += 1
             phase = RETURN
             is_true = position.is_true
@@ -276,7 +276,7 @@ def expectiminimax(work, page, rules, budget):
                     tally.wanted = place
                     if after < 0 or after >= num_players:
                         return LoopStatus.BAD_OUTCOME
-                    opposed = (after ^ position.swapped) != mover
+                    flips_sign = (after ^ position.swapped) != mover
                     if position.is_over:
                         if not abs(low) < infinity:
                             return LoopStatus.BAD_OUTCOME
@@ -293,7 +293,7 @@ def expectiminimax(work, page, rules, budget):
                         if not low <= high or low == infinity or high == -infinity:
                             return LoopStatus.BAD_OUTCOME
                         there = ends
-                        if opposed and ends != ESTIMATE:
+                        if flips_sign and ends != ESTIMATE:
                             there = LOW_END + HIGH_END - ends
                         if rest == 0 and there != ESTIMATE and low < high:
                             everything_true = 0
@@ -302,7 +302,7 @@ def expectiminimax(work, page, rules, budget):
                             else:
                                 low = high
                         fields[place, horizon] = there + KINDS * rest
-                    if opposed:
+                    if flips_sign:
                         low, high = -high, -low
                     if low == high:
                         solved_children += 1
@@ -310,7 +310,7 @@ def expectiminimax(work, page, rules, budget):
                             tally.largest = max(tally.largest, abs(low))
                         else:
                             endless = low
-                    position.opposed = opposed
+                    position.flips_sign = flips_sign
                     position.is_true = 1
                     position.low = low
                     position.high = high
@@ -405,7 +405,7 @@ def expectiminimax(work, page, rules, budget):
                 is_low = False
                 is_high = False
                 for k in range(place, last + 1):
-                    end = positions[k].low if positions[k].opposed else positions[k].high
+                    end = positions[k].low if positions[k].flips_sign else positions[k].high
                     if abs(end) < infinity:
                         hope += positions[k].probability * end
                     elif end < 0.0:
@@ -419,7 +419,7 @@ def expectiminimax(work, page, rules, budget):
                 if not wants_upper and not wants_lower:
                     place = last + 1
                 while place <= last:
-                    wants = wants_upper if positions[place].opposed else wants_lower
+                    wants = wants_upper if positions[place].flips_sign else wants_lower
                     if wants and positions[place].low < positions[place].high:
                         break
                     low += positions[place].probability * positions[place].low
@@ -441,7 +441,7 @@ def expectiminimax(work, page, rules, budget):
                 if place < last:
                     low += positions[place + 1].rest_low
                     high += positions[place + 1].rest_high
-                if positions[place].opposed:
+                if positions[place].flips_sign:
                     child_alpha = min(divided_jit(alpha - high, probability), LARGE)
                 else:
                     child_beta = max(divided_jit(beta - low, probability), -LARGE)
@@ -526,7 +526,7 @@ def expectiminimax(work, page, rules, budget):
                 tally.proven = is_true
                 tally.ply = 0
                 return LoopStatus.DONE
-            if here.opposed:
+            if here.flips_sign:
                 score = -score
                 kind = (kind >> 1) | ((kind & LOWER) << 1)
             ply -= 1

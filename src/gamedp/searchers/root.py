@@ -112,7 +112,7 @@ class Root:
 
     @property
     def half(self) -> float:
-        """Half of what two players' payoffs add up to: with it taken off, they are opposed."""
+        """Half of what two players' payoffs add up to: with it taken off, they add up to 0."""
         return self.rules.constant_sum / 2 if self.rules.num_players == 2 else 0.0
 
     def value(self, score: float) -> float:

@@ -134,7 +134,7 @@ QUESTION = Fields("what row first last number action mover material fault", "rew
 """What a loop asks of the rules, see :mod:`gamedp.searchers.position_loop`; the only one, too."""
 
 POSITION = Fields(
-    "is_over mover swapped is_rounded ending block material opposed is_true",
+    "is_over mover swapped is_rounded ending block material flips_sign is_true",
     "probability banked low high ending_low ending_high estimate reward rest_low rest_high",
 )
 """What the rules say of a position before it is searched, and what searchers add to it."""

@@ -23,7 +23,7 @@ from gamedp.searchers.stacks import PLIES, POSITIONS, Fields, LoopStatus
 NEXT, RETURN, BEGIN = range(1, 4)
 
 MINIMAX_PLY = Fields(
-    "row first count current rest opposed first_row outcomes outcome all_proven most",
+    "row first count current rest flips_sign first_row outcomes outcome all_proven most",
     "best sum reward low high",
 )
 """A position on the way, its actions, and the outcomes of the one that is being searched."""
@@ -141,7 +141,7 @@ def minimax(work, page, rules, budget):
                 above = plies[ply - 1]
                 here.rest = above.rest - 1
                 swaps = position.swapped
-                here.opposed = (mover ^ swaps) != positions[above.row].mover
+                here.flips_sign = (mover ^ swaps) != positions[above.row].mover
             low, high = position.low, position.high
             if position.is_over:
                 if not abs(low) < infinity:
@@ -241,7 +241,7 @@ def minimax(work, page, rules, budget):
                 return LoopStatus.DONE
             if abs(score) > tally.largest:
                 tally.largest = abs(score)
-            if here.opposed:
+            if here.flips_sign:
                 score = -score
             row = here.row
             ply -= 1

@@ -64,7 +64,9 @@ class Flattened:
 
     def initial_state(self) -> list[tuple[float, Position]]:
         """Return the positions at the start."""
-        return [(chance, self._begin(context)) for chance, context in self.rules.initial()]
+        return [
+            (probability, self._begin(context)) for probability, context in self.rules.initial()
+        ]
 
     def is_terminal(self, position: Position) -> bool:
         """Say whether the whole game is over."""
@@ -97,8 +99,8 @@ class Flattened:
 
     def _possible(self, context: Any, state: Any, action: int) -> bool:
         """Say whether an action, and whatever follows it, can end as the context allows."""
-        for chance, following in self.stage.game.outcomes(state, action):
-            if chance <= 0:
+        for probability, following in self.stage.game.outcomes(state, action):
+            if probability <= 0:
                 continue
             if self._ends(following):
                 if not self.rules.call("allows", context, following):
@@ -116,8 +118,8 @@ class Flattened:
         if self._ends(state):
             yield 1.0, self._begin(self.rules.call("following", context, state))
             return
-        for chance, following in self.stage.game.outcomes(state, action):
-            yield chance, Position(context, following)
+        for probability, following in self.stage.game.outcomes(state, action):
+            yield probability, Position(context, following)
 
     def reward(self, position: Position, action: int, player: int) -> float:
         """Return what the stage pays on the way, or the context at the stage's end."""

@@ -176,10 +176,11 @@ class StagedModel:
     def starts(self) -> list[tuple[float, Any]]:
         """The initial distribution as (probability, context) pairs, scaled to sum to one."""
         pairs = self.rules.initial()
-        probabilities = np.array([chance for chance, _ in pairs], np.float64)
+        probabilities = np.array([probability for probability, _ in pairs], np.float64)
         scale(np.array([0, len(probabilities)]), probabilities)
         return [
-            (chance, pair[1]) for chance, pair in zip(probabilities.tolist(), pairs, strict=True)
+            (probability, pair[1])
+            for probability, pair in zip(probabilities.tolist(), pairs, strict=True)
         ]
 
     @property
@@ -190,8 +191,10 @@ class StagedModel:
     @property
     def initial_probabilities(self) -> NDArray[np.float64]:
         """How likely each is, with a minus sign where the players have changed places."""
-        pairs = [(chance, self.index(context)[1]) for chance, context in self.starts]
-        return np.array([-chance if swapped else chance for chance, swapped in pairs])
+        pairs = [(probability, self.index(context)[1]) for probability, context in self.starts]
+        return np.array(
+            [-probability if swapped else probability for probability, swapped in pairs]
+        )
 
     def digest(self) -> str:
         """Return the SHA-256 of the stage, and of what the rules say of every context.

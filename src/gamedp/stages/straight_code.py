@@ -220,8 +220,8 @@ class _Writer:
         reward = program.rewards[choice]
         result = self._constant(reward) if reward else None
         for transition in range(*program.transition_offsets[choice : choice + 2].tolist()):
-            chance = self._constant(program.probabilities[transition])
+            probability = self._constant(program.probabilities[transition])
             values = self.builder.load(self._place(program.rows[transition]))
-            product = self.builder.fmul(chance, values)
+            product = self.builder.fmul(probability, values)
             result = product if result is None else self.builder.fadd(result, product)
         return result

@@ -65,17 +65,17 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     """
     choices_from = as_integers("choice_offsets", choice_offsets)
     transitions_from = as_integers("transition_offsets", transition_offsets)
-    targets = as_integers("successors", successors)
-    chances = as_numbers("probabilities", probabilities)
-    if len(targets) != len(chances):
+    successors = as_integers("successors", successors)
+    probabilities = as_numbers("probabilities", probabilities)
+    if len(successors) != len(probabilities):
         message = (
-            f"there are {len(targets):,} successors and {len(chances):,} probabilities; "
+            f"there are {len(successors):,} successors and {len(probabilities):,} probabilities; "
             "every transition needs one of each."
         )
         raise InvalidModelError(message)
     num_choices = max(0, len(transitions_from) - 1)
     check_offsets("choice_offsets", choices_from, num_choices, "state", "choices")
-    check_offsets("transition_offsets", transitions_from, len(targets), "choice", "transitions")
+    check_offsets("transition_offsets", transitions_from, len(successors), "choice", "transitions")
     num_states = len(choices_from) - 1
     if num_states == 0:
         message = "the model has no states; choice_offsets has one entry more than there are."
@@ -85,23 +85,25 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     rows = Rows(choices_from, transitions_from, labels)
     movers, num_players = _movers(players, num_players, num_states)
     constant_sum = _constant_sum(constant_sum, num_players)
-    check_outcomes(rows, targets, chances, num_players)
-    transitions_from, targets, chances = merged(transitions_from, targets, chances)
-    scale(transitions_from, chances)
+    check_outcomes(rows, successors, probabilities, num_players)
+    transitions_from, successors, probabilities = merged(
+        transitions_from, successors, probabilities
+    )
+    scale(transitions_from, probabilities)
     ends, received = endings(terminals, payoffs, choices_from, num_players, constant_sum)
-    starts, start_chances = _start(initial, num_states, num_players)
+    starts, start_probabilities = _start(initial, num_states, num_players)
     return {
         "choice_offsets": choices_from,
         "transition_offsets": transitions_from,
-        "successors": targets.astype(np.int32 if num_states < 2**31 else np.int64, copy=False),
-        "probabilities": chances,
+        "successors": successors.astype(np.int32 if num_states < 2**31 else np.int64, copy=False),
+        "probabilities": probabilities,
         "rewards": checked_rewards(rewards, rows, num_players),
         "players": movers,
         "terminals": ends,
         "payoffs": received,
         "action_labels": labels,
         "initial_states": starts,
-        "initial_probabilities": start_chances,
+        "initial_probabilities": start_probabilities,
         "num_players": num_players,
         "constant_sum": constant_sum,
     }
@@ -173,26 +175,26 @@ def _start(
         pairs = [pairs]  # to be refused in words
     total: dict[tuple[int, bool], float] = {}
     for pair in pairs:
-        chance, state = _start_pair(pair)
+        probability, state = _start_pair(pair)
         if not 0 <= state < num_states:
             message = (
                 f"the initial state {state} does not exist; states are numbered 0 to "
                 f"{num_states - 1}."
             )
             raise InvalidModelError(message)
-        if not math.isfinite(chance) or (chance < 0 and num_players != 2):
+        if not math.isfinite(probability) or (probability < 0 and num_players != 2):
             message = (
-                f"the game starts in state {state} with probability {chance!r}; a probability is a "
-                "number from 0 to 1 (negative only with num_players=2, for players who have "
+                f"the game starts in state {state} with probability {probability!r}; a probability "
+                "is a number from 0 to 1 (negative only with num_players=2, for players who have "
                 "changed places)."
             )
             raise InvalidModelError(message)
-        if 0 < abs(chance) < LEAST_PROBABILITY:
-            message = f"the game starts in state {state} with probability {chance!r}. {FAINT}"
+        if 0 < abs(probability) < LEAST_PROBABILITY:
+            message = f"the game starts in state {state} with probability {probability!r}. {FAINT}"
             raise InvalidModelError(message)
-        if chance:
-            key = (state, chance < 0)
-            total[key] = total.get(key, 0.0) + chance
+        if probability:
+            key = (state, probability < 0)
+            total[key] = total.get(key, 0.0) + probability
     size = sum(map(abs, total.values()))
     if abs(size - 1) > SUM_TOLERANCE:
         message = (
@@ -201,19 +203,19 @@ def _start(
         )
         raise InvalidModelError(message)
     states = np.array([state for state, _ in total], np.int64)
-    chances = np.array(list(total.values()), np.float64)
-    scale(np.array([0, len(chances)]), chances)
-    return states, chances
+    probabilities = np.array(list(total.values()), np.float64)
+    scale(np.array([0, len(probabilities)]), probabilities)
+    return states, probabilities
 
 
 def _start_pair(pair: Any) -> tuple[float, int]:
     try:
-        chance, state = pair
-        chance = as_real(chance)
+        probability, state = pair
+        probability = as_real(probability)
     except (TypeError, ValueError, OverflowError):
         message = (
             f"initial contains {shown(pair)}; it must be one state, or a list of "
             "(probability, state) pairs."
         )
         raise InvalidModelError(message) from None
-    return chance, as_index("an initial state", state)
+    return probability, as_index("an initial state", state)

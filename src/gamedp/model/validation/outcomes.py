@@ -120,11 +120,11 @@ def merged(
 
 
 def _add_up_duplicates(
-    offsets: Integers, targets: Integers, probabilities: Floats, keep: NDArray[np.bool_]
+    offsets: Integers, successors: Integers, probabilities: Floats, keep: NDArray[np.bool_]
 ) -> Floats:
     """Add what is there twice to the first of its kind, and clear `keep` for the others."""
-    falls = np.zeros(len(targets) + 1, np.int64)
-    falls[1:-1] = targets[1:] <= targets[:-1]
+    falls = np.zeros(len(successors) + 1, np.int64)
+    falls[1:-1] = successors[1:] <= successors[:-1]
     falls[offsets] = 0  # the first of each row has nothing before it
     suspects = np.add.reduceat(falls, offsets)[:-1] > 0 if falls.any() else np.zeros(0, np.bool_)
     if not suspects.any():
@@ -132,10 +132,10 @@ def _add_up_duplicates(
     lengths = np.diff(offsets)
     places = np.flatnonzero(np.repeat(suspects, lengths) & keep)
     rows = np.repeat(np.cumsum(suspects), lengths)[places]
-    order = _by_row_and_target(rows, targets[places])
+    order = _by_row_and_successor(rows, successors[places])
     places, rows = places[order], rows[order]
     first = np.ones(len(places), np.bool_)
-    first[1:] = (np.diff(rows) != 0) | (np.diff(targets[places]) != 0)
+    first[1:] = (np.diff(rows) != 0) | (np.diff(successors[places]) != 0)
     if first.all():
         return probabilities
     keep[places[~first]] = False
@@ -163,9 +163,9 @@ def _sums(numbers: Floats, starts: NDArray[np.intp]) -> Floats:
     return totals
 
 
-def _by_row_and_target(rows: Integers, targets: Integers) -> NDArray[np.intp]:
+def _by_row_and_successor(rows: Integers, successors: Integers) -> NDArray[np.intp]:
     """Return a stable order by both."""
-    width = int(targets.max(initial=0)) + 1
+    width = int(successors.max(initial=0)) + 1
     if width * (int(rows.max(initial=0)) + 1) > LARGEST:
-        return np.lexsort((targets, rows))
-    return np.argsort(rows * width + targets, kind="stable")  # many times as fast
+        return np.lexsort((successors, rows))
+    return np.argsort(rows * width + successors, kind="stable")  # many times as fast

@@ -81,12 +81,21 @@ def solve_acyclic(
     policy[model.terminals] = acyclic.NONE
     cursor = np.zeros(2, np.int64)
     stack = np.empty(model.num_states, model.successors.dtype)
-    next_edge = np.empty(model.num_states, np.int64)
+    next_transition = np.empty(model.num_states, np.int64)
     found = acyclic.MORE
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
         while found == acyclic.MORE:
             found = acyclic.search_jit(
-                VISITS, equation, probable, cursor, stack, next_edge, status, values, errors, policy
+                VISITS,
+                equation,
+                probable,
+                cursor,
+                stack,
+                next_transition,
+                status,
+                values,
+                errors,
+                policy,
             )
             done = int(cursor[acyclic.START])
             reporter.report(done, model.num_states, f"{done:,} of {model.num_states:,} states seen")

@@ -197,7 +197,7 @@ class Component:
         sizes = self.size, self.run.equation.discount, self.block
         if not self.is_expensive:
             terms, _ = sparse_elimination.eliminate_jit(*sizes, MOST, self.numbers)
-            if terms != sparse_elimination.DEAR:
+            if terms != sparse_elimination.TOO_EXPENSIVE:
                 return bool(terms >= 0)
             self.is_expensive = True
         repeats = 1 + TRANSITIONS // (self.size + self.lengths[1])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.graph.sets import positive
+from gamedp.graph.sets import attractor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def proper_policy(run: Run) -> NDArray[np.int64]:
         ends = np.zeros(model.num_states, np.bool_)
         ends[model.terminals] = True
         everyone = np.ones(model.num_states, np.bool_)
-        _, via = positive(structure, everyone, ends, np.ones(model.num_choices, np.bool_))
+        _, via = attractor(structure, everyone, ends, np.ones(model.num_choices, np.bool_))
         policy = np.where(inner & (via >= 0), via, policy)
     return policy.astype(np.int64)
 

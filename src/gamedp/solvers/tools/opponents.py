@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.graph.sets import almost_sure, end_components, first_choices, leads_into, positive
+from gamedp.graph.sets import almost_sure, attractor, end_components, first_choices, leads_into
 from gamedp.model.objectives import (
     AverageReward,
     Discounted,
@@ -153,7 +153,7 @@ class Opponents:
         if not self.may_wait or not below.any():
             return np.zeros_like(below), np.full(len(below), -1, np.int64)
         active = best & below[structure.owners]
-        out, via = positive(structure, ~self.improver, ~below, active)
+        out, via = attractor(structure, ~self.improver, ~below, active)
         stuck = below & ~out
         keeps = first_choices(structure, active & ~leads_into(structure, out))
         return stuck, np.where(stuck & self.improver, keeps, np.where(out, via, -1))
@@ -280,7 +280,7 @@ class _Finder:
     def _reachability(self, objective: Reachability) -> Opponents:
         """Let the one who wants to reach improve, from a policy that attracts."""
         active = ~self.over[self.structure.owners]
-        _, via = positive(self.structure, self.maximise, objective.target, active)
+        _, via = attractor(self.structure, self.maximise, objective.target, active)
         return self._made(maximise=True, via=via)
 
     def _until(self) -> Opponents | Refusal:
@@ -327,7 +327,7 @@ class _Finder:
         good[self.structure.owners[stays & (model.rewards != 0)]] = True
         everything = np.ones(model.num_choices, np.bool_)
         improver = self.maximise if maximise else ~self.maximise
-        _, via = positive(self.structure, improver, good, everything)
+        _, via = attractor(self.structure, improver, good, everything)
         return self._made(maximise=maximise, via=via, may_wait=True)
 
     def _signs(self, labels: Integers, stays: Flags) -> tuple[Integers, Flags]:

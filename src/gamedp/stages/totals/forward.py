@@ -16,7 +16,7 @@ from gamedp.rules.staged import StagedRules
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
-from gamedp.stages.totals.layers import Edges, Layer
+from gamedp.stages.totals.layers import Layer, Transitions
 from gamedp.stages.totals.result import UNIT, Distribution
 from gamedp.stages.totals.unfolded import not_whole, unfolded_stage
 
@@ -54,29 +54,29 @@ class ForwardPass:
         rules, size = self.model.rules, self.model.codec.size
         slots = np.full(size * self.model.num_players, -1, np.int32)
         layers: dict[int, Layer] = {}
-        for chance, start in self.model.starts if context is None else [(1.0, context)]:
-            if chance > 0:
+        for probability, start in self.model.starts if context is None else [(1.0, context)]:
+            if probability > 0:
                 code, swapped = self.model.index(start)
                 rank = int(rules.call("rank", self.model.state(code)))
                 zero = np.zeros(1, np.int64)
                 key = zero + code + size * swapped
-                edge = Edges(zero, key, zero + rank, zero, np.array([chance]))
+                transition = Transitions(zero, key, zero + rank, zero, np.array([probability]))
                 origin = Layer(zero, zero, zero, zero, np.ones(1))
-                off = 0.0 if chance == 1 else 4 * UNIT  # two units in the last place
-                layers.setdefault(rank, Layer()).take(edge, slots, origin, off)
+                off = 0.0 if probability == 1 else 4 * UNIT  # two units in the last place
+                layers.setdefault(rank, Layer()).take(transition, slots, origin, off)
         found: dict[int, list[float]] = {}
         error = 0.0
         with ThreadPoolExecutor(_processors()) as pool:
             while layers:
                 rank = max(layers)
                 layer = layers.pop(rank)
-                edges, over, payoffs = self._expand(layer, rank, pool)
+                transitions, over, payoffs = self._expand(layer, rank, pool)
                 for total, parts in layer.totals(over, payoffs).items():
                     found.setdefault(total, []).extend(parts)
                     error = max(error, layer.relative_error)
                 after = layer.relative_error + self.unfolded.relative_error
-                for target in np.unique(edges.ranks).tolist():
-                    part = edges.some(edges.ranks == target)
+                for target in np.unique(transitions.ranks).tolist():
+                    part = transitions.some(transitions.ranks == target)
                     layers.setdefault(target, Layer()).take(part, slots, layer, after)
         totals = np.array(sorted(found), np.int64)
         probabilities = np.array([math.fsum(found[total]) for total in totals.tolist()])
@@ -87,21 +87,21 @@ class ForwardPass:
 
     def _expand(
         self, layer: Layer, rank: int, pool: ThreadPoolExecutor
-    ) -> tuple[Edges, NDArray[np.int64], NDArray[np.int64]]:
-        """Return the edges that lead on from a layer; the slots where play ends, with payoffs."""
+    ) -> tuple[Transitions, NDArray[np.int64], NDArray[np.int64]]:
+        """Return the transitions from a layer on; the slots where play ends, with payoffs."""
         firsts = range(0, len(layer.keys), CONTEXTS)
         parts = [layer.keys[first : first + CONTEXTS] for first in firsts]
         # A policy in Python is called in one thread only.
         results = list((pool.map if self.policy is None else map)(self._expand_some, parts))
-        edges, over, payoffs = [], [], []
+        transitions, over, payoffs = [], [], []
         for first, (some, ended, paid) in zip(firsts, results, strict=True):
-            edges.append(some._replace(sources=some.sources + first))
+            transitions.append(some._replace(sources=some.sources + first))
             over.append(ended + first)
             payoffs.append(paid)
-        result = Edges.joined(edges)
+        result = Transitions.joined(transitions)
         bad = np.flatnonzero(result.ranks >= rank)
         if len(bad):
-            source, target = layer.keys[result.sources[bad[0]]], result.targets[bad[0]]
+            source, target = layer.keys[result.sources[bad[0]]], result.successors[bad[0]]
             message = (
                 f"{shown(self._context(source))} leads to {shown(self._context(target))} of the "
                 f"same rank {rank}. The distribution of a total is found for games whose rank() "
@@ -115,7 +115,7 @@ class ForwardPass:
 
     def _expand_some(
         self, keys: NDArray[np.int64]
-    ) -> tuple[Edges, NDArray[np.int64], NDArray[np.int64]]:
+    ) -> tuple[Transitions, NDArray[np.int64], NDArray[np.int64]]:
         """Do `_expand` for some contexts of a layer."""
         size = self.model.codec.size
         swapped, codes = keys >= size, keys % size
@@ -140,14 +140,14 @@ class ForwardPass:
         shifts = rewards + self.unfolded.paid[nodes]
         shifts[swapped[sources]] *= -1
         sides = onward.swaps[sources, ends] ^ swapped[sources]
-        edges = Edges(
+        transitions = Transitions(
             sources,
             onward.following[sources, ends] + size * sides,
             onward.ranks[sources, ends],
             shifts,
             probabilities[rows, nodes],
         )
-        return edges, over, payoffs
+        return transitions, over, payoffs
 
     def _recount(self, codes: NDArray[np.int64], onward: Any) -> Any:
         """Return what the other game counts; refuse one that leads elsewhere."""

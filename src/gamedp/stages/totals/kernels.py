@@ -55,8 +55,8 @@ def spread(program: Program, nodes: Nodes, policy: Integers, weights: Floats) ->
         origin = program.transition_offsets[program.choice_offsets[place]]
         choice = policy[place]
         for t in range(program.transition_offsets[choice], program.transition_offsets[choice + 1]):
-            target = nodes.successors[nodes.firsts[node] + t - origin]
-            weights[target] += weights[node] * program.probabilities[t]
+            successor = nodes.successors[nodes.firsts[node] + t - origin]
+            weights[successor] += weights[node] * program.probabilities[t]
 
 
 spread_jit: Any = compiled(spread)
@@ -136,10 +136,10 @@ def spread_block(
             for t in range(
                 program.transition_offsets[choice], program.transition_offsets[choice + 1]
             ):
-                target = nodes.successors[nodes.firsts[node] + t - origin]
+                successor = nodes.successors[nodes.firsts[node] + t - origin]
                 probability = program.probabilities[t]
                 for column in range(LANES):
-                    weights[target, column] += part[column] * probability
+                    weights[successor, column] += part[column] * probability
 
 
 spread_block_jit: Any = compiled(spread_block)
@@ -242,31 +242,31 @@ move_jit: Any = compiled(move)
 
 def push(
     sources: Integers,
-    targets: Integers,
+    successors: Integers,
     shifts: Integers,
     weights: Floats,
     source_starts: Integers,
     source_lows: Integers,
     source_highs: Integers,
     source_pool: Floats,
-    target_starts: Integers,
-    target_lows: Integers,
-    target_pool: Floats,
+    successor_starts: Integers,
+    successor_lows: Integers,
+    successor_pool: Floats,
 ) -> None:
-    """Add the totals of the sources, shifted and weighted, to those of their targets, edge by edge.
+    """Add the totals of the sources, shifted and weighted, to those of their successors.
 
     The totals of slot s are ``low[s] .. high[s]``; their probabilities begin at ``start[s]`` in the
     pool.
     """
-    for edge in range(len(sources)):
-        source = sources[edge]
-        target = targets[edge]
-        weight = weights[edge]
+    for t in range(len(sources)):
+        source = sources[t]
+        successor = successors[t]
+        weight = weights[t]
         first = source_starts[source]
-        shift = source_lows[source] + shifts[edge] - target_lows[target]
-        place = target_starts[target] + shift
+        shift = source_lows[source] + shifts[t] - successor_lows[successor]
+        place = successor_starts[successor] + shift
         for k in range(source_highs[source] - source_lows[source] + 1):
-            target_pool[place + k] += weight * source_pool[first + k]
+            successor_pool[place + k] += weight * source_pool[first + k]
 
 
 push_jit: Any = compiled(push)

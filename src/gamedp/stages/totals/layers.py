@@ -12,37 +12,37 @@ from gamedp.stages.totals.result import UNIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Edges", "Layer"]
+__all__ = ["Layer", "Transitions"]
 
 
-class Edges(NamedTuple):
-    """Where play leads to from the contexts of one rank: n edges.
+class Transitions(NamedTuple):
+    """Where play leads to from the contexts of one rank: n transitions.
 
-    `sources` are slots of that rank, `targets` keys of contexts, `shifts` what is earned.
+    `sources` are slots of that rank, `successors` keys of contexts, `shifts` what is earned.
     """
 
     sources: NDArray[np.int64]
-    targets: NDArray[np.int64]
+    successors: NDArray[np.int64]
     ranks: NDArray[np.int64]
     shifts: NDArray[np.int64]
     weights: NDArray[np.float64]
 
-    def some(self, chosen: NDArray[np.bool_]) -> Edges:
-        """Return the edges that are chosen."""
-        return Edges(
+    def some(self, chosen: NDArray[np.bool_]) -> Transitions:
+        """Return the transitions that are chosen."""
+        return Transitions(
             self.sources[chosen],
-            self.targets[chosen],
+            self.successors[chosen],
             self.ranks[chosen],
             self.shifts[chosen],
             self.weights[chosen],
         )
 
     @classmethod
-    def joined(cls, parts: list[Edges]) -> Edges:
-        """Return all edges of some parts, in their order."""
+    def joined(cls, parts: list[Transitions]) -> Transitions:
+        """Return all transitions of some parts, in their order."""
         return cls(
             np.concatenate([part.sources for part in parts]),
-            np.concatenate([part.targets for part in parts]),
+            np.concatenate([part.successors for part in parts]),
             np.concatenate([part.ranks for part in parts]),
             np.concatenate([part.shifts for part in parts]),
             np.concatenate([part.weights for part in parts]),
@@ -73,24 +73,26 @@ class Layer:
         """
         return self.before + (int(self.additions.max(initial=0)) + 2) * UNIT
 
-    def take(self, edges: Edges, slots: NDArray[np.int32], source: Layer, error: float) -> None:
-        """Add the totals of another layer, which are off by `error`, along `edges` to this one."""
+    def take(
+        self, transitions: Transitions, slots: NDArray[np.int32], source: Layer, error: float
+    ) -> None:
+        """Add the totals of another layer, off by `error`, along `transitions` to this one."""
         from gamedp.stages.totals import kernels  # noqa: PLC0415
 
-        found = np.empty(len(edges.targets), np.int64)
-        new = kernels.enlist_jit(edges.targets, slots, len(self.keys), found)
-        places = slots[edges.targets].astype(np.int64)
+        found = np.empty(len(transitions.successors), np.int64)
+        new = kernels.enlist_jit(transitions.successors, slots, len(self.keys), found)
+        places = slots[transitions.successors].astype(np.int64)
         self.keys = np.concatenate([self.keys, found[:new]])
         lows = np.concatenate([self.lows, np.full(new, np.iinfo(np.int64).max)])
         highs = np.concatenate([self.highs, np.full(new, np.iinfo(np.int64).min)])
-        np.minimum.at(lows, places, source.lows[edges.sources] + edges.shifts)
-        np.maximum.at(highs, places, source.highs[edges.sources] + edges.shifts)
+        np.minimum.at(lows, places, source.lows[transitions.sources] + transitions.shifts)
+        np.maximum.at(highs, places, source.highs[transitions.sources] + transitions.shifts)
         self._lay_out(lows, highs)
         counts = np.bincount(places, minlength=len(lows))
         counts[: len(self.additions)] += self.additions
         self.additions, self.before = counts, max(self.before, error)
         kernels.push_jit(
-            edges.sources, places, edges.shifts, edges.weights,
+            transitions.sources, places, transitions.shifts, transitions.weights,
             source.starts, source.lows, source.highs, source.pool,
             self.starts, self.lows, self.pool,
         )  # fmt: skip

@@ -115,7 +115,7 @@ def end_probabilities(
     >>> game = Kniffel(dice=1, faces=2, throws=1)
     >>> only_the_ones = Sheet(upper=0, boxes=game.all_boxes - 1, bonus=0)
     >>> ends = gamedp.stages.end_probabilities(gamedp.solve(game, tolerance=1e-9), only_the_ones)
-    >>> sorted((end.points, chance) for end, chance in ends.items())
+    >>> sorted((end.points, probability) for end, probability in ends.items())
     [(0, 0.5), (1, 0.5)]
     """
     forward_pass = ForwardPass(solution, policy, None)
@@ -129,10 +129,10 @@ def end_probabilities(
         raise UnknownStateError(message)
     probabilities = forward_pass.probabilities(codes, onward)[0]
     result: dict[Any, float] = {}
-    for node, chance in zip(
+    for node, probability in zip(
         forward_pass.unfolded.end_of_node.tolist(), probabilities.tolist(), strict=True
     ):
-        if chance > 0:
+        if probability > 0:
             end = forward_pass.model.stage.state(int(forward_pass.model.stage.terminals[node]))
-            result[end] = result.get(end, 0.0) + chance
+            result[end] = result.get(end, 0.0) + probability
     return result

@@ -67,7 +67,7 @@ class Distribution:
 
     def expectation(self, worth: Callable[[int], float]) -> float:
         """Return the expectation of ``worth(total)``."""
-        return math.fsum(chance * worth(total) for total, chance in self)
+        return math.fsum(probability * worth(total) for total, probability in self)
 
     @property
     def mean(self) -> float:

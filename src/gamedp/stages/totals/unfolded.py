@@ -84,12 +84,12 @@ class Unfolded:
             firsts.append(len(successors))
             errors[number] += reads[number] * UNIT  # of adding up; all that leads here is known
             for following, reward, probability in _transitions(stage, state):
-                target = numbers[following, paid + reward]
-                successors.append(target)
+                successor = numbers[following, paid + reward]
+                successors.append(successor)
                 # Of the product, and of a probability that is off by two units in the last place.
                 step = 0.0 if probability == 1 else 5 * UNIT
-                errors[target] = max(errors[target], errors[number] + step)
-                reads[target] += 1
+                errors[successor] = max(errors[successor], errors[number] + step)
+                reads[successor] += 1
         places = {state: place for place, state in enumerate(inner)}
         places_of_ends = {state: place for place, state in enumerate(ends)}
         over = [(number, key) for key, number in numbers.items() if key[0] in places_of_ends]

@@ -9,7 +9,7 @@ import numpy as np
 
 from gamedp.bellman.equation import Equation, unordered_equation
 from gamedp.graph.graph import Graph
-from gamedp.graph.sets import positive
+from gamedp.graph.sets import attractor
 from gamedp.graph.structure import Structure
 from gamedp.runtime.floats import UNIT
 
@@ -334,9 +334,9 @@ class _Chain:
         """Change a policy so that it comes to one class from everywhere."""
         everyone = np.ones(len(policy), np.bool_)
         others = (self.classes >= 0) & (self.classes != best)
-        astray, _ = positive(self.structure, everyone, others, everyone)
+        astray, _ = attractor(self.structure, everyone, others, everyone)
         whole = Structure.of(*self.equation.graph)
-        _, towards = positive(
+        _, towards = attractor(
             whole, everyone, ~astray, np.ones(len(self.equation.constants), np.bool_)
         )
         policy[astray] = towards[astray]

@@ -23,7 +23,7 @@ import numpy as np
 
 from gamedp.bellman import average, way_totals, ways as kernels
 from gamedp.bellman.ways import STAY
-from gamedp.graph.sets import positive
+from gamedp.graph.sets import attractor
 from gamedp.model.model import Model
 from gamedp.results.solution import Status
 from gamedp.runtime.floats import TINY, UNIT
@@ -279,7 +279,7 @@ class Ways:
             at = np.zeros(model.num_states, np.bool_)
             at[structure.owners[ends]] = True
             everyone = np.ones(model.num_states, np.bool_)
-            _, towards = positive(structure, everyone, at, structure.stays)
+            _, towards = attractor(structure, everyone, at, structure.stays)
             left = is_inside & ~stays
             policy[left] = towards[left]
             policy[structure.owners[ends]] = ends

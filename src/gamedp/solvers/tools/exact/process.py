@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import GamedpError, InvalidModelError
-from gamedp.graph.sets import positive as attracted
+from gamedp.graph.sets import attractor
 from gamedp.graph.structure import Structure
 from gamedp.results.solution import Status
 from gamedp.solvers.tools.exact.rationals import Rational, rational
@@ -47,7 +47,7 @@ class Terms:
     def result(self, values: list[Rational]) -> Rational:
         """Return what the choice is worth."""
         return self.constant + sum(
-            (chance * values[state] for state, chance in self.probabilities.items()),
+            (probability * values[state] for state, probability in self.probabilities.items()),
             start=rational(0),
         )
 
@@ -103,9 +103,9 @@ class Process:
             guess = np.where(ends, -1, model.choice_offsets[:-1])
         kept = np.zeros(model.num_choices, np.bool_)
         kept[guess[guess >= 0]] = True
-        if self.problem.discount < 1 or attracted(structure, everyone, ends, kept)[0].all():
+        if self.problem.discount < 1 or attractor(structure, everyone, ends, kept)[0].all():
             return guess
-        return attracted(structure, everyone, ends, np.ones_like(kept))[1].astype(np.int64)
+        return attractor(structure, everyone, ends, np.ones_like(kept))[1].astype(np.int64)
 
     def _improve(self, policy: Integers, values: list[Rational]) -> bool:
         """Change the policy where another choice is strictly better; say if any is."""
@@ -136,11 +136,11 @@ class Process:
                 if row is None:
                     continue
                 constant, left = row.constant, {}
-                for successor, chance in row.probabilities.items():
+                for successor, probability in row.probabilities.items():
                     if successor in place:
-                        left[place[successor]] = chance
+                        left[place[successor]] = probability
                     else:
-                        constant += chance * values[successor]
+                        constant += probability * values[successor]
                 system.append(left)
                 known.append(constant)
             solved = solve_linear_system(system, known, self.work.check_limits)

@@ -147,7 +147,7 @@ class RationalModel:
             _Asker(model, model.rules).ask(probabilities, rewards, payoffs)
         return cls(model, probabilities, rewards, payoffs, rational(model.constant_sum))
 
-    def chance(self, choice: int) -> list[Rational]:
+    def probabilities_of(self, choice: int) -> list[Rational]:
         """Return the probabilities of a choice of the model, or of the unfolded one."""
         return self.probabilities[choice % self.model.num_choices]
 

@@ -63,8 +63,8 @@ def solve_linear_system(
     entries = [zero] * (count * count)
     for number, row in enumerate(rows):
         entries[number * count + number] = one
-        for column, chance in row.items():
-            entries[number * count + column] -= chance
+        for column, probability in row.items():
+            entries[number * count + column] -= probability
     matrix = flint.fmpq_mat(count, count, entries)
     solved = matrix.solve(flint.fmpq_mat(count, 1, known))
     return [solved[number, 0] for number in range(count)]
@@ -91,11 +91,11 @@ def _eliminated(
                 continue
             share = rows[user].pop(number)
             known[user] += share * known[number]
-            for column, chance in row.items():
-                rows[user][column] = rows[user].get(column, 0) + share * chance
+            for column, probability in row.items():
+                rows[user][column] = rows[user].get(column, 0) + share * probability
                 users[column].add(user)
     for number, row in enumerate(rows):
-        known[number] += sum(chance * known[column] for column, chance in row.items())
+        known[number] += sum(probability * known[column] for column, probability in row.items())
     return known
 
 
@@ -136,9 +136,10 @@ def _in_integers(
     """Return x - P x = b, each equation times what makes it one of integers."""
     matrix, right = [], []
     for number, (row, constant) in enumerate(zip(rows, known, strict=True)):
-        times = math.lcm(int(constant.q), *(int(chance.q) for chance in row.values()))
+        times = math.lcm(int(constant.q), *(int(probability.q) for probability in row.values()))
         entries = {
-            column: -int(chance.p) * (times // int(chance.q)) for column, chance in row.items()
+            column: -int(probability.p) * (times // int(probability.q))
+            for column, probability in row.items()
         }
         entries[number] = entries.get(number, 0) + times
         matrix.append(entries)

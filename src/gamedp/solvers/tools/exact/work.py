@@ -192,14 +192,14 @@ class Work:
         model, numbers = self.problem.model, self.numbers
         row = slice(*model.transition_offsets[choice : choice + 2].tolist())
         total = numbers.reward(choice)
-        for successor, sign, chance in zip(
+        for successor, sign, probability in zip(
             model.successors[row].tolist(),
             model.probabilities[row].tolist(),
-            numbers.chance(choice),
+            numbers.probabilities_of(choice),
             strict=True,
         ):
             value = values[successor]
-            total += chance * (numbers.constant_sum - value if sign < 0 else value)
+            total += probability * (numbers.constant_sum - value if sign < 0 else value)
         return total
 
 
@@ -219,8 +219,10 @@ class _Game:
     def outcomes(self, choice: int) -> Iterator[tuple[int, Rational]]:
         """Yield the successors of a choice with what they count: discounted probabilities."""
         successors = self.successors[self.offsets[choice] : self.offsets[choice + 1]]
-        for successor, chance in zip(successors, self.numbers.chance(choice), strict=True):
-            yield successor, self.discount * chance
+        for successor, probability in zip(
+            successors, self.numbers.probabilities_of(choice), strict=True
+        ):
+            yield successor, self.discount * probability
 
     def reward(self, choice: int) -> Rational:
         """Return what a choice earns, if the objective counts it."""
@@ -229,11 +231,11 @@ class _Game:
     def result(self, choice: int, values: list[Value]) -> Value:
         """Return what a choice is worth; only one of the two infinities is among the values."""
         total = self.reward(choice)
-        for successor, chance in self.outcomes(choice):
+        for successor, probability in self.outcomes(choice):
             value = values[successor]
             if is_infinite(value):
                 return value
-            total += chance * value
+            total += probability * value
         return total
 
     def is_below(self, value: Value, other: Value) -> bool:
@@ -341,12 +343,12 @@ class _Game:
         """Return what a choice earns for certain, known values included, and what is left."""
         constant = self.reward(choice)
         probabilities: dict[int, Rational] = {}
-        for successor, chance in self.outcomes(choice):
+        for successor, probability in self.outcomes(choice):
             number = int(class_of[successor])
             if number < 0:
-                constant += chance * known[successor]
+                constant += probability * known[successor]
             else:
-                probabilities[number] = probabilities.get(number, 0) + chance
+                probabilities[number] = probabilities.get(number, 0) + probability
         return Terms(constant, probabilities)
 
 

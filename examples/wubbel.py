@@ -107,11 +107,11 @@ table.known("    scores with no save at all", 1736, always_roll)
 # a product of the matrix with the vector of values, and what a change of players adds to it.
 
 model = solution.model
-worth = gamedp.Problem(model).constants() + model.transition_matrix @ solution.values
+choice_values = gamedp.Problem(model).constants() + model.transition_matrix @ solution.values
 
 undecided = np.flatnonzero(np.diff(model.choice_offsets) == 2)
 roll_choice = model.choice_offsets[undecided]
-margin = np.abs(worth[roll_choice + 1] - worth[roll_choice])
+margin = np.abs(choice_values[roll_choice + 1] - choice_values[roll_choice])
 _, own, opponent, turn = model.state(undecided[margin.argmin()])
 
 table.known("decisions between a roll and a save", 61_250, len(undecided))

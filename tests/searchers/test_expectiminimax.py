@@ -213,8 +213,8 @@ def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):
     kinds = set()
     for seed in range(4):
         game = kind(seed=seed, layers=4, width=3)
-        for depth in (1, 3, loop.ENDLESS):
-            plies = None if depth == loop.ENDLESS else depth
+        for depth in (1, 3, loop.UNLIMITED):
+            plies = None if depth == loop.UNLIMITED else depth
             plain = gamedp.searchers.Minimax(depth=plies).search(game, compile="never")
             truth = gamedp.searchers.Minimax().search(game, compile="never")
             root = root_of(game, None, "Expectiminimax", with_chance=True)

@@ -57,6 +57,11 @@ MOST_RATE = 0.9999
 class Map(NamedTuple):
     """A model with its nodes: S states, C choices, T transitions, N nodes, K end components.
 
+    The quotient of the model by its maximal end components. It is a type of its own, not an
+    :class:`~gamedp.bellman.equation.Equation` of N states: values belong to nodes, but sweeps,
+    policies and rewards to the choices of the states within them. So it keeps both numberings, and
+    no second graph has to be made; and it has no constants, as one map serves many of them.
+
     Attributes
     ----------
     order : (S,)

@@ -207,9 +207,9 @@ def peel(graph: Graph, reverse: Reverse, work: Work, num_found: int, num_tails: 
     A part of the graph that no choice leaves any more contains a state that has lost a choice, a
     tail, because before the loss the part could be left. So the searches start at the tails; the
     first component that a search completes has no way out and is an end component. To find a small
-    one among many tails, every tail may look at a few edges, then at twice as many, and so on, in
-    turn; this stands for the searches in lock-step of [1]_. After as many looks as there are edges,
-    it is time for `split`.
+    one among many tails, every tail may look at a few transitions, then at twice as many, and so
+    on, in turn; this stands for the searches in lock-step of [1]_. After as many looks as there are
+    transitions, it is time for `split`.
 
     Returns
     -------

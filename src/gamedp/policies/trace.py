@@ -100,8 +100,8 @@ class _Operator:
     def of_choices(self, values: Floats) -> Floats:
         """Return the value of each choice if these are the values of the states."""
         after: Any = self.model.transition_matrix @ values
-        worth: Floats = self.model.rewards + self.discount * after
-        return worth
+        found: Floats = self.model.rewards + self.discount * after
+        return found
 
     def of_states(
         self, choices: Floats, current: NDArray[np.int64], width: float = 0.0
@@ -112,17 +112,17 @@ class _Operator:
         """
         model, best = self.model, current.copy()
         most = (model.players == 0) == (self.objective.optimum == "max")
-        worth = np.where(most[self.owners], choices, -choices)
+        signed = np.where(most[self.owners], choices, -choices)
         inner = np.flatnonzero(np.diff(model.choice_offsets))
         top = np.full(model.num_states, -np.inf)
-        top[inner] = np.maximum.reduceat(worth, model.choice_offsets[inner]) if len(inner) else 0.0
-        hits = np.flatnonzero(worth >= top[self.owners])[::-1]
+        top[inner] = np.maximum.reduceat(signed, model.choice_offsets[inner]) if len(inner) else 0.0
+        hits = np.flatnonzero(signed >= top[self.owners])[::-1]
         first = current.copy()
         first[self.owners[hits]] = hits  # the first of equally good ones comes last here
         known = inner[current[inner] >= 0]
         best[inner] = first[inner]
         margin = MARGIN * np.maximum(1.0, np.abs(top[known])) + 2 * width
-        stays = worth[current[known]] >= top[known] - margin
+        stays = signed[current[known]] >= top[known] - margin
         best[known[stays]] = current[known[stays]]
         return best
 
@@ -154,7 +154,7 @@ def _operator(model: Any, objective: Objective | None) -> _Operator:
     return _Operator(model, asked)  # type: ignore[arg-type] # it is one of these
 
 
-def _chances(model: Model, given: Any) -> Floats:
+def _probabilities(model: Model, given: Any) -> Floats:
     """Return how likely a policy takes each choice; it must say something in every state."""
     (policy,) = as_policies([given], model)
     inner = np.flatnonzero(np.diff(model.choice_offsets))
@@ -216,7 +216,7 @@ def trace_sweeps(
     True
     """
     operator = _operator(model, objective)
-    chances = None if policy is None else _chances(model, policy)
+    probabilities = None if policy is None else _probabilities(model, policy)
     values = np.zeros(model.num_states) if start is None else np.array(start, np.float64)
     if values.shape != (model.num_states,) or not np.isfinite(values).all():
         message = f"start must be one finite number for each of the {model.num_states:,} states."
@@ -234,10 +234,10 @@ def trace_sweeps(
     for _ in range(sweeps):
         choices = operator.of_choices(values)
         new = values.copy()
-        if chances is None:
+        if probabilities is None:
             new[inner] = choices[policies[-1][inner]]
         else:
-            means = np.bincount(operator.owners, chances * choices, minlength=len(values))
+            means = np.bincount(operator.owners, probabilities * choices, minlength=len(values))
             new[inner] = means[inner]
         rows.append(_bounded(operator, values, new, unknown))
         change = np.abs(new - values).max(initial=0.0)
@@ -324,13 +324,13 @@ def trace_improvements(
     counts = np.diff(model.choice_offsets)
     policy = np.where(counts > 0, model.choice_offsets[:-1], -1)
     if start is not None:
-        chances = _chances(model, start)
-        if ((chances > 0) & (chances < 1)).any():
+        probabilities = _probabilities(model, start)
+        if ((probabilities > 0) & (probabilities < 1)).any():
             message = "the first policy leaves actions to chance; give one that does not."
             raise InvalidParameterError(message)
-        taken = np.flatnonzero(chances)
+        taken = np.flatnonzero(probabilities)
         policy[operator.owners[taken]] = taken
-    policies, rows = [policy], [_worth(operator, policy)]
+    policies, rows = [policy], [_policy_values(operator, policy)]
     while len(policies) < most:
         values, lower, upper = rows[-1]
         width = float((upper - lower).max(initial=0.0))
@@ -338,11 +338,11 @@ def trace_improvements(
         if (better == policies[-1]).all():
             break
         policies.append(better)
-        rows.append(_worth(operator, better))
+        rows.append(_policy_values(operator, better))
     return _trace(operator, "improvements", rows, policies)
 
 
-def _worth(operator: _Operator, policy: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
+def _policy_values(operator: _Operator, policy: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
     """Return the values of a policy, between proven bounds."""
     model = operator.model
     inner = policy >= 0

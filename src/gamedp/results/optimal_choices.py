@@ -177,12 +177,12 @@ class OptimalChoices:
         bias = solution.biases[0 if most else 1]
         # Relative to the state's own bias: only differences count, and they are smaller.
         steps = np.abs(model.probabilities[row]) * (bias[model.successors[row]] - bias[state])
-        worth = model.rewards[first:end] + np.add.reduceat(steps, starts)
-        worth = worth if most else -worth
+        values = model.rewards[first:end] + np.add.reduceat(steps, starts)
+        values = values if most else -values
         size = np.abs(model.rewards[first:end]).max() + np.abs(steps).max()
         width = float(solution.upper[state] - solution.lower[state])
-        best = worth[found.possible].max(initial=-math.inf)
-        kept = found.possible & (worth >= best - 2 * width - 1e-12 * size)
+        best = values[found.possible].max(initial=-math.inf)
+        kept = found.possible & (values >= best - 2 * width - 1e-12 * size)
         # An average that is better for certain needs no look at the way.
         alone = found.certain & (found.possible.sum() == 1)
         return Candidates(kept, alone)
@@ -193,8 +193,8 @@ class OptimalChoices:
     def _may_wait(self) -> bool:
         """Whether there are choices that are tight, and lead nowhere."""
         solution = self.solution
-        endless = isinstance(solution.objective, (TotalReward, Reachability))
-        return endless and not solution.model.structure.always_ends
+        until_the_end = isinstance(solution.objective, (TotalReward, Reachability))
+        return until_the_end and not solution.model.structure.always_ends
 
     def _drop_waits(self, state: int, found: Candidates) -> None:
         """Take away the choices of a state with which play may never come to what it is worth."""
@@ -320,7 +320,7 @@ class OptimalChoices:
         """Whether all choices that are best are found, wherever values are finite."""
         return self._has_one_sign or getattr(self.solution.objective, "until", None) is not None
 
-    def _endless(self, sign: float) -> float:
+    def _value_of_endless_play(self, sign: float) -> float:
         """Return what endless play counts at least for one side, where it earns nothing."""
         solution = self.solution
         if isinstance(solution.objective, Reachability):
@@ -355,9 +355,9 @@ class OptimalChoices:
             number = low if certainty == "possible" else high
             best = high if certainty == "possible" else low
             good = best == math.inf
-            endless = sign * self._endless(sign)
-            if self._has_one_sign or math.isinf(endless):
-                good |= number <= endless
+            limit = sign * self._value_of_endless_play(sign)
+            if self._has_one_sign or math.isinf(limit):
+                good |= number <= limit
             sides.append(ends | good)
         return np.concatenate(sides)
 

@@ -267,7 +267,7 @@ class _Search:
         self.last_node = before + share * deepened
         self.next_attempt = 4 * deepened
         self.tally.year = 0  # all attempts are one search
-        self.tally.most_plies = loop.ENDLESS
+        self.tally.most_plies = loop.UNLIMITED
         self.watch.detail = "to the end, "
         try:
             self._prove()
@@ -277,7 +277,7 @@ class _Search:
             self.last_node = INFINITY
             self.attempted += self.driver.nodes - before
         if self._is_decided():
-            self.reach = loop.ENDLESS
+            self.reach = loop.UNLIMITED
             self.depth = int(self.tally.deepest) + 2
 
     def _prove(self) -> None:
@@ -302,7 +302,7 @@ class _Search:
                 is_open = entry.high > wanted if asks_more else entry.low < wanted <= entry.high
                 if not is_open or (succeeds and (low < high or not self.options.all_best)):
                     continue
-                self._try(entry, loop.ENDLESS, wanted, wanted, end)
+                self._try(entry, loop.UNLIMITED, wanted, wanted, end)
                 succeeds = succeeds or (entry.low > wanted if asks_more else entry.low >= wanted)
             if known == [(entry.low, entry.high) for entry in self.found]:
                 return  # by rounding; deepening may still tell

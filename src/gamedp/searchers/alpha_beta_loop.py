@@ -61,7 +61,7 @@ off elsewhere at this ply, and the most that an action can earn by cutting off a
 RANK = 61
 """Above this bit of an action's priority, only the first two of these stand."""
 
-ENDLESS = 1 << 28
+UNLIMITED = 1 << 28
 """A depth that no search comes to the end of: it goes to the ends of games."""
 
 JUST_BELOW, JUST_ABOVE = 1, 2
@@ -330,7 +330,7 @@ def alpha_beta(work, page, rules, budget):
                         kind = EXACT
                         proof = EXACT
                         continue
-                    if depth < ENDLESS >> 1 or infos[entry] >> DEPTH >= ENDLESS >> 1:
+                    if depth < UNLIMITED >> 1 or infos[entry] >> DEPTH >= UNLIMITED >> 1:
                         # What an estimate suggests leads astray on the way to the end of the game.
                         suggested = ((infos[entry] >> MOVE) & MOVES) - 1
             if is_probe:
@@ -351,7 +351,7 @@ def alpha_beta(work, page, rules, budget):
                 waiting.order = current.order
                 waiting.row = row
                 waiting.promise = position.reward + promise
-                if depth >= ENDLESS >> 1 and not here.flips_sign:
+                if depth >= UNLIMITED >> 1 and not here.flips_sign:
                     waiting.order += KEEPS_TURN << 20
                 above.open += 1
                 ply -= 1
@@ -418,7 +418,7 @@ def alpha_beta(work, page, rules, budget):
             first, count, current, stage = here.first, here.count, here.current, here.stage
             if current < count and not cut:
                 chosen = first + current
-                if stage == AFTER_PROBE and here.rest >= ENDLESS >> 1:
+                if stage == AFTER_PROBE and here.rest >= UNLIMITED >> 1:
                     chosen = next_promising_jit(actions, first, count, current)
                 elif stage != PROBE:
                     chosen = next_action_jit(actions, first, count, current)
@@ -495,7 +495,7 @@ def alpha_beta(work, page, rules, budget):
                     killers[ply, 1] = killers[ply, 0]
                     killers[ply, 0] = label
                 slot = label & (history.shape[1] - 1)
-                if here.rest < ENDLESS >> 1:
+                if here.rest < UNLIMITED >> 1:
                     earned_so_far = history[here.mover, slot] + here.rest * here.rest
                     history[here.mover, slot] = min(MOST_HISTORY, earned_so_far)
             if keeps:

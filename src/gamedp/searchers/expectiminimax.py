@@ -239,12 +239,12 @@ class _Search:
 
     def _deepen(self) -> None:
         """Search all actions one ply deeper, or to the end of the game, and prove bounds."""
-        is_endless = self.options.depth is None
-        rest = loop.ENDLESS if is_endless else self.depth + 1
+        is_unlimited = self.options.depth is None
+        rest = loop.UNLIMITED if is_unlimited else self.depth + 1
         self.tally.year += 1
         order = sorted(self.found, key=lambda entry: -entry.score)
         self._estimate(order, rest)
-        self.depth = int(self.tally.deepest) + 1 if is_endless else rest
+        self.depth = int(self.tally.deepest) + 1 if is_unlimited else rest
         has_ranges = hasattr(self.root.rules.game, "value_range")
         if self.options.bounds and has_ranges and not self._is_decided():
             self._prove(order, rest)
@@ -256,7 +256,7 @@ class _Search:
         waiting = order
         while waiting:
             for entry in waiting:
-                self._say(entry, f"depth {rest}" if rest < loop.ENDLESS else "to the end")
+                self._say(entry, f"depth {rest}" if rest < loop.UNLIMITED else "to the end")
                 alpha = -INFINITY
                 if self.options.pruning != "none":
                     # What rounding may have put as far below the best as this is wanted, too.
@@ -396,7 +396,7 @@ def _line(
     """
     nodes = min(result.statistics.nodes + 10_000, options.max_nodes / 10)
     seconds = min(max(1.0, result.statistics.seconds), options.max_seconds / 10)
-    is_endless = options.depth is None
+    is_unlimited = options.depth is None
     rest, line = result.statistics.depth, []
     while result.best_actions and not watch.interrupted:
         action = result.best_actions[0]
@@ -410,7 +410,7 @@ def _line(
             break
         shorter = attrs.evolve(
             options,
-            depth=None if is_endless else rest,
+            depth=None if is_unlimited else rest,
             bounds=False,
             max_nodes=nodes,
             max_seconds=seconds,

@@ -74,7 +74,7 @@ The window, the best score, bounds that are certain; the current action's reward
 done with add up to, and bounds of that; the next position's window.
 """
 
-ENDLESS = 1 << 27
+UNLIMITED = 1 << 27
 """Plies left where the search goes on to the end of the game."""
 
 LARGE = 1e308
@@ -160,7 +160,7 @@ def expectiminimax(work, page, rules, budget):
                 alpha, beta = -beta, -alpha
                 low, high = -high, -low
             rest = above.rest
-            if rest < ENDLESS:
+            if rest < UNLIMITED:
                 rest -= 1
             here.flips_sign = flips_sign
             tally.nodes += 1
@@ -188,7 +188,7 @@ def expectiminimax(work, page, rules, budget):
             if keeps:
                 mixed = hash_fields_jit(fields[here.row])
                 entry = find_entry_jit(keys, infos, fields[here.row], mixed)
-                if entry < 0 and rest < ENDLESS:
+                if entry < 0 and rest < UNLIMITED:
                     # What was found at the depth before may be proven, and names a good action.
                     fields[row, horizon] -= KINDS
                     entry = find_entry_jit(
@@ -257,7 +257,7 @@ def expectiminimax(work, page, rules, budget):
                 base = here.first_row
                 mover, ends = here.mover, fields[here.row, horizon] % KINDS
                 rest = here.rest
-                if rest < ENDLESS:
+                if rest < UNLIMITED:
                     rest -= 1
                 tally.ply = ply
                 tally.phase = NEXT

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["MaxN", "MaxNAction", "MaxNResult"]
 
 INFINITY = math.inf
-ENDLESS = -1
+UNLIMITED = -1
 """Plies left where the search goes on to the end of the game: counted down, they never reach 0."""
 
 LOOP = Loop(loop.max_n_jit, (list_actions, follow_many, list_shares, list_rewards), loop.PLY)
@@ -307,7 +307,7 @@ class _Search:
         driver.enter_action(action)
         first.all_proven = 1
         first.mover = self.expansion.player
-        first.rest = ENDLESS if self.options.depth is None else self.options.depth
+        first.rest = UNLIMITED if self.options.depth is None else self.options.depth
         first.high, first.others = INFINITY, -INFINITY
         work["best"][0] = -INFINITY
         work["best_error"][0] = 0.0

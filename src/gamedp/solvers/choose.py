@@ -103,7 +103,7 @@ def explain_problem(problem: Problem) -> str:
     """Describe the structure of a problem's model, and which solver is chosen for it and why."""
     model = problem.model
     prepared, solver, reason = _choose(problem)
-    endless = _endless(problem)
+    endless = _about_endless_play(problem)
     reduction = prepared.proper if model.num_players <= 2 else None
     known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
     if isinstance(reduction, Reduction) and reduction.problem.model.num_choices == 0:
@@ -119,7 +119,7 @@ def _can_get_stuck(solver: Any) -> bool:
     return hasattr(solver, "max_seconds")
 
 
-def _endless(problem: Problem) -> str:
+def _about_endless_play(problem: Problem) -> str:
     """Describe what is tried first where two opponents could go on for ever, and what it counts."""
     words = ""
     if is_tried_at_once(problem):

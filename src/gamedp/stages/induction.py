@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StageInduction", "explain_stages", "solver_of_stages"]
 
-ENDLESS = 1e-9
+LEAST_END_PROBABILITY = 1e-9
 """Play that ends less likely than this, however often it may, is taken for play that never ends."""
 
 
@@ -225,7 +225,7 @@ class _Run(StageRun):
                 return heaviest / (1 - rise) * (1 + 4 * UNIT)
             # The rise is the largest probability that play has not left yet. Where it surely
             # leaves, it may have left after as many sweeps as there are contexts.
-            if number >= len(codes) and rise >= 1 - ENDLESS:
+            if number >= len(codes) and rise >= 1 - LEAST_END_PROBABILITY:
                 break
             if heaviest > 1 / (relative + UNIT) or self.is_out_of_time:
                 break

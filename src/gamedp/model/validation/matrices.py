@@ -141,16 +141,18 @@ def expected_rewards(
     lengths, num_states = np.diff(offsets), len(arrays["choice_offsets"]) - 1
     owners = np.repeat(np.arange(num_states), np.diff(arrays["choice_offsets"]))
     sources, actions = np.repeat(owners, lengths), np.repeat(labels, lengths)
-    targets = arrays["successors"]
-    paid = np.zeros(len(targets))
+    successors = arrays["successors"]
+    paid = np.zeros(len(successors))
     for action in range(int(labels.max(initial=-1)) + 1):
         here = actions == action
-        paid[here] = _rewards_of_action(action, rewards, num_states)(sources[here], targets[here])
+        paid[here] = _rewards_of_action(action, rewards, num_states)(
+            sources[here], successors[here]
+        )
     if not np.isfinite(paid).all():
         bad = int(np.flatnonzero(~np.isfinite(paid))[0])
         message = (
             f"the reward of action {actions[bad]} from state {sources[bad]} to state "
-            f"{targets[bad]} is {paid[bad]}; it must be a finite number."
+            f"{successors[bad]} is {paid[bad]}; it must be a finite number."
         )
         raise InvalidModelError(message)
     if not len(labels):
@@ -190,8 +192,8 @@ def _rewards_of_action(
         )
         raise InvalidModelError(message)
 
-    def earned(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Floats:
-        found: Any = matrix[sources, targets]
+    def earned(sources: NDArray[np.int64], successors: NDArray[np.int64]) -> Floats:
+        found: Any = matrix[sources, successors]
         dense = found.toarray() if hasattr(found, "toarray") else found
         return np.asarray(dense, np.float64).ravel()
 

@@ -154,15 +154,19 @@ def is_easy_to_eliminate(graph: Graph) -> bool:
     import scipy.sparse  # noqa: PLC0415 - slow to import
     import scipy.sparse.csgraph  # noqa: PLC0415
 
-    edges = graph.transition_offsets[graph.choice_offsets]
+    first_transitions = graph.transition_offsets[graph.choice_offsets]
     pattern = scipy.sparse.csr_array(
-        (np.ones(len(graph.successors), np.int8), graph.successors, edges),
+        (np.ones(len(graph.successors), np.int8), graph.successors, first_transitions),
         shape=(num_states, num_states),
     )
     order = scipy.sparse.csgraph.reverse_cuthill_mckee(pattern + pattern.T, symmetric_mode=True)
     place = np.empty(num_states, np.int64)
     place[order] = np.arange(num_states)
-    reach = int(np.abs(place[graph.successors] - np.repeat(place, np.diff(edges))).max(initial=0))
+    reach = int(
+        np.abs(place[graph.successors] - np.repeat(place, np.diff(first_transitions))).max(
+            initial=0
+        )
+    )
     return num_states * reach <= MAX_ENTRIES and num_states * reach**2 <= MAX_OPERATIONS
 
 

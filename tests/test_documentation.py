@@ -55,7 +55,7 @@ def test_the_reference_shows_the_help_of_every_command():
     assert sorted(shown) == sorted([*COMMANDS, *registered(PLUGINS)])
 
 
-@pytest.mark.parametrize("folder", ["tutorials", "howto", "explanation", "reference"])
+@pytest.mark.parametrize("folder", ["tutorials", "gallery", "howto", "explanation", "reference"])
 def test_an_index_names_every_page(folder):
     text = (DOCS / folder / "index.md").read_text(encoding="utf-8")
     (listed,) = re.findall(

@@ -1,0 +1,30 @@
+"""The gallery: what its pages compute is what the books print."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
+PAGES = sorted(page.stem for page in GALLERY.glob("*.md") if page.stem != "index")
+ROWS = {"boards": 7, "chance": 22, "decisions": 12, "grids": 25}
+"""Figures of each page."""
+
+
+def test_no_page_is_without_figures():
+    assert sorted(ROWS) == PAGES
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_figures_of_the_books_come_out(name):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    text = (GALLERY / f"{name}.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^```\{code-cell\} python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    page = {}
+    for cell in cells:
+        exec(compile(cell, f"{name}.md", "exec"), page)  # noqa: S102 - the page's own cells
+    plt.close("all")
+    assert len(page["published"]) == ROWS[name]
+    for what, value, computed, decimals in page["published"]:
+        # Some books round, and some cut off.
+        assert abs(computed - value) <= (0.51 if decimals else 2e-6) * 10**-decimals, what

@@ -10,6 +10,7 @@ from certificates import certificates
 from discounted import discounted
 from exploration import exploration
 from families import families
+from games import games
 from graph import graph
 from kniffel import kniffel
 from mancala import mancala
@@ -41,5 +42,6 @@ if __name__ == "__main__":
             memory,
             graph,
             referee,
+            games,
         )
     )

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
-from gamedp.games.wubbel import Hold, Wubbel
+from gamedp.games.wubbel import SAVE, Hold, Wubbel
 from gamedp.policies import walk_kernels
 from gamedp.testing.models import random_model
 
@@ -119,3 +120,33 @@ def test_games_that_do_not_end_are_counted():
 def test_numbers_that_make_no_sense_are_refused(small, option):
     with pytest.raises(InvalidParameterError, match=next(iter(option))):
         gamedp.simulate(small, [Hold(4), Hold(5)], **option)
+
+
+def holding(model, points):
+    """Return the policy that saves as soon as a turn has brought so many points."""
+    turns = model.states.fields()[:, list(model.states.layout.names()).index("turn")]
+    counts = np.diff(model.choice_offsets)
+    turns, counts = np.repeat(turns, counts), np.repeat(counts, counts)
+    numbers = (counts == 1) | ((turns >= points) == (model.action_labels == SAVE))
+    return gamedp.Policy(model, numbers, f"hold={points}")
+
+
+def test_a_policy_of_arrays_is_that_of_the_rule(small):
+    for points in (1, 4, 10):
+        asked = gamedp.Policy.from_function(small, Hold(points).choose)
+        assert (holding(small, points).probabilities == asked.probabilities).all()
+
+
+@pytest.mark.deep
+def test_every_hold_at_k_meets_its_exact_value():
+    """The p-values of 50 tests of true hypotheses are as good as uniform, with this seed."""
+    model = gamedp.compile(Wubbel())
+    other = holding(model, 20)
+    found = []
+    for points in range(1, 51):
+        pair = [holding(model, points), other]
+        games = gamedp.simulate(model, pair, games=1_000_000, seed=5000 + points)
+        found.append(games.agrees_with(gamedp.evaluate(model, pair)))
+    assert sum(p < 0.05 for p in found) <= 7
+    assert kstest(found, "uniform").pvalue > 0.01
+    assert len(set(found)) == 50

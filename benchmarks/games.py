@@ -1,0 +1,76 @@
+"""Games of Wubbel between two policies, beside plain C with rules and policies written into it.
+
+Both players save as soon as a turn has brought 20 points. Ours walks the chain that the two
+policies leave, and finds that chain each time. Seconds are of processor time, on one thread. Both
+sides must win as often as the exact value says, within five standard errors, and take as many
+plies.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import attrs
+import measure
+
+import gamedp
+from gamedp.games.wubbel import Hold, Wubbel
+
+HOLD = 20
+AT_MOST = 3.0  # times the peer's time: the goal
+FAR = 5  # standard errors
+SAME_PLIES = 0.01  # relatively
+
+
+def games(quick: bool) -> list[measure.Row]:
+    count = 20_000 if quick else 2_000_000
+    peer = measure.build_peer("games")
+    game = Wubbel()
+    model = gamedp.compile(game)
+    policy = gamedp.Policy.from_function(model, Hold(HOLD).choose)
+    value = gamedp.evaluate(model, [policy, policy]).value()
+    found: dict[str, Any] = {}
+
+    def ours() -> float:
+        return measure.processor_seconds(
+            lambda: found.update(
+                games=gamedp.simulate(model, [policy, policy], games=count, seed=1)
+            )
+        )
+
+    def theirs() -> float:
+        found["peer"] = measure.run_peer(peer, game.goal, HOLD, HOLD, count, 1)
+        return float(found["peer"]["seconds"])
+
+    row = measure.compare(
+        f"wubbel: {count:,} games of hold-at-{HOLD} against itself",
+        ours,
+        None if peer is None else theirs,
+        rounds=1 if quick else 5,
+        beside="C",
+        goal=("<=", AT_MOST),
+    )
+    simulation = found["games"]
+    rates = [simulation.count(1.0) / count]
+    agrees = None
+    if peer is not None:
+        theirs_found = found["peer"]
+        rates.append(theirs_found["wins"] / count)
+        reach = FAR * math.sqrt(value * (1 - value) / count)
+        plies = theirs_found["plies"] / count
+        agrees = all(abs(rate - value) <= reach for rate in rates) and (
+            abs(simulation.mean_plies / plies - 1) <= SAME_PLIES
+        )
+    facts = {
+        "exact": value,
+        "wins": rates,
+        "plies": simulation.mean_plies,
+        "games a second": count / row.ours,
+    }
+    return [attrs.evolve(row, agrees=agrees, facts=facts)]
+
+
+if __name__ == "__main__":
+    sys.exit(measure.main(games))

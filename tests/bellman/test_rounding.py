@@ -74,7 +74,7 @@ def states(draw, *, swaps=True, stays=False, discounts=(1.0, 1.0, 0.9, 1 - 2.0**
         chances = [side * part / sum(parts) for side, part in zip(sides, parts, strict=True)]
         first = 0 if stays and len(parts) > 1 and draw(st.booleans()) else 1
         targets = [first, *(draw(st.integers(1, count)) for _ in parts[1:])]
-        swapped = -sum(chance for chance in chances if chance < 0)
+        swapped = -sum(probability for probability in chances if probability < 0)
         cancelling = -(constant_sum * swapped + sum(chances) * values[-1])
         rewards.append(draw(st.sampled_from((cancelling, -constant_sum * swapped, draw(number)))))
         successors += targets
@@ -115,13 +115,13 @@ def extremes(case, choice, lower=None, upper=None):
     for sign in (-1, 1):
         total = Fraction(case.rewards[choice])
         for t in range(first, last):
-            chance = float(equation.probabilities[t])
+            probability = float(equation.probabilities[t])
             target = int(equation.graph.successors[t])
-            bound = (upper if (sign > 0) == (chance > 0) else lower)[target]
-            worth = bound if chance > 0 else Fraction(case.constant_sum) - bound
-            off = 0 if sure else Fraction(2 * np.spacing(abs(chance)))
+            bound = (upper if (sign > 0) == (probability > 0) else lower)[target]
+            worth = bound if probability > 0 else Fraction(case.constant_sum) - bound
+            off = 0 if sure else Fraction(2 * np.spacing(abs(probability)))
             discounted = Fraction(equation.discount) * worth
-            total += Fraction(abs(chance)) * discounted
+            total += Fraction(abs(probability)) * discounted
             total += sign * off * abs(discounted)
         found.append(total)
     return found
@@ -205,18 +205,18 @@ def test_a_state_that_comes_again(case, disturbance, rounds):
         for sign in (-1, 1):
             total, own = Fraction(case.rewards[choice]), Fraction(0)
             for t in range(first, last):
-                chance, target = (
+                probability, target = (
                     Fraction(equation.probabilities[t]),
                     int(equation.graph.successors[t]),
                 )
-                if chance < 0:
-                    total += -chance * Fraction(case.constant_sum)
-                chance *= Fraction(equation.discount)
+                if probability < 0:
+                    total += -probability * Fraction(case.constant_sum)
+                probability *= Fraction(equation.discount)
                 if target == 0:
-                    own += chance
+                    own += probability
                     continue
                 off = sign * Fraction(case.errors[target])
-                total += chance * Fraction(case.values[target]) + abs(chance) * off
+                total += probability * Fraction(case.values[target]) + abs(probability) * off
             assume(own < 1)
             both.append(total / (1 - own))
         worths.append(both)
@@ -260,13 +260,13 @@ def test_an_eliminated_policy(case, chosen):
     stored, leaving = Fraction(case.rewards[chosen]), Fraction(0)
     spread = Fraction(0)
     for t in range(first, last):
-        chance, target = Fraction(equation.probabilities[t]), int(equation.graph.successors[t])
-        stored += max(-chance, 0) * Fraction(case.constant_sum)
-        chance *= Fraction(equation.discount)
+        probability, target = Fraction(equation.probabilities[t]), int(equation.graph.successors[t])
+        stored += max(-probability, 0) * Fraction(case.constant_sum)
+        probability *= Fraction(equation.discount)
         if target:
-            leaving += abs(chance)
-            stored += chance * Fraction(case.values[target])
-            spread += abs(chance) * Fraction(case.errors[target])
+            leaving += abs(probability)
+            stored += probability * Fraction(case.values[target])
+            spread += abs(probability) * Fraction(case.errors[target])
     leaving += 1 - Fraction(equation.discount)
     assume(leaving > 0)
     matrix, costs = np.zeros((1, 1 + dense_elimination.EXTRA)), np.empty(1)
@@ -337,7 +337,9 @@ def test_how_much_a_choice_raises_its_state(case, here):
                 for t in range(first, last)
             ]
             truth = Fraction(case.rewards[choice])
-            truth += sum((Fraction(chance) * apart for chance, apart in terms), Fraction(0))
+            truth += sum(
+                (Fraction(probability) * apart for probability, apart in terms), Fraction(0)
+            )
             off = sum((Fraction(2 * np.spacing(p)) * abs(apart) for p, apart in terms), Fraction(0))
             assert abs(Fraction(rise) - truth) + (off if len(terms) > 1 else 0) <= Fraction(slack)
 

@@ -165,8 +165,10 @@ def worth_of_play(model, policy, target=None):
         total = sum(chances)
         rows.append(
             {
-                target_: chance / total
-                for target_, chance in zip(model.successors[edges].tolist(), chances, strict=True)
+                target_: probability / total
+                for target_, probability in zip(
+                    model.successors[edges].tolist(), chances, strict=True
+                )
             }
         )
     possible = set(np.flatnonzero(sought).tolist())

@@ -27,7 +27,7 @@ def crowd(kind=CrowdEarning, seed=3, optimum="max", num_players=3):
     return gamedp.solve(game, gamedp.TotalReward(optimum), compile="never")
 
 
-def exact_worths(model, certificate, optimum):
+def exact_values(model, certificate, optimum):
     """Return what the policy gives each player, and the most that each could get; in fractions."""
     size, players = model.num_states, range(model.num_players)
     worth, best = [None] * size, [None] * size
@@ -37,10 +37,12 @@ def exact_worths(model, certificate, optimum):
 
     def after(choice, numbers, player):
         edges = slice(*model.transition_offsets[choice : choice + 2].tolist())
-        chances = [Fraction(chance) for chance in model.probabilities[edges].tolist()]
+        chances = [Fraction(probability) for probability in model.probabilities[edges].tolist()]
         mean = sum(
-            chance * numbers[successor][player]
-            for chance, successor in zip(chances, model.successors[edges].tolist(), strict=True)
+            probability * numbers[successor][player]
+            for probability, successor in zip(
+                chances, model.successors[edges].tolist(), strict=True
+            )
         )
         return Fraction(float(model.rewards[choice, player])) + mean / sum(chances)
 
@@ -71,7 +73,7 @@ def test_policies_are_certified(kind, optimum, seed, num_players):
     assert verified.states == solution.model.num_states
     size = np.abs(solution.values).max()
     assert verified.width <= solution.width + 2.0**-44 * size
-    worth, best = exact_worths(solution.model, certificate, optimum)
+    worth, best = exact_values(solution.model, certificate, optimum)
     for state in range(solution.model.num_states):
         for player in range(num_players):
             low, high = certificate.lower[state, player], certificate.upper[state, player]

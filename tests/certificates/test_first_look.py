@@ -187,9 +187,11 @@ def test_probabilities_that_do_not_sum_to_one_are_refused(player):
         [0, 2, 2, 2], [0, 2, 4], [1, 2, 1, 2], [0.5] * 4, terminals=[1, 2], payoffs=[0.0, 0.0],
         players=[player] * 3, num_players=2,
     )  # fmt: skip
-    chances = np.array([0.5, 0.5, 0.5, 0.25])
+    probabilities = np.array([0.5, 0.5, 0.5, 0.25])
     broken = attrs.evolve(model)
-    object.__setattr__(broken, "probabilities", chances)  # no other way passes the model's checks
+    object.__setattr__(
+        broken, "probabilities", probabilities
+    )  # no other way passes the model's checks
     zeros, ranks = np.zeros(3), np.array([1, 0, 0])
     for lower in (zeros, np.array([-np.inf, 0, 0])):
         claim = claimed(

@@ -192,7 +192,7 @@ def exact_stage(game, context, worth_of_end, optimum, state=None):
             outcomes = list(stage.game.outcomes(state, action))
             after = [value(each) for _, each in outcomes]
             if None not in after:
-                chances = [Fraction(chance) for chance, _ in outcomes]
+                chances = [Fraction(probability) for probability, _ in outcomes]
                 mean = sum(c * v for c, v in zip(chances, after, strict=True)) / sum(chances)
                 results.append(Fraction(stage.reward(state, action, 0)) + mean)
         pick = max if most[stage.player(state)] else min
@@ -242,7 +242,7 @@ def test_means_hold_for_all_probabilities_that_may_be_meant(model, seed):
     means = means_below(groups_of(rows), block)
     for choice in range(len(rows.choices)):
         edges = slice(rows.starts[choice], rows.starts[choice] + rows.counts[choice])
-        chances = [Fraction(chance) for chance in rows.probabilities[edges].tolist()]
+        chances = [Fraction(probability) for probability in rows.probabilities[edges].tolist()]
         for column in range(3):
             bounds = [Fraction(x) for x in block[rows.successors[edges], column].tolist()]
             # All products as low as they can be, though then the chances need not sum to one.

@@ -67,7 +67,7 @@ def counts(model, weights, plies):
     seen = list(here)
     for _ in range(plies):
         following = [Fraction(0)] * model.num_states
-        for state, chance in enumerate(here):
+        for state, probability in enumerate(here):
             first, stop = model.choice_offsets[state : state + 2].tolist()
             total = sum((Fraction(w) for w in weights[first:stop]), Fraction(0))
             for choice in range(first, stop):
@@ -76,7 +76,7 @@ def counts(model, weights, plies):
                 for edge in range(begin, end):
                     part = Fraction(weights[choice]) / total
                     part *= Fraction(model.probabilities[edge]) / whole
-                    following[int(model.successors[edge])] += chance * part
+                    following[int(model.successors[edge])] += probability * part
         here = following
         seen = [one + other for one, other in zip(seen, here, strict=True)]
     return here, seen
@@ -218,7 +218,7 @@ def exact_averages(model, weights):
                 chances[model.successors[edge]] += part
         if first == stop:
             chances[state] = Fraction(1)
-        less = [(state == other) - chance for other, chance in enumerate(chances)]
+        less = [(state == other) - probability for other, probability in enumerate(chances)]
         rows.append([*less, *[Fraction(0)] * (count + 1)])
         rows.append([*[Fraction(state == other) for other in range(count)], *less, reward])
     done = 0

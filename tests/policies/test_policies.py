@@ -61,9 +61,9 @@ def exact_values(model, policies):
             begin, end = model.transition_offsets[choice : choice + 2].tolist()
             chances = [Fraction(p) for p in model.probabilities[begin:end].tolist()]
             whole = sum(map(abs, chances))
-            for successor, chance in zip(model.successors[begin:end], chances, strict=True):
-                side = changed ^ (chance < 0)
-                rows[node][side * num_states + int(successor)] -= weight * abs(chance) / whole
+            for successor, probability in zip(model.successors[begin:end], chances, strict=True):
+                side = changed ^ (probability < 0)
+                rows[node][side * num_states + int(successor)] -= weight * abs(probability) / whole
     for pivot in range(size):
         place = next(row for row in range(pivot, size) if rows[row][pivot])
         rows[pivot], rows[place] = rows[place], rows[pivot]

@@ -106,8 +106,8 @@ def test_nothing_exploits_the_optimal_policy(wubbel):
 def test_random_play_of_nim_is_as_exploitable_as_others_say():
     # OpenSpiel's nash_conv of the uniformly random policy is 1.985185.
     model = gamedp.compile(Nim(heaps=(1, 3, 5)), compile="never")
-    chance = gamedp.Policy.uniform(model)
-    low, high = gamedp.exploitability(model, [chance, chance]).nash_conv
+    probability = gamedp.Policy.uniform(model)
+    low, high = gamedp.exploitability(model, [probability, probability]).nash_conv
     assert low <= 1.985185 + 5e-7
     assert high >= 1.985185 - 5e-7
     assert high - low <= 1e-8
@@ -151,12 +151,12 @@ def test_no_policy_with_memory_answers_a_field_better(player):
 
 def test_a_field_has_policies_without_chance():
     model = gamedp.compile(Matches(matches=5), compile="never")
-    chance = gamedp.Policy.uniform(model)
+    probability = gamedp.Policy.uniform(model)
     one = gamedp.Policy.from_function(model, lambda state: 1)
     with pytest.raises(UnsupportedProblemError, match="chance"):
-        gamedp.best_response(model, {chance: 0.5, one: 0.5})
+        gamedp.best_response(model, {probability: 0.5, one: 0.5})
     with pytest.raises(InvalidParameterError, match="sum to 1"):
-        gamedp.best_response(model, {chance: 0.5, one: 0.4})
+        gamedp.best_response(model, {probability: 0.5, one: 0.4})
     found = gamedp.best_response(model, {one: 1.0})
     assert found.value() == gamedp.best_response(model, one).value()
 
@@ -171,14 +171,14 @@ def test_one_of_three_players_answers_the_others():
         rewards=rewards, players=[0, 1, 2, 0, 1, 2, 0, 0], terminals=[6, 7], payoffs=payoffs,
         num_players=3,
     )  # fmt: skip
-    chance = gamedp.Policy.uniform(three)
+    probability = gamedp.Policy.uniform(three)
     for player in range(3):
-        found = gamedp.best_response(three, [chance, chance], player)
-        joint = [chance] * 3
+        found = gamedp.best_response(three, [probability, probability], player)
+        joint = [probability] * 3
         assert found.value() >= gamedp.evaluate(three, joint).value(player=player) - 1e-9
         joint[player] = found.policy
         assert gamedp.evaluate(three, joint).value(player=player) == pytest.approx(found.value())
-    assert gamedp.exploitability(three, [chance] * 3).lower > 0
+    assert gamedp.exploitability(three, [probability] * 3).lower > 0
 
 
 @pytest.mark.parametrize("game", SMALL, ids=repr)

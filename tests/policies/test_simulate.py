@@ -86,9 +86,9 @@ def test_games_begin_where_the_model_says():
     )
     found = gamedp.simulate(model, [gamedp.Policy.uniform(model)], games=30_000, seed=5)
     assert found.mean_plies == 0
-    for payoff, chance in ((0.0, 0.5), (1.0, 0.2), (5.0, 0.3)):
+    for payoff, probability in ((0.0, 0.5), (1.0, 0.2), (5.0, 0.3)):
         low, high = found.interval(payoff, confidence=0.9999)
-        assert low <= chance <= high
+        assert low <= probability <= high
 
 
 def test_games_that_do_not_end_are_counted():

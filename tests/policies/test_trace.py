@@ -71,9 +71,9 @@ def test_improvements_end_at_the_best_policy(seed, optimum):
     again = trace_improvements(model, objective, start=solution)
     assert len(again.policies) == 1
     for values, policy in zip(trace.values, trace.policies, strict=True):
-        chances = np.zeros(model.num_choices)
-        chances[policy[policy >= 0]] = 1.0
-        alone = gamedp.evaluate(model, gamedp.Policy(model, chances), objective)
+        probabilities = np.zeros(model.num_choices)
+        probabilities[policy[policy >= 0]] = 1.0
+        alone = gamedp.evaluate(model, gamedp.Policy(model, probabilities), objective)
         assert alone.value() == pytest.approx(values[model.initial_states[0]], abs=1e-8)
 
 

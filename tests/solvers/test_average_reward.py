@@ -45,7 +45,7 @@ def model_of(*states, **keywords):
 
 
 def mean(*terms):
-    return float(sum(Fraction(chance) * reward for chance, reward in terms))
+    return float(sum(Fraction(probability) * reward for probability, reward in terms))
 
 
 def taxicab():
@@ -68,7 +68,10 @@ def taxicab():
             [
                 (
                     mean(*trips),
-                    {town: float(Fraction(chance)) for town, (chance, _) in enumerate(trips)},
+                    {
+                        town: float(Fraction(probability))
+                        for town, (probability, _) in enumerate(trips)
+                    },
                 )
                 for trips in town
             ]
@@ -111,11 +114,11 @@ def gamble():
     )
 
 
-def two_rooms(chance):
+def two_rooms(probability):
     """Two states, left rarely: as often the first as the second is left three times as rarely."""
     return model_of(
-        [(1, {0: float(1 - 3 * chance), 1: float(3 * chance)})],
-        [(0, {1: float(1 - chance), 0: float(chance)})],
+        [(1, {0: float(1 - 3 * probability), 1: float(3 * probability)})],
+        [(0, {1: float(1 - probability), 0: float(probability)})],
     )
 
 
@@ -190,10 +193,14 @@ def assert_biases_prove_the_bounds(solution):
                 choices = [int(solution.policy[state])]
             for choice in choices:
                 row = slice(*model.transition_offsets[choice : choice + 2].tolist())
-                chances = [Fraction(chance) for chance in model.probabilities[row].tolist()]
+                chances = [
+                    Fraction(probability) for probability in model.probabilities[row].tolist()
+                ]
                 pairs = [
-                    (chance / sum(chances), target)
-                    for chance, target in zip(chances, model.successors[row].tolist(), strict=True)
+                    (probability / sum(chances), target)
+                    for probability, target in zip(
+                        chances, model.successors[row].tolist(), strict=True
+                    )
                 ]
                 reward = Fraction(float(model.rewards[choice]))
                 assert sign * (g[state] - sum(p * g[t] for p, t in pairs)) >= 0
@@ -243,33 +250,33 @@ def test_random_models(model, tolerance, optimum):
     assert model.digest() == before
 
 
-def chain_of_rooms(size, chance):
+def chain_of_rooms(size, probability):
     """Rooms in a row, each left rarely, and earning more the farther one gets."""
     states = []
     for room in range(size):
-        outcomes = {room: 1 - 2 * chance}
+        outcomes = {room: 1 - 2 * probability}
         for other in (max(room - 1, 0), min(room + 1, size - 1)):
-            outcomes[other] = outcomes.get(other, 0) + chance
+            outcomes[other] = outcomes.get(other, 0) + probability
         states.append([(room, outcomes)])
     return model_of(*states)
 
 
-@pytest.mark.parametrize("chance", [2.0**-10, 2.0**-20, 2.0**-30])
-def test_chains_that_mix_slowly(chance):
+@pytest.mark.parametrize("probability", [2.0**-10, 2.0**-20, 2.0**-30])
+def test_chains_that_mix_slowly(probability):
     """Symmetric, so all rooms are equally likely in the long run; sweeps alone take 1/chance."""
-    solution = gamedp.solve(chain_of_rooms(50, chance), gamedp.AverageReward(), tolerance=1e-6)
+    solution = gamedp.solve(chain_of_rooms(50, probability), gamedp.AverageReward(), tolerance=1e-6)
     assert between(solution, [Fraction(49, 2)] * 50)
     assert solution.statistics.sweeps < 1000
 
 
 def test_it_does_not_sweep_on_where_rounding_forbids_more():
     """The values of the two pairs are so far apart that they say little of the states in each."""
-    chance = 2.0**-40
+    probability = 2.0**-40
     model = model_of(
-        [(1, {0: 0.3, 1: 0.7 - chance, 2: chance})],
+        [(1, {0: 0.3, 1: 0.7 - probability, 2: probability})],
         [(0, {0: 0.6, 1: 0.4})],
         [(5, {2: 0.1, 3: 0.9})],
-        [(3, {2: 0.8 - chance, 3: 0.2, 0: chance})],
+        [(3, {2: 0.8 - probability, 3: 0.2, 0: probability})],
     )
     with pytest.raises(gamedp.NotSolvedError, match="64-bit rounding") as caught:
         gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-9)
@@ -279,15 +286,15 @@ def test_it_does_not_sweep_on_where_rounding_forbids_more():
     assert solution.statistics.sweeps < 100_000
 
 
-@pytest.mark.parametrize("chance", [2.0**-6, 2.0**-14, 2.0**-24])
-def test_exits_that_are_hardly_ever_found(chance):
+@pytest.mark.parametrize("probability", [2.0**-6, 2.0**-14, 2.0**-24])
+def test_exits_that_are_hardly_ever_found(probability):
     """Two places to stay at for 1 a step, each with an exit: to what earns 3, or else to the end.
 
     Whoever takes the first is out at once or back in the second; the value is that of a fair coin.
     """
     model = model_of(
-        [(1, {0: 1.0}), (0, {1: 1 - 2 * chance, 2: chance, 3: chance})],
-        [(1, {1: 1.0}), (0, {0: 1 - 2 * chance, 2: chance, 3: chance})],
+        [(1, {0: 1.0}), (0, {1: 1 - 2 * probability, 2: probability, 3: probability})],
+        [(1, {1: 1.0}), (0, {0: 1 - 2 * probability, 2: probability, 3: probability})],
         [(3, {2: 1.0})],
         0.0,
     )
@@ -350,7 +357,7 @@ def test_end_components_of_few_states_are_eliminated():
     counts = [3 if state < (rings - 1) * size else 2 for state in range(rings * size)]
     for choice in choices:
         successors += [target for target, _ in choice]
-        chances += [chance for _, chance in choice]
+        chances += [probability for _, probability in choice]
     model = gamedp.Model.from_arrays(
         np.cumsum([0, *counts]),
         np.cumsum([0, *map(len, choices)]),

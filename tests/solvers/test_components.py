@@ -9,16 +9,16 @@ from gamedp.solvers.tools import by_components, component, topological
 from gamedp.testing.models import GamblersRuin, SlipperyGrid, SlowChain
 
 
-def tug_of_war(size, chance):
+def tug_of_war(size, probability):
     """Two opponents in turns pull one way or the other, or end it where they are, all by chance."""
     rng = np.random.default_rng(size)
     successors, probabilities = [], []
     for state in range(size):
         for pull in (0.4, 0.6):
             successors += [max(state - 1, 0), min(state + 1, size - 1), size, size + 1]
-            up = pull * (1 - chance)
-            end = chance * state / size
-            probabilities += [1 - chance - up, up, chance - end, end]
+            up = pull * (1 - probability)
+            end = probability * state / size
+            probabilities += [1 - probability - up, up, probability - end, end]
     return gamedp.Model.from_arrays(
         [*range(0, 2 * size + 1, 2), 2 * size, 2 * size],
         range(0, 8 * size + 1, 4),
@@ -85,7 +85,7 @@ def test_limits_leave_bounds_that_hold(limit, monkeypatch):
     assert (truth.lower <= solution.upper).all()
 
 
-def in_a_row(count, size, chance):
+def in_a_row(count, size, probability):
     """Two opponents in turns pull one way or the other in a row of components, until each ends."""
     num_states = count * size
     successors, probabilities = [], []
@@ -93,8 +93,8 @@ def in_a_row(count, size, chance):
         first = state - state % size
         for pull in (0.4, 0.6):
             successors += [max(state - 1, first), min(state, first + size - 2) + 1, first + size]
-            up = pull * (1 - chance)
-            probabilities += [1 - chance - up, up, chance]
+            up = pull * (1 - probability)
+            probabilities += [1 - probability - up, up, probability]
     return gamedp.Model.from_arrays(
         [*range(0, 2 * num_states + 1, 2), 2 * num_states],
         range(0, 6 * num_states + 1, 3),

@@ -35,7 +35,7 @@ def games_without_end(draw, swaps=False):
     """Draw a game of two ends that adds up to 1, in which much play need not end."""
     inner = draw(st.integers(1, 2 if swaps else 4))
     total = inner + 2
-    choices, offsets, successors, chances = [0], [0], [], []
+    choices, offsets, successors, probabilities = [0], [0], [], []
     for _ in range(inner):
         for _ in range(draw(st.integers(1, 3))):
             leaves = draw(st.booleans())
@@ -43,7 +43,7 @@ def games_without_end(draw, swaps=False):
             targets += [inner, inner + 1][: draw(st.integers(1, 2))] if leaves else []
             weights = [draw(st.integers(1, 3)) for _ in targets]
             successors += targets
-            chances += [
+            probabilities += [
                 weight / sum(weights) * (draw(st.sampled_from([-1, 1])) if swaps else 1)
                 for weight in weights
             ]
@@ -53,7 +53,7 @@ def games_without_end(draw, swaps=False):
         choices + [choices[-1]] * (total - inner),
         offsets,
         successors,
-        chances,
+        probabilities,
         players=[draw(st.integers(0, 1)) for _ in range(total)],
         terminals=range(inner, total),
         payoffs=draw(st.sampled_from([[1.0, 0.0], [0.0, 1.0], [0.25, 1.0], [-0.5, 2.0]])),
@@ -200,13 +200,13 @@ def test_the_certificate_of_pig_says_that_it_does_not_matter():
     assert claim.endswith("between lower and upper, whatever endless play counts from 0.0 to 1.0.")
 
 
-def passing(chance):
+def passing(probability):
     """In 0 and 1 one may pass, or take a chance to win."""
     return gamedp.Model.from_arrays(
         [0, 2, 4, 4, 4],
         [0, 1, 3, 4, 6],
         [1, 2, 3, 0, 2, 3],
-        [1.0, chance, 1 - chance, 1.0, 1 - chance, chance],
+        [1.0, probability, 1 - probability, 1.0, 1 - probability, probability],
         players=[0, 1, 0, 0],
         terminals=[2, 3],
         payoffs=[1.0, 0.0],
@@ -238,15 +238,15 @@ def test_where_it_matters_it_is_said():
             solver.solve(problem, tolerance=1e-6)
 
 
-@pytest.mark.parametrize("chance", [0.5625, 0.75])
-def test_where_it_does_not_matter_it_is_proven(chance):
-    model = passing(chance)
+@pytest.mark.parametrize("probability", [0.5625, 0.75])
+def test_where_it_does_not_matter_it_is_proven(probability):
+    model = passing(probability)
     solution = gamedp.solve(model)
     assert solution.status is gamedp.Status.SOLVED
-    assert solution.value() == pytest.approx(chance)
+    assert solution.value() == pytest.approx(probability)
     assert "first it is checked" in gamedp.explain(model)
     relative = gamedp.solve(model, tolerance=1e-9, relative=True)
-    assert relative.value() == pytest.approx(chance, rel=1e-9)
+    assert relative.value() == pytest.approx(probability, rel=1e-9)
 
 
 @pytest.mark.parametrize(("draw", "message"), [

@@ -119,7 +119,7 @@ def test_a_chain_that_is_slow_to_converge():
         np.cumsum([0, *(bool(row) for row in rows)]),
         np.cumsum([0, *(len(row) for row in rows if row)]),
         [places[target] for row in rows for _, target in row],
-        [chance for row in rows for chance, _ in row],
+        [probability for row in rows for probability, _ in row],
         terminals=[0, 2 * steps],
     )
     solution = solve_exactly(model, gamedp.Reachability([2 * steps]))
@@ -338,7 +338,9 @@ def random_system(count, seed):
 
 def assert_solves(found, rows, known):
     for row, constant, value in zip(rows, known, found, strict=True):
-        assert value == constant + sum(chance * found[column] for column, chance in row.items())
+        assert value == constant + sum(
+            probability * found[column] for column, probability in row.items()
+        )
 
 
 @pytest.mark.parametrize("count", range(1, 7))

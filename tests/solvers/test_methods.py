@@ -59,9 +59,9 @@ NATIVE = tuple(solver for solver in FIXED_POINT if solver.goes_relative)
 @pytest.mark.parametrize("solver", NATIVE, ids=str)
 def test_a_tiny_probability_is_no_zero(solver):
     """Ten steps that each succeed once in 40000 tries, or lose: 1e-46 is the answer."""
-    chance = 2.5e-5
+    probability = 2.5e-5
     states = [
-        [(0.0, [(chance, step + 1), (1e-3, max(step - 1, 0)), (1 - 1e-3 - chance, 11)])]
+        [(0.0, [(probability, step + 1), (1e-3, max(step - 1, 0)), (1 - 1e-3 - probability, 11)])]
         for step in range(10)
     ]
     model = model_of(*states, 1.0, 0.0)
@@ -202,12 +202,12 @@ def test_modified_policy_iteration_calms_down():
 def mixing(players=1, states=200):
     """Return a model of random choices, for one player or for two opponents who take turns."""
     random = np.random.default_rng(7)
-    chances = random.random((3 * states, 4)) + 0.1
+    probabilities = random.random((3 * states, 4)) + 0.1
     return gamedp.Model.from_arrays(
         3 * np.arange(states + 1),
         4 * np.arange(3 * states + 1),
         random.integers(0, states, 12 * states),
-        (chances / chances.sum(axis=1, keepdims=True)).ravel(),
+        (probabilities / probabilities.sum(axis=1, keepdims=True)).ravel(),
         rewards=random.random(3 * states),
         players=np.arange(states) % players,
         num_players=players,
@@ -231,14 +231,14 @@ def test_few_sweeps_of_a_discounted_model_that_mixes_well(players):
 def narrow(width, players, states=100):
     """Return a model whose states lead no farther than `width`, the last ones to an end, too."""
     random = np.random.default_rng(1)
-    chances = random.random((2 * states, 3)) + 0.1
+    probabilities = random.random((2 * states, 3)) + 0.1
     near = np.arange(2 * states)[:, None] // 2 + random.integers(-width, width + 1, (2 * states, 3))
     near[-1], near[0] = states, [states, width, 0]
     return gamedp.Model.from_arrays(
         [*range(0, 2 * states + 1, 2), 2 * states],
         3 * np.arange(2 * states + 1),
         np.clip(near, 0, states).ravel(),
-        (chances / chances.sum(axis=1, keepdims=True)).ravel(),
+        (probabilities / probabilities.sum(axis=1, keepdims=True)).ravel(),
         rewards=random.random(2 * states),
         players=np.arange(states + 1) % players,
         payoffs=[1.0],

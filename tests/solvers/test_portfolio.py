@@ -18,11 +18,11 @@ NONE_TO_FOLLOW = []
 
 def model_with_ends(*states, players=None, terminals=2, payoffs=(1.0, 0.0)):
     """Make a model of lists of choices (reward, [(chance, state)]); the ends come after them."""
-    choices, offsets, successors, chances, rewards = [0], [0], [], [], []
+    choices, offsets, successors, probabilities, rewards = [0], [0], [], [], []
     for options in states:
         for reward, outcomes in options:
             successors += [state for _, state in outcomes]
-            chances += [chance for chance, _ in outcomes]
+            probabilities += [probability for probability, _ in outcomes]
             offsets.append(len(successors))
             rewards.append(reward)
         choices.append(len(rewards))
@@ -31,7 +31,7 @@ def model_with_ends(*states, players=None, terminals=2, payoffs=(1.0, 0.0)):
         choices + [len(rewards)] * terminals,
         offsets,
         successors,
-        chances,
+        probabilities,
         rewards=rewards,
         players=None if players is None else [*players, *[0] * terminals],
         num_players=1 if players is None else 2,
@@ -73,9 +73,18 @@ def test_two_opponents_on_a_slow_chain():
 
 def test_relative_tolerances():
     """Ten steps that each succeed once in 40000 tries, or lose: 1e-46 is the answer."""
-    chance, length = 2.5e-5, 10
+    probability, length = 2.5e-5, 10
     states = [
-        [(0.0, [(chance, step + 1), (1e-3, max(step - 1, 0)), (1 - 1e-3 - chance, length + 1)])]
+        [
+            (
+                0.0,
+                [
+                    (probability, step + 1),
+                    (1e-3, max(step - 1, 0)),
+                    (1 - 1e-3 - probability, length + 1),
+                ],
+            )
+        ]
         for step in range(length)
     ]
     model = model_with_ends(*states)
@@ -96,8 +105,8 @@ def test_large_games_with_few_places_to_stay():
         options = []
         for _ in range(2):
             targets = [*np.unique(rng.integers(0, size, 2)).tolist(), size + int(rng.integers(2))]
-            chances = rng.dirichlet(np.ones(len(targets))).tolist()
-            options.append((0.0, list(zip(chances, targets, strict=True))))
+            probabilities = rng.dirichlet(np.ones(len(targets))).tolist()
+            options.append((0.0, list(zip(probabilities, targets, strict=True))))
         if state < 10:
             options.append((0.0, [(1.0, state ^ 1)]))
         states.append(options)
@@ -137,8 +146,10 @@ def random_model(size, discount_seed):
         options = []
         for _ in range(3):
             targets = np.unique(rng.integers(0, size, 2)).tolist()
-            chances = rng.dirichlet(np.ones(len(targets))).tolist()
-            options.append((float(rng.integers(-3, 4)), list(zip(chances, targets, strict=True))))
+            probabilities = rng.dirichlet(np.ones(len(targets))).tolist()
+            options.append(
+                (float(rng.integers(-3, 4)), list(zip(probabilities, targets, strict=True)))
+            )
         states.append(options)
     return model_with_ends(*states, terminals=0, payoffs=())
 

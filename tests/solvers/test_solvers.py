@@ -280,7 +280,7 @@ def exact_max_n(model, policy):
 
     def after(choice):
         row = slice(*model.transition_offsets[choice : choice + 2].tolist())
-        chances = [Fraction(chance) for chance in model.probabilities[row].tolist()]
+        chances = [Fraction(probability) for probability in model.probabilities[row].tolist()]
         following = [values[target] for target in model.successors[row].tolist()]
         return [
             Fraction(model.rewards[choice, player])

@@ -309,7 +309,7 @@ def _judged(
         return found
     wants_more = (mover == player) == (optimum == "max")
     ranges = [(one.lower, one.upper) if wants_more else (-one.upper, -one.lower) for one in found]
-    found = []
+    judged = []
     for place, one in enumerate(found):
         others = ranges[:place] + ranges[place + 1 :]
         best: Best = "possible"
@@ -317,5 +317,5 @@ def _judged(
             best = "no"
         elif all(high <= ranges[place][0] for _, high in others):
             best = "certain"
-        found.append(attrs.evolve(one, best=best))
-    return found
+        judged.append(attrs.evolve(one, best=best))
+    return judged

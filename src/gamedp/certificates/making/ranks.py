@@ -117,10 +117,11 @@ class FirstLook:
         )
         first = [direction.inequalities[0] for direction in directions]
         if first[0].rest is None and first[1].rest is None:
-            both = [
-                following(model, direction, each)
-                for direction, each in zip(directions, first, strict=True)
-            ]
+            with np.errstate(all="ignore"):  # infinite bounds stay what they are
+                both = [
+                    following(model, direction, each)
+                    for direction, each in zip(directions, first, strict=True)
+                ]
             after = both if model.has_swaps else 2 * both
             bounds = np.stack([*self.bounds, *(each[-model.num_states :] for each in after[:2])])
             missing = np.array([direction.missing_counts for direction in directions])

@@ -16,7 +16,7 @@ from gamedp.errors import SearchInterrupted
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.searchers import root
+from gamedp.searchers.watch import Watch
 from gamedp.testing import problem_kinds
 from gamedp.testing.models import random_model
 
@@ -141,7 +141,7 @@ SEARCHES = [
 
 def pressing_ctrl_c(monkeypatch, at, times=1):
     """Let Ctrl-C be pressed so many times when a search looks at its limits after some nodes."""
-    looks, look = [0], root.Watch.look
+    looks, look = [0], Watch.look
 
     def pressed(watch):
         looks[0] += 1
@@ -150,8 +150,8 @@ def pressing_ctrl_c(monkeypatch, at, times=1):
                 signal.raise_signal(signal.SIGINT)
         look(watch)
 
-    monkeypatch.setattr(root.Watch, "budget", lambda _: 5)
-    monkeypatch.setattr(root.Watch, "look", pressed)
+    monkeypatch.setattr(Watch, "budget", lambda _: 5)
+    monkeypatch.setattr(Watch, "look", pressed)
     return looks
 
 

@@ -7,7 +7,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings, strategies as st
+from hypothesis import HealthCheck, assume, example, given, settings, strategies as st
 from solving import (
     FIXED_POINT,
     SOLVERS,
@@ -154,6 +154,8 @@ def test_renaming_states_changes_nothing(model, random):
 @relaxed
 @given(models(swaps=False), st.sampled_from([0.25, 8.0]))
 def test_scaling_rewards_scales_values(model, factor):
+    sizes = np.abs(np.concatenate([model.rewards, model.payoffs]))
+    assume(not ((sizes < 1e-290) & (sizes > 0)).any())  # a quarter of the least doubles is rounded
     scaled = attrs.evolve(model, rewards=factor * model.rewards, payoffs=factor * model.payoffs)
     one, other = (solve_within_rounding(m, None, None, 1e-7) for m in (model, scaled))
     assert (factor * one.lower <= other.upper).all()

@@ -70,7 +70,7 @@ def test_a_benchmark_runs_and_its_sides_agree(name, tmp_path):
     assert verdicts == [True] * (compared if COMPILER else compared_without_c), text
     assert len(rows) == count
     for row in rows:
-        assert row["ours"] > 0
+        assert row["ours"] > 0 or "beyond" in row["what"]  # a difference of two times
         assert row["what"] in text
     if not COMPILER and name in {"exploration", "wubbel"}:
         assert "no compiler for C" in text

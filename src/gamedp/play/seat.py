@@ -47,7 +47,7 @@ class Seat:
 
     def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
         """Return one of several actions; raise Fault for a program that does not."""
-        raise NotImplementedError
+        raise NotImplementedError  # what each kind of player has of its own
 
     def end(self, payoffs: Sequence[float] | None, forfeit: Forfeit | None) -> None:
         """Learn how the game has ended."""

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numba
 import pytest
 
 GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
@@ -17,6 +18,8 @@ def test_no_page_is_without_figures():
 
 @pytest.mark.parametrize("name", PAGES)
 def test_the_figures_of_the_books_come_out(name):
+    if name == "decisions" and numba.config.DISABLE_JIT:
+        pytest.skip("takes minutes in plain Python, with coverage")
     plt = pytest.importorskip("matplotlib.pyplot")
     text = (GALLERY / f"{name}.md").read_text(encoding="utf-8")
     cells = re.findall(r"^```\{code-cell\} python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)

@@ -62,13 +62,17 @@ from .rules.staged import StagedGame as StagedGame
 from .runtime.progress import Progress as Progress
 from .stages.model import StagedModel as StagedModel
 from .stages.solution import StagedSolution as StagedSolution
-from .verbs import (
+from .verbs.certifying import (
     certify as certify,
-    compile as compile,
-    explain as explain,
+    verify as verify,
+)
+from .verbs.compiling import compile as compile
+from .verbs.saving import (
     load as load,
     save as save,
-    search as search,
+)
+from .verbs.searching import search as search
+from .verbs.solving import (
+    explain as explain,
     solve as solve,
-    verify as verify,
 )

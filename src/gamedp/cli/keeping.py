@@ -10,7 +10,8 @@ import numpy as np
 
 from gamedp.runtime.files import write_whole
 from gamedp.runtime.slices import LINES
-from gamedp.verbs import certify, save
+from gamedp.verbs.certifying import certify
+from gamedp.verbs.saving import save
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import math
 import re
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.compiler.explorer import Explorer
+    from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["compile_game", "fall_back", "first_reason"]
@@ -53,7 +54,7 @@ _warned: set[type] = set()
 def compile_game(
     game: Any,
     *,
-    compile: Literal["auto", "always", "never"] = "auto",
+    compile: Tier = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),

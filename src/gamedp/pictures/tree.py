@@ -10,7 +10,7 @@ import attrs
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.pictures.canvas import canvas, what_values_are
 from gamedp.results.solution import Solution
-from gamedp.verbs import solve
+from gamedp.verbs.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

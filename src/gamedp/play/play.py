@@ -13,9 +13,10 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
-from gamedp.play.players import Compile, seats_taken
+from gamedp.play.players import seats_taken
 from gamedp.play.seat import Fault, Forfeit, Seat
 from gamedp.rules.game import Rules, method
+from gamedp.runtime.options import Tier
 
 __all__ = [
     "GameRecord",
@@ -220,7 +221,7 @@ def play_game(
     *,
     start: Hashable | None = None,
     max_plies: int = MOST_PLIES,
-    compile: Compile = "auto",
+    compile: Tier = "auto",
 ) -> GameRecord:
     """Play one game.
 

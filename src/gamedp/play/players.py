@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -21,7 +21,7 @@ from gamedp.policies.policy import Policy
 from gamedp.results.solution import Solution
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
-from gamedp.runtime.options import whole_and_positive
+from gamedp.runtime.options import Tier, whole_and_positive
 from gamedp.searchers.alpha_beta import AlphaBeta
 from gamedp.searchers.bound_rules import bind_once
 from gamedp.searchers.max_n import MaxN
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Compile", "LevelPlayer", "RandomPlayer", "seated", "seats_taken"]
-
-Compile: TypeAlias = Literal["auto", "always", "never"]
+__all__ = ["LevelPlayer", "RandomPlayer", "seated", "seats_taken"]
 
 
 @attrs.frozen
@@ -90,7 +88,7 @@ class LevelPlayer:
         game: Any,
         state: Any = None,
         *,
-        compile: Compile = "auto",
+        compile: Tier = "auto",
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """Search a position; the parameters and errors are those of :meth:`AlphaBeta.search`."""
@@ -107,7 +105,7 @@ class LevelPlayer:
 
 
 @contextlib.contextmanager
-def seats_taken(rules: Rules, players: Sequence[Any], compile: Compile) -> Iterator[list[Seat]]:
+def seats_taken(rules: Rules, players: Sequence[Any], compile: Tier) -> Iterator[list[Seat]]:
     """Give each player a seat; at the end, programs are ended.
 
     Raises
@@ -122,7 +120,7 @@ def seats_taken(rules: Rules, players: Sequence[Any], compile: Compile) -> Itera
         yield seats
 
 
-def seated(rules: Rules, player: Any, compile: Compile) -> Seat:
+def seated(rules: Rules, player: Any, compile: Tier) -> Seat:
     """Return what chooses the actions of a player; nothing is started yet.
 
     Raises

@@ -21,7 +21,7 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.play.play import MOST_PLIES, GameRecord, check_plies, checked_seed, played
-from gamedp.play.players import Compile, seats_taken
+from gamedp.play.players import seats_taken
 from gamedp.play.protocol import REASONS
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.play.tournament import opened
@@ -31,6 +31,7 @@ from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
     from gamedp.play.seat import Seat
+    from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Pairing", "RoundRobin", "round_robin"]
@@ -171,7 +172,7 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     better_by: tuple[float, float] | None = None,
     save: str | Path | None = None,
     records: bool = False,
-    compile: Compile = "auto",
+    compile: Tier = "auto",
     progress: ProgressCallback | None = None,
 ) -> RoundRobin:
     """Let each of some players play each of the others.

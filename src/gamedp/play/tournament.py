@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, checked_seed, played
-from gamedp.play.players import Compile, RandomPlayer, seated, seats_taken
+from gamedp.play.players import RandomPlayer, seated, seats_taken
 from gamedp.rules.game import Rules
 from gamedp.runtime.progress import Reporter
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.play.seat import Seat
+    from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Tournament", "opened", "tournament"]
@@ -180,7 +181,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     seed: int | None = None,
     opening: int = 0,
     max_plies: int = MOST_PLIES,
-    compile: Compile = "auto",
+    compile: Tier = "auto",
     progress: ProgressCallback | None = None,
 ) -> Tournament:
     """Let two players play many games; they take turns at beginning.

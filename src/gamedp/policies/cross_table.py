@@ -11,12 +11,13 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Seats, induce
-from gamedp.policies.given import Tier, model_for
+from gamedp.policies.given import model_for
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import bounds_of, solved
 from gamedp.results.start import mean_of
 from gamedp.results.status import opposite_bounds
 from gamedp.runtime.notebook import html_table
+from gamedp.runtime.options import Tier
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:

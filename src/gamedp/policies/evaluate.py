@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import InducedChain, Seats, induce
 from gamedp.policies.evaluation import Evaluation
-from gamedp.policies.given import Tier, listed, model_for
+from gamedp.policies.given import listed, model_for
 from gamedp.policies.solving import solved
 from gamedp.policies.stepwise import even_steps, loss_of
+from gamedp.runtime.options import Tier
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:

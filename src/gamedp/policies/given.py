@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from gamedp.compiler.build import compile_game
 from gamedp.model.model import Model
 from gamedp.policies.policy import AnyPolicy, model_of
+from gamedp.runtime.options import Tier
 
-__all__ = ["Tier", "listed", "model_for"]
-
-Tier: TypeAlias = Literal["auto", "always", "never"]
+__all__ = ["listed", "model_for"]
 
 
 def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.policies.given import Tier, model_for
+from gamedp.policies.given import model_for
 from gamedp.results.start import mean_of
 from gamedp.runtime.floats import TINY, UNIT
+from gamedp.runtime.options import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Collection

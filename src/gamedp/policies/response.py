@@ -14,11 +14,12 @@ from gamedp.model.problem import Problem
 from gamedp.policies.chain import Process, Seats, induce
 from gamedp.policies.choices import choices_in
 from gamedp.policies.evaluate import evaluate
-from gamedp.policies.given import Tier, model_for
+from gamedp.policies.given import model_for
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
 from gamedp.policies.solving import bounds_of, solved
 from gamedp.results.start import mean_of
 from gamedp.results.status import Guarantee, Status, check_player
+from gamedp.runtime.options import Tier
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from gamedp.model.objectives import TotalReward
 from gamedp.policies import walk_kernels
 from gamedp.policies.chain import InducedChain, Process, Seats, induce
 from gamedp.policies.evaluation import Evaluation
-from gamedp.policies.given import Tier, listed, model_for
+from gamedp.policies.given import listed, model_for
 from gamedp.results.status import check_player
+from gamedp.runtime.options import Tier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

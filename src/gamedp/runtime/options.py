@@ -9,10 +9,13 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from gamedp.errors import InvalidParameterError, shown
 
-__all__ = ["Sweep", "finite", "none_or_more", "one_of", "positive", "whole_and_positive"]
+__all__ = ["Sweep", "Tier", "finite", "none_or_more", "one_of", "positive", "whole_and_positive"]
 
 Sweep: TypeAlias = Literal["gauss-seidel", "jacobi"]
 """Whether a sweep uses its own new values, in depth-first order, or the last sweep's alone."""
+
+Tier: TypeAlias = Literal["auto", "always", "never"]
+"""Whether numba compiles the rules of a game: where that pays, always, or never."""
 
 
 def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from gamedp.stages.vector_code import Program
 
 if TYPE_CHECKING:
     from gamedp.model.model import Model
+    from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["compile_staged"]
@@ -35,7 +36,7 @@ SPOTS = 16
 def compile_staged(
     game: Any,
     *,
-    compile: Literal["auto", "always", "never"] = "auto",
+    compile: Tier = "auto",
     progress: ProgressCallback | None = None,
     stage: Model | None = None,
 ) -> StagedModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from numpy.typing import NDArray
+
+    from gamedp.runtime.options import Tier
 
 __all__ = ["GrundyValues", "SumValues", "grundy_value", "grundy_values", "mex", "nim_sum"]
 
@@ -213,9 +215,7 @@ class SumValues:
         ]
 
 
-def grundy_values(
-    game_or_model: Any, *, compile: Literal["auto", "always", "never"] = "auto"
-) -> Any:
+def grundy_values(game_or_model: Any, *, compile: Tier = "auto") -> Any:
     """Return the nim-value of every state of an impartial game.
 
     One pass over the model, ends first. Refuses what is no game of this kind: chance, rewards,
@@ -283,7 +283,7 @@ def grundy_value(
     game_or_model: Any,
     state: Hashable | None = None,
     *,
-    compile: Literal["auto", "always", "never"] = "auto",
+    compile: Tier = "auto",
 ) -> int:
     """Return the nim-value of one position of an impartial game, or of its start.
 

@@ -1,0 +1,172 @@
+"""Proofs of what was solved: `certify` makes them, `verify` checks them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gamedp.errors import InvalidParameterError, shown
+from gamedp.rules.game import REQUIRED
+from gamedp.rules.staged import STAGED_REQUIRED
+from gamedp.verbs.compiling import compile as compile_rules
+
+if TYPE_CHECKING:
+    from gamedp.certificates import Certificate, Verified
+    from gamedp.model.model import Model
+    from gamedp.results.solution import Solution
+    from gamedp.rules.game import Game
+    from gamedp.rules.staged import StagedGame
+    from gamedp.runtime.options import Tier
+    from gamedp.stages.model import StagedModel
+    from gamedp.stages.solution import StagedSolution
+
+__all__ = ["certify", "verify"]
+
+
+def certify(solution: Solution | StagedSolution) -> Certificate:
+    """Return the bounds of a solution with all that :func:`gamedp.verify` needs to check them.
+
+    The bounds are those of the solution, or a little wider where they were rounded in a way that
+    hides the proof. Where rounding has stopped the solver, or contexts lead to each other, they may
+    be narrower: those of a certificate can be finer than doubles. The certificate has been
+    verified. With more than two players it is one of the policy: that it is an equilibrium, and
+    what it is worth to each.
+
+    Parameters
+    ----------
+    solution : Solution or StagedSolution
+
+    Returns
+    -------
+    Certificate
+        By the rules ``"bounds"``; for more than two players by ``"equilibrium"``, of a staged game
+        by ``"stages"``.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If nothing is proven, or for objectives without certificates.
+    CertificateError
+        If rounding leaves no room for a proof.
+    InvalidParameterError
+        If this is not a solution.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(), compile="never")
+    >>> gamedp.verify(solution.model, gamedp.certify(solution)).width
+    0.0
+    """
+    from gamedp.results.solution import Solution
+    from gamedp.stages.solution import StagedSolution
+
+    if isinstance(solution, StagedSolution):
+        from gamedp.certificates.making.stages import certify_stages
+
+        return certify_stages(solution)
+    given: Any = solution
+    if not isinstance(given, Solution):
+        message = f"{shown(given)} is not a solution; gamedp.solve(game) makes one."
+        raise InvalidParameterError(message)
+    from gamedp.certificates.making.bounds import certify as certify_bounds
+
+    return certify_bounds(solution)
+
+
+def verify(
+    game_or_model: Game | StagedGame | Model | StagedModel,
+    certificate: Certificate,
+    *,
+    compile: Tier = "auto",
+) -> Verified:
+    """Check a certificate independently of the solver that made it.
+
+    What is accepted holds for every model whose probabilities are positive where the stored ones
+    are, sum to one exactly, and agree with the stored ones to two units in the last place, or, for
+    a choice whose stored ones need more than that to sum to one, to as much as scaling them takes.
+    Rewards and payoffs count as they are stored.
+
+    Takes time linear in the size of the model, times the steps of a finite horizon; memory besides
+    the arrays does not depend on the number of transitions.
+
+    Parameters
+    ----------
+    game_or_model
+        A Model or a StagedModel; or a game, which is compiled first: so nothing of the one who made
+        the certificate is used but the certificate.
+    certificate : Certificate
+    compile : {"auto", "always", "never"}
+        For a game, as for :func:`gamedp.compile`.
+
+    Returns
+    -------
+    Verified
+
+    Raises
+    ------
+    CertificateError
+        If something does not hold: names the first state and choice, and the numbers. Also if the
+        certificate is of another model, or its arrays are not what they should be.
+    UnsupportedProblemError
+        If there are no certificates for such a problem.
+    InvalidModelError
+        If a reward or payoff is not finite, or probabilities are far from summing to one; or if a
+        staged game's rank rises from a context to the next.
+    InvalidParameterError
+        If this is neither a game nor a model, or no certificate.
+
+    Examples
+    --------
+    A proof that somebody else has made, checked by the rules alone:
+
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> proof = gamedp.certify(gamedp.solve(Matches(matches=9), compile="never"))
+    >>> gamedp.verify(Matches(matches=9), proof, compile="never").width
+    0.0
+    >>> gamedp.verify(Matches(matches=8), proof, compile="never")
+    Traceback (most recent call last):
+        ...
+    gamedp.errors.CertificateError: ...
+
+    Who may go on for ever or take 3/4, gets 3/4. The rank of state 0 says that play can end:
+
+    >>> import numpy as np
+    >>> model = gamedp.Model.from_arrays(
+    ...     [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], terminals=[1], payoffs=[0.75]
+    ... )
+    >>> def claim(value, rank):
+    ...     return gamedp.Certificate(
+    ...         objective=gamedp.TotalReward(),
+    ...         lower=np.array([value, 0.75]),
+    ...         upper=np.array([value, 0.75]),
+    ...         evidence={"lower_ranks": np.array([rank, 0]), "upper_ranks": np.array([-1, 0])},
+    ...         digest=model.digest(),
+    ...     )
+    >>> gamedp.verify(model, claim(0.75, rank=1)).width
+    0.0
+
+    To be worth 1 because one may stay where one is worth 1 is no proof:
+
+    >>> gamedp.verify(model, claim(1.0, rank=-1))
+    Traceback (most recent call last):
+        ...
+    gamedp.errors.CertificateError: lower[0] = 1.0 of state 0 is not certified: no action...
+    """
+    from gamedp.certificates import Certificate, verify as verify_model
+
+    model: Any = game_or_model
+    if _is_game(model) and isinstance(certificate, Certificate):
+        model = compile_rules(model, compile=compile)
+    return verify_model(model, certificate)
+
+
+def _is_game(given: Any) -> bool:
+    """Say whether this has the methods of a game; a class has them, and is none."""
+    if isinstance(given, type):
+        return False
+    return any(
+        all(callable(getattr(given, name, None)) for name in names)
+        for names in (REQUIRED, STAGED_REQUIRED)
+    )

@@ -1,0 +1,114 @@
+"""From rules to a model: `compile`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, overload
+
+from gamedp.errors import InvalidParameterError
+from gamedp.rules.staged import is_staged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gamedp.model.model import Model
+    from gamedp.rules.game import Game
+    from gamedp.rules.staged import StagedGame
+    from gamedp.runtime.options import Tier
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.stages.model import StagedModel
+
+__all__ = ["compile"]
+
+
+@overload
+def compile(
+    game: StagedGame, *, compile: Tier = "auto", progress: ProgressCallback | None = None
+) -> StagedModel: ...
+
+
+@overload
+def compile(
+    game: Game,
+    *,
+    compile: Tier = "auto",
+    box: Mapping[str, tuple[int, int]] | None = None,
+    max_states: float = float("inf"),
+    max_seconds: float = float("inf"),
+    max_bytes: float | None = None,
+    progress: ProgressCallback | None = None,
+) -> Model: ...
+
+
+def compile(
+    game: Game | StagedGame,
+    *,
+    compile: Tier = "auto",
+    box: Mapping[str, tuple[int, int]] | None = None,
+    max_states: float = float("inf"),
+    max_seconds: float = float("inf"),
+    max_bytes: float | None = None,
+    progress: ProgressCallback | None = None,
+) -> Model | StagedModel:
+    """Explore a game from its initial states and return it as sparse arrays.
+
+    Breadth first: states are numbered in the order of their discovery, the same in both tiers.
+
+    Parameters
+    ----------
+    game
+        An instance of a class that fulfils :class:`gamedp.Game`, or :class:`gamedp.StagedGame`: of
+        this the stage is explored. The limits are for ordinary games.
+    compile : {"auto", "always", "never"}
+        Whether numba compiles the rules. "auto" begins in plain Python, where a small game is
+        explored before numba would have begun, and compiles the rules of one that turns out to be
+        large; if they cannot be compiled, a warning gives numba's reason, and plain Python goes on.
+        "always" raises instead. The model is the same.
+    box : mapping of field name to (first, last), optional
+        Enumerate all states of a box instead of only those that can be reached: the range of each
+        field of the state, both ends included. The game's ``is_state`` says which are real. States
+        that the box leaves out and that can be reached are added.
+    max_states, max_seconds, max_bytes : float, optional
+        Limits that stop the exploration with an error. `max_bytes` is nine tenths of the free
+        memory if not given.
+    progress : callable, optional
+        Is called with a :class:`gamedp.Progress` now and then.
+
+    Returns
+    -------
+    Model
+        Of a staged game, a :class:`gamedp.StagedModel`.
+
+    Raises
+    ------
+    InvalidModelError
+        If the rules are wrong somewhere; names the state and the action.
+    LimitExceededError
+        At a limit; says how far the exploration got.
+    CompilationError
+        If the rules cannot be compiled and ``compile="always"``.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> gamedp.compile(Matches(matches=18), compile="never")
+    <Model Matches(matches=18, takes=(1, 2, 3), misere=True): 19 states, 51 choices, 51 transitions>
+    """
+    if is_staged(game):
+        from gamedp.stages.compile import compile_staged
+
+        if box is not None:
+            message = f"a box is for ordinary games; {type(game).__name__} declares its contexts."
+            raise InvalidParameterError(message)
+        return compile_staged(game, compile=compile, progress=progress)
+    from gamedp.compiler.build import compile_game
+
+    return compile_game(
+        game,
+        compile=compile,
+        box=box,
+        max_states=max_states,
+        max_seconds=max_seconds,
+        max_bytes=max_bytes,
+        progress=progress,
+    )

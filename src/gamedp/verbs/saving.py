@@ -1,0 +1,136 @@
+"""Folders for what was found: `save` writes them, `load` reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+
+from gamedp.errors import DamagedFileError, InvalidParameterError, shown
+
+if TYPE_CHECKING:
+    import os
+
+    from gamedp.certificates import Certificate
+    from gamedp.policies.policy import Policy
+    from gamedp.results.solution import Solution
+    from gamedp.stages.solution import StagedSolution
+
+    Savable: TypeAlias = Solution | StagedSolution | Certificate | Policy
+
+__all__ = ["load", "save"]
+
+SavedT = TypeVar("SavedT")
+
+
+def save(thing: Savable, path: str | os.PathLike[str]) -> None:
+    """Save a solution or a policy with its model, or a certificate, for :func:`load`.
+
+    It becomes a folder. What a policy was made from, such as a function, is not kept.
+
+    Every file is written beside, synced and renamed, the manifest last: an interrupted save leaves
+    either what the folder held before or the new one.
+
+    Parameters
+    ----------
+    thing : Solution, StagedSolution, Policy or Certificate
+    path : path-like
+        The folder, made if it does not exist. One of the same kind in it is replaced. A save waits
+        until others that save there are done; any number may read it meanwhile.
+
+    Raises
+    ------
+    DamagedFileError
+        If the folder has a manifest of something else, which is not overwritten.
+    InvalidParameterError
+        If this is none of these, or an option of the solver cannot be written down, or nobody
+        could tell later whether the rules are still the same.
+    OSError
+        If the files cannot be written; the folder then holds what it held before.
+    """
+    from gamedp.certificates.certificate import Certificate
+    from gamedp.policies.policy import Policy
+    from gamedp.results.solution import Solution
+    from gamedp.stages.solution import StagedSolution
+    from gamedp.storage import save_certificate, save_policy, save_solution
+
+    given: Any = thing
+    if isinstance(given, Certificate):
+        save_certificate(given, path)
+    elif isinstance(given, (Solution, StagedSolution)):
+        save_solution(given, path)
+    elif isinstance(given, Policy):
+        save_policy(given, path)
+    else:
+        message = f"{shown(given)} is neither a solution nor a policy nor a certificate."
+        raise InvalidParameterError(message)
+
+
+@overload
+def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[SavedT]) -> SavedT: ...
+
+
+@overload
+def load(path: str | os.PathLike[str], game: Any = None, *, as_: None = None) -> Savable: ...
+
+
+def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | None = None) -> Any:
+    """Load what :func:`save` has saved: a solution, staged or not, a policy or a certificate.
+
+    Every byte is verified. Large arrays are mapped into memory and not read a second time. The
+    rules of the game of a solution or a policy are compared with those that were saved: of an
+    ordinary game wholly if they look different and in places otherwise; a staged game whose rules
+    look different is refused. Nothing that a certificate claims is checked: :func:`gamedp.verify`
+    does that. A folder never makes anything be imported but games and solvers that installed
+    packages register.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder.
+    game : optional
+        The game of a solution or a policy, unless it is a registered one (which ``gamedp games``
+        lists). It must be the same one.
+    as_ : type, optional
+        What it must be, such as ``gamedp.Certificate``: type checkers then know what is returned.
+
+    Returns
+    -------
+    Solution, StagedSolution, Policy or Certificate
+        Of a staged game, the rules are compiled when its model is solved again, not before.
+
+    Raises
+    ------
+    DamagedFileError
+        If the folder is missing, damaged, of another version or something else than `as_`, or if
+        the rules of the game have changed since.
+    UnknownNameError
+        If the game is not registered, and not given.
+    InvalidParameterError
+        If `game` is not the game that was solved.
+
+    Examples
+    --------
+    >>> import gamedp, tempfile
+    >>> from gamedp.games.matches import Matches, MatchesState
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gamedp.save(gamedp.solve(Matches(), compile="never"), folder)
+    ...     solution = gamedp.load(folder, as_=gamedp.Solution)
+    >>> solution.value(MatchesState(player=0, left=17))
+    -1.0
+    """
+    from gamedp.storage import load_certificate, load_policy, load_solution, noun_of
+
+    noun = noun_of(Path(path))
+    if noun == "certificate":
+        if game is not None:
+            message = f"{path} holds a certificate, which needs no game; leave it out."
+            raise InvalidParameterError(message)
+        loaded: Any = load_certificate(path)
+    elif noun == "policy":
+        loaded = load_policy(path, game)
+    else:
+        loaded = load_solution(path, game)
+    if as_ is not None and not isinstance(loaded, as_):
+        message = f"{path} holds a {type(loaded).__name__}, not a {as_.__name__}."
+        raise DamagedFileError(message)
+    return loaded

@@ -1,0 +1,276 @@
+"""From a game or a model to its values: `solve`, and `explain` for how that would be done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from gamedp.errors import InvalidParameterError
+from gamedp.runtime import compile_clock
+from gamedp.verbs.compiling import compile as compile_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gamedp.model.model import Model
+    from gamedp.model.objectives import Objective
+    from gamedp.results.solution import Solution
+    from gamedp.rules.game import Game
+    from gamedp.rules.staged import StagedGame
+    from gamedp.runtime.options import Tier
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.solvers.tools.base import Solver
+    from gamedp.solvers.tools.limit import Limit
+    from gamedp.stages.model import StagedModel
+    from gamedp.stages.solution import StagedSolution
+
+__all__ = ["explain", "solve"]
+
+
+@overload
+def solve(
+    game_or_model: StagedGame | StagedModel,
+    objective: Objective | None = None,
+    solver: Solver | str | None = None,
+    *,
+    tolerance: float = 1e-6,
+    relative: bool = False,
+    progress: ProgressCallback | None = None,
+    compile: Tier = "auto",
+    box: Mapping[str, tuple[int, int]] | None = None,
+    max_states: float = float("inf"),
+    max_seconds: float = float("inf"),
+    max_bytes: float | None = None,
+    keep: bool = False,
+) -> StagedSolution: ...
+
+
+@overload
+def solve(
+    game_or_model: Game | Model,
+    objective: Objective | None = None,
+    solver: Solver | str | None = None,
+    *,
+    tolerance: float = 1e-6,
+    relative: bool = False,
+    progress: ProgressCallback | None = None,
+    compile: Tier = "auto",
+    box: Mapping[str, tuple[int, int]] | None = None,
+    max_states: float = float("inf"),
+    max_seconds: float = float("inf"),
+    max_bytes: float | None = None,
+    keep: bool = False,
+) -> Solution: ...
+
+
+def solve(  # noqa: PLR0913 - what is usually set in one call
+    game_or_model: Game | Model | StagedGame | StagedModel,
+    objective: Objective | None = None,
+    solver: Solver | str | None = None,
+    *,
+    tolerance: float = 1e-6,
+    relative: bool = False,
+    progress: ProgressCallback | None = None,
+    compile: Tier = "auto",
+    box: Mapping[str, tuple[int, int]] | None = None,
+    max_states: float = float("inf"),
+    max_seconds: float = float("inf"),
+    max_bytes: float | None = None,
+    keep: bool = False,
+) -> Solution | StagedSolution:
+    """Solve a game or a model: the value of every state between proven bounds, and a policy.
+
+    Parameters
+    ----------
+    game_or_model
+        An instance of a class that fulfils :class:`gamedp.Game` or :class:`gamedp.StagedGame`; or
+        what :func:`gamedp.compile` made of one.
+    objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
+        What to compute; the total reward, payoff at the end included, if not given.
+    solver : solver or str, optional
+        A solver, or the name of a registered one. If not given, it is chosen by the model's
+        structure (:func:`gamedp.explain` says why), and others go on where it gets stuck.
+    tolerance : float
+        Allow this distance between the bounds of a value.
+    relative : bool
+        Whether that is `tolerance` times the absolute value, for each state: then a value of 1e-40
+        is not simply close to 0.
+    progress : callable, optional
+        Is called with a :class:`gamedp.Progress` now and then.
+    compile, box, max_states, max_bytes
+        For the exploration of a game; see :func:`gamedp.compile`. With a model they are refused.
+    max_seconds : float
+        Time at most, for exploring and solving together; what numba compiles while solving is not
+        counted. A solver that has no limit of time, as it needs one pass only, finishes that.
+    keep : bool
+        Whether to keep the solution in the user's cache folder, and to read the one that is kept
+        there of exactly these rules, parameters, objective, solver and tolerance instead of solving
+        again. One that is damaged or of other rules is replaced, with a
+        :class:`gamedp.errors.KeptSolutionWarning`. The statistics of one that was read have its
+        `folder`, and the seconds that it took to ``"load"`` it.
+
+    Returns
+    -------
+    Solution
+        Of a staged game, a :class:`gamedp.StagedSolution`. Its `guarantee` says whether the bounds
+        are proven: it is ``NONE`` where endless play earns and loses in turn, so that no method
+        here proves anything.
+
+    Raises
+    ------
+    InvalidModelError
+        If the rules or the arrays are wrong somewhere.
+    UnsupportedProblemError
+        If the solver cannot do the problem; says which can.
+    NotSolvedError
+        If the solver stopped at a limit, or the tolerance is finer than 64-bit rounding allows, or
+        values depend on what endless play counts, which the objective does not say; what is
+        known so far is its `solution`.
+    LimitExceededError
+        If the exploration stopped at a limit.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(matches=18), compile="never")
+    >>> solution.value(), solution.bounds(), solution.guarantee.name
+    (1.0, (1.0, 1.0), 'TWO_SIDED')
+    """
+    from gamedp.solvers import asked
+    from gamedp.solvers.tools.limit import Limit
+
+    tolerance = asked.checked_number("tolerance", tolerance)
+    objective = asked.checked_objective(objective)
+    solver = asked.checked_solver(solver)
+    most = asked.checked_number("max_seconds", max_seconds)
+    exploring = {
+        "compile": compile,
+        "box": box,
+        "max_states": max_states,
+        "max_bytes": max_bytes,
+    }
+
+    def solve_now() -> Solution | StagedSolution:
+        limit = Limit(most)
+        limit()
+        with compile_clock.reporting_compilation(
+            None if progress is None else asked.reporting(progress)
+        ):
+            model = _model_of(game_or_model, exploring, most, progress)
+            return asked.answer(
+                lambda: _solved(model, objective, solver, tolerance, progress, relative, limit),
+                solver,
+            )
+
+    if not keep:
+        return solve_now()
+    from gamedp.storage.kept import read_or_solve
+
+    _refuse_model(game_or_model)
+    problem = objective, solver, (tolerance, relative), box
+    return read_or_solve(game_or_model, problem, solve_now)
+
+
+def _solved(
+    model: Model | StagedModel,
+    objective: Objective,
+    solver: Any,
+    tolerance: float,
+    progress: ProgressCallback | None,
+    relative: bool,
+    limit: Limit,
+) -> Solution | StagedSolution:
+    """Return the solution of a model, by the solver that is given or chosen."""
+    from gamedp.stages.model import StagedModel
+
+    if isinstance(model, StagedModel):
+        from gamedp.model.problem import AnyProblem
+        from gamedp.solvers.tools.base import solve_as_asked
+        from gamedp.solvers.tools.limit import within
+        from gamedp.stages.induction import solver_of_stages
+
+        asked = within(solver_of_stages(solver), limit)
+        problem = AnyProblem(model, objective)
+        staged: StagedSolution = solve_as_asked(
+            asked, problem, tolerance, progress, relative=relative
+        )
+        return staged
+    from gamedp.model.problem import Problem
+    from gamedp.solvers.choose import solve_problem
+
+    return solve_problem(
+        Problem(model, objective), solver, tolerance, progress, relative=relative, limit=limit
+    )
+
+
+def _refuse_model(given: Any) -> None:
+    """Refuse to keep the solution of a model: what is kept is found by the game's name."""
+    from gamedp.model.model import Model
+    from gamedp.stages.model import StagedModel
+
+    if isinstance(given, (Model, StagedModel)):
+        message = "keep=True is for games; save the solution of a model with gamedp.save."
+        raise InvalidParameterError(message)
+
+
+EXPLORING = {"compile": "auto", "box": None, "max_states": float("inf"), "max_bytes": None}
+"""What `solve` is asked for if the exploration of a game is not limited."""
+
+
+def _model_of(
+    given: Any,
+    exploring: Mapping[str, Any],
+    max_seconds: float,
+    progress: ProgressCallback | None,
+) -> Model | StagedModel:
+    """Return a model as it is; of a game the one that it is compiled to."""
+    from gamedp.model.model import Model
+    from gamedp.stages.model import StagedModel
+
+    if not isinstance(given, (Model, StagedModel)):
+        made: Model | StagedModel = compile_rules(
+            given, max_seconds=max_seconds, progress=progress, **exploring
+        )
+        return made
+    for name, value in exploring.items():
+        if value != EXPLORING[name]:
+            message = (
+                f"{name} is for exploring a game, and this is a model already. Limits of solving "
+                "are max_seconds, and those of a solver: "
+                "solver=gamedp.solvers.ValueIteration(max_sweeps=1000)."
+            )
+            raise InvalidParameterError(message)
+    return given
+
+
+def explain(
+    game_or_model: Game | Model | StagedGame | StagedModel, objective: Objective | None = None
+) -> str:
+    """Describe the structure of a model, and which solver gamedp picks for it and why.
+
+    Parameters
+    ----------
+    game_or_model
+        As for :func:`gamedp.solve`.
+    objective : optional
+        As for :func:`gamedp.solve`.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> print(gamedp.explain(gamedp.compile(Matches(matches=18), compile="never")))
+    19 states, 51 choices, 51 transitions; no state can come again (19 levels).
+    BackwardInduction: one pass from the end gives every value, up to rounding.
+    """
+    from gamedp.model.problem import Problem
+    from gamedp.solvers.asked import checked_objective
+    from gamedp.solvers.choose import explain_problem
+    from gamedp.stages.model import StagedModel
+
+    model = _model_of(game_or_model, EXPLORING, float("inf"), None)
+    if isinstance(model, StagedModel):
+        from gamedp.stages.induction import explain_stages
+
+        return explain_stages(model)
+    return explain_problem(Problem(model, checked_objective(objective)))

@@ -365,6 +365,47 @@ def test_a_staged_game_refuses_them(where, number, tier):
     assert fine.value() == 2.0**60 * (1 if where == "end" else 3)
 
 
+WIDE = [
+    (Last(LARGE), None, gamedp.solvers.BackwardInduction()),
+    (Last(LARGE), None, gamedp.solvers.ValueIteration()),
+    (Last(LARGE), None, gamedp.solvers.StrategyIteration()),
+    (Last(LARGE), gamedp.Discounted(0.5), gamedp.solvers.ModifiedPolicyIteration()),
+    (Steps(earned=LARGE), gamedp.FiniteHorizon(3), None),
+    (Steps(earned=LARGE, back=1.0), gamedp.AverageReward(), None),
+    (Steps(earned=THIRD, back=0.5), None, gamedp.solvers.OptimisticValueIteration()),
+]
+
+
+@pytest.mark.parametrize(("game", "objective", "solver"), WIDE, ids=str)
+def test_what_rounding_makes_wider_than_asked_for_is_not_called_solved(game, objective, solver):
+    """The doubles may be solved as closely as that; the rules are not."""
+    tolerance = 0.5 if LARGE in attrs.astuple(game) else 1e-15
+    with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
+        gamedp.solve(game, objective, solver, compile="never", tolerance=tolerance)
+    solution = caught.value.solution
+    assert solution.status is gamedp.Status.ROUNDING
+    assert solution.width > tolerance
+
+
+@pytest.mark.parametrize("tolerance", [8e3, 1e4, 1e5, 1e9])
+def test_bounds_have_room_for_what_rounding_adds(tolerance):
+    """A tolerance not far above rounding is reached, and not exceeded."""
+    game = Steps(earned=LARGE, back=0.5, steps=3)
+    for solver in (None, gamedp.solvers.OptimisticValueIteration()):
+        solution = gamedp.solve(game, None, solver, compile="never", tolerance=tolerance)
+        assert solution.status is gamedp.Status.SOLVED
+        assert 0 < holds(solution, 14 * LARGE) <= tolerance
+
+
+def test_exact_numbers_follow_where_rounding_makes_bounds_wide():
+    for objective in (None, gamedp.Discounted(0.5)):
+        solution = gamedp.solve(Last(LARGE), objective, compile="never", tolerance=0.5)
+        exact = LARGE if objective is None else Fraction(LARGE, 2)
+        assert solution.exact_value() == exact
+        assert holds(solution, exact) <= math.ulp(float(LARGE))
+        assert (solution.status is gamedp.Status.SOLVED) == (solution.width <= 0.5)
+
+
 def test_a_model_that_was_kept_knows_it(tmp_path):
     solution = gamedp.solve(Last(), compile="never")
     gamedp.save(solution, tmp_path / "kept")

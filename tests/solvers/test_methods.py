@@ -98,6 +98,56 @@ def test_a_relative_tolerance_that_rounding_forbids():
         assert_contains(solution, exact_values(model))
 
 
+ZEROS = {
+    "as ends cancel": [[(0.0, [(0.5, 0), (0.25, 1), (0.25, 2)])], 1.0, -1.0],
+    "as rewards cancel": [[(1.0, [(0.5, 1), (0.5, 2)])], [(-2.0, [(0.5, 0), (0.5, 2)])], 0.0],
+    "in a slow component": [
+        [(0.0, [(0.5, 1), (0.25, 2), (0.25, 3)])],
+        [(0.0, [(0.9, 1), (0.1, 0)])],
+        1.0,
+        -1.0,
+    ],
+}
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_a_relative_tolerance_where_the_value_is_zero(name):
+    """Whoever rounds says that it may be 0, and by how much not; no solver named: it is proven."""
+    model = model_of(*ZEROS[name])
+    truth = exact_values(model)
+    assert truth[0] == 0
+    for solver in (gamedp.solvers.OptimisticValueIteration(), gamedp.solvers.IntervalIteration()):
+        words = r"known to within \S+e-1\d, and some may be 0.*ask for an absolute tolerance"
+        with pytest.raises(gamedp.NotSolvedError, match=words) as caught:
+            gamedp.solve(model, solver=solver, relative=True)
+        solution = caught.value.solution
+        assert solution.status is gamedp.Status.ROUNDING
+        assert solution.statistics.sweeps < 2000
+        assert_contains(solution, truth)
+        assert gamedp.solve(model, solver=solver, tolerance=1e-9).width <= 1e-9
+    solution = gamedp.solve(model, relative=True)
+    assert solution.status is gamedp.Status.SOLVED
+    assert solution.bounds(0) == (0.0, 0.0)
+    assert_contains(solution, truth)
+
+
+def test_a_relative_tolerance_where_nothing_pays():
+    """Zero is proven by all, as nothing is rounded."""
+    model = model_of([(0.0, [(0.5, 0), (0.5, 1)])], 0.0)
+    for solver in FIXED_POINT:
+        assert gamedp.solve(model, solver=solver, relative=True).bounds(0) == (0.0, 0.0)
+
+
+def test_rationals_are_as_close_as_doubles_can_be():
+    """A relative tolerance below a double's last place is refused by no one who is exact."""
+    model = model_of([(0.0, [(0.5, 0), (0.125, 1), (0.375, 2)])], 1 / 3, 0.1)
+    solver = gamedp.solvers.ExactPolicyIteration()
+    solution = gamedp.solve(model, solver=solver, tolerance=1e-18, relative=True)
+    assert solution.status is gamedp.Status.ROUNDING
+    assert solution.exact_value(0) == exact_values(model)[0]
+    assert solution.bounds(0)[0] < solution.exact_value(0) < solution.bounds(0)[1]
+
+
 @pytest.mark.parametrize("solver", FIXED_POINT, ids=str)
 def test_limits_leave_bounds_that_hold(solver):
     model = walk(states=200)

@@ -24,7 +24,7 @@ from gamedp.solvers.tools.base import handed, settle_in_time, solve_as_asked
 from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.proper import Refusal
-from gamedp.solvers.tools.solution import STOPS, how_close, way_out
+from gamedp.solvers.tools.solution import SMALL, STOPS, how_close, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,6 +175,7 @@ def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     if isinstance(problem.objective, Discounted):
         yield TopologicalValueIteration()
         yield StrategyIteration()
+        yield from _exact(problem, relative=relative)
         return
     if _is_scattered(problem):
         return
@@ -184,6 +185,19 @@ def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     yield StrategyIteration()
     if not relative:
         yield IntervalIteration()
+    yield from _exact(problem, relative=relative)
+
+
+def _exact(problem: Problem, *, relative: bool) -> Iterator[Solver]:
+    """Go through the solver in rational numbers, if doubles cannot tell what is asked for.
+
+    A value that is 0 as terms cancel is proven so; payments that no double holds are not rounded.
+    """
+    if not (relative or any(problem.model.rounding)) or problem.model.num_states > SMALL:
+        return
+    from gamedp.solvers.methods.exact_policy_iteration import ExactPolicyIteration  # noqa: PLC0415
+
+    yield ExactPolicyIteration()
 
 
 def _is_scattered(problem: Problem) -> bool:

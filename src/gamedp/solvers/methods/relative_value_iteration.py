@@ -338,6 +338,7 @@ class _Search:
                 (np.clip(values, lower, upper), lower, upper),
                 policy,
                 status=self.status,
+                tolerance=self.tolerance,
                 sweeps=-(-int(self.visits[0]) // inner),
                 seconds=self.reporter.seconds,
             )

@@ -131,6 +131,7 @@ class StrategyIteration(PreparingSolver):
             (answer.values, answer.lower, answer.upper),
             answer.policy,
             status=answer.status,
+            tolerance=tolerance,
             sweeps=answer.sweeps,
             seconds=reporter.seconds,
         )

@@ -16,7 +16,7 @@ from gamedp.solvers.tools.finish import finer_tolerance
 from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.solution import make_solution, solution_of
+from gamedp.solvers.tools.solution import STOPS, make_solution, solution_of
 from gamedp.solvers.tools.support import Support, support_of_fixed_points
 
 if TYPE_CHECKING:
@@ -230,9 +230,9 @@ def solve_as_asked(
     """
     problem = handed(solver, problem)
     if not relative:
-        return solver.solve(problem, tolerance=tolerance, progress=progress)
+        return _solved_beside_rounding(solver, problem, tolerance, progress)
     if getattr(solver, "goes_relative", False):
-        return solver.solve(problem, tolerance=tolerance, progress=progress, relative=True)
+        return _solved_beside_rounding(solver, problem, tolerance, progress, relative=True)
     absolute = tolerance
     limit = Limit(getattr(solver, "max_seconds", np.inf))
     limit()
@@ -240,7 +240,7 @@ def solve_as_asked(
         stopped = None
         in_time = within(solver, limit)
         try:
-            solution = in_time.solve(problem, tolerance=absolute, progress=progress)
+            solution = _solved_beside_rounding(in_time, problem, absolute, progress)
         except NotSolvedError as error:
             stopped, solution = error, error.solution
         if in_time is not solver:
@@ -248,19 +248,51 @@ def solve_as_asked(
         lower, upper = solution.lower, solution.upper
         if width_of(lower, upper, relative=True) <= tolerance:
             return attrs.evolve(solution, status=Status.SOLVED)
-        if solution.guarantee is Guarantee.NONE:
-            return solution
+        is_exact = stopped is None and getattr(solution, "exact", None) is not None
+        if solution.guarantee is Guarantee.NONE or is_exact:  # no double is closer
+            return attrs.evolve(solution, status=Status.ROUNDING) if is_exact else solution
         if stopped is not None and solution.status is not Status.ROUNDING:
             stopped.solution = solution
             raise stopped
         finer = finer_tolerance(lower, upper, tolerance)
         if stopped is not None or not 0 < finer < absolute:
-            width, name = solution.width, type(solution.solver).__name__
-            message = (
-                f"{name} stopped at the limit of 64-bit rounding: every value is known to within "
-                f"{width:.3g}, and some are too close to 0 for the relative tolerance "
-                f"{tolerance:g}. Let gamedp.solve choose the solver, ask for an absolute "
-                "tolerance, or read .solution on this error."
-            )
-            raise NotSolvedError(message, attrs.evolve(solution, status=Status.ROUNDING))
+            raise _too_coarse(solution, tolerance)
         absolute = finer
+
+
+def _solved_beside_rounding(
+    solver: Any, problem: Any, tolerance: float, progress: ProgressCallback | None, **asked: bool
+) -> Any:
+    """Solve a problem; where payments of the rules were rounded, leave room for what that adds.
+
+    The solver is asked for half the tolerance then; bounds that are widened may take the rest.
+    """
+    model = getattr(problem, "problem", problem).model
+    if not any(getattr(model, "rounding", ())):
+        return solver.solve(problem, tolerance=tolerance, progress=progress, **asked)
+    try:
+        solution = solver.solve(problem, tolerance=tolerance / 2, progress=progress, **asked)
+    except NotSolvedError as error:
+        solution = error.solution
+        if not _is_close(solution, tolerance, **asked):
+            raise
+    if solution.status in STOPS and _is_close(solution, tolerance, **asked):
+        return attrs.evolve(solution, status=Status.SOLVED)
+    return solution
+
+
+def _too_coarse(solution: Any, tolerance: float) -> NotSolvedError:
+    """Return the error that says that 64-bit numbers do not reach a relative tolerance."""
+    message = (
+        f"{type(solution.solver).__name__} stopped at the limit of 64-bit rounding: every value is "
+        f"known to within {solution.width:.3g}, and some are too close to 0 for the relative "
+        f"tolerance {tolerance:g}. Let gamedp.solve choose the solver, ask for an absolute "
+        "tolerance, or read .solution on this error."
+    )
+    return NotSolvedError(message, attrs.evolve(solution, status=Status.ROUNDING))
+
+
+def _is_close(solution: Any, tolerance: float, *, relative: bool = False) -> bool:
+    if solution.guarantee is Guarantee.NONE:
+        return False
+    return width_of(solution.lower, solution.upper, relative=relative) <= tolerance

@@ -139,6 +139,7 @@ def solve_discounted(
         (values, lower, upper),
         rows.policy,
         status=status,
+        tolerance=tolerance,
         sweeps=sweeps,
         seconds=reporter.seconds,
     )

@@ -88,6 +88,8 @@ def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Ans
     values, lower, upper = numbers
     if any(problem.model.rounding) and proper.is_proper:
         lower, upper = widened(problem, lower, upper)
+        if run.status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
+            run.status = Status.ROUNDING
     return Answer(values, lower, upper, policy, run.status, run.sweeps)
 
 

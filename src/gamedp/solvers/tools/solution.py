@@ -54,7 +54,7 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     """Return the Solution that a solver's numbers make; raise NotSolvedError if it has stopped.
 
     Where the model's payoffs or rewards are those of the rules rounded to doubles, the bounds are
-    widened by that; the status is about the doubles.
+    widened by that. The status is about the widened bounds.
 
     Parameters
     ----------
@@ -71,7 +71,8 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
         What the solver has stopped at. If not given, it is solved if all bounds are within the
         tolerance, and else stopped by rounding; nothing is proven if `guarantee` says so.
     tolerance : float
-        Allow this distance between the bounds of a value.
+        Allow this distance between the bounds of a value. If a status is given, it matters only
+        where bounds are widened.
     sweeps : int
         How often every state was looked at, rounded up.
     seconds : float
@@ -96,6 +97,8 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
         status = status if is_proven else Status.UNPROVEN
     if any(model.rounding) and is_proven and not exact:
         lower, upper = widened(problem, lower, upper)
+        if status is Status.SOLVED and not width_of(lower, upper, relative=relative) <= tolerance:
+            status = Status.ROUNDING
     num_bytes = values.nbytes + lower.nbytes + upper.nbytes + policy.nbytes
     solution = Solution(
         model=model,
@@ -149,6 +152,7 @@ def solution_of(
         policy,
         guarantee=Guarantee.TWO_SIDED if proven else Guarantee.NONE,
         status=run.status,
+        tolerance=run.tolerance,
         sweeps=run.sweeps,
         seconds=run.reporter.seconds,
         relative=run.relative,
@@ -157,10 +161,14 @@ def solution_of(
 
 def how_close(solution: Solution, *, relative: bool) -> str:
     """Say how much is known of all values."""
-    width = width_of(solution.lower, solution.upper, relative=relative)
+    width = width_of(solution.lower, solution.upper)
     if solution.guarantee is Guarantee.NONE or not np.isfinite(width):
         return "nothing is proven yet for some values"
-    return f"every value is known to within {width:.3g}{' of itself' if relative else ''}"
+    share = width_of(solution.lower, solution.upper, relative=True)
+    if not relative or not np.isfinite(share):
+        close = f"every value is known to within {width:.3g}"
+        return f"{close}, and some may be 0, to which nothing is relative" if relative else close
+    return f"every value is known to within {share:.3g} of itself"
 
 
 def way_out(problem: Problem | Prepared, solution: Solution, *, relative: bool) -> str:
@@ -186,6 +194,8 @@ def way_out(problem: Problem | Prepared, solution: Solution, *, relative: bool) 
     width = width_of(solution.lower, solution.upper, relative=relative)
     if not relative and solution.status is Status.ROUNDING and width < DIGITS**0.5 * largest:
         ways.append("ask for digits of each value with relative=True")
+    if relative and not np.isfinite(width):
+        ways.append("ask for an absolute tolerance")
     if np.isfinite(width) and width > 0:
         ways.append(f"ask for a tolerance of {2 * width:.1g}")
     ways.append("read .solution on this error")

@@ -13,6 +13,7 @@ from . import (
     stages as stages,
     sums as sums,
     testing as testing,
+    views as views,
 )
 from .adapters import (
     read_model as read_model,

@@ -234,6 +234,21 @@ class Wordless(Good):
         return outcome
 
 
+class Drawing(Good):
+    def view(self, state):
+        return "6 left"
+
+
+class Misplaced(Good):
+    def view(self, state):
+        return gamedp.views.Heaps((state.left,), spots={state.left: (0, 1)} if state.left else {})
+
+
+class Showing(Good):
+    def outcome_view(self, state, action, outcome):
+        return outcome
+
+
 class Unsure(Good):
     def heuristic(self, state, player):
         return float("inf")
@@ -376,6 +391,12 @@ class Raising(Good):
         (Mute(), "render(Spot(player=0, left=6)) is not text"),
         (Nameless(), "action_name(Spot(player=0, left=6), 1) is not text"),
         (Wordless(), "outcome_name(Spot(player=0, left=6), 1, 0) is not text"),
+        (Drawing(), "view(Spot(player=0, left=6)) is '6 left'; it must be one of the classes of"),
+        (Misplaced(), "view(Spot(player=0, left=6)) has a spot for action 6, which is none there"),
+        (
+            Showing(),
+            "outcome_view(Spot(player=0, left=6), 1, 0) is 0; it must be one of the classes",
+        ),
         (Unsure(), "heuristic(Spot(player=0, left=6), 0) is inf"),
         (Denying(), "left=3), which is_state() denies"),
         (Shared(), "they do not correspond: player 1 chooses in the one, player 0 in the other"),

@@ -250,7 +250,7 @@ class _Dialogue:
         if mover in self.people:
             if len(self.people) > 1:
                 print(f"\nIt is {player_name(mover)}'s turn.")
-            print(f"\n{line.rules.render(state)}\n\n{_menu(self._names(actions))}")
+            print(f"\n{_picture(line.rules, state)}\n\n{_menu(self._names(actions))}")
             action = self._ask(actions)
             if action is None:
                 return
@@ -324,6 +324,12 @@ class _Dialogue:
             return False
         self.line, self.rng.bit_generator.state = self.before.pop()
         return True
+
+
+def _picture(rules: gamedp.rules.Rules, state: Any) -> str:
+    """Return a position in words, and drawn below unless the words are a drawing already."""
+    words, drawing = rules.render(state), str(rules.view(state))
+    return words if "\n" in words or drawing == words else f"{words}\n{drawing}"
 
 
 def _menu(names: dict[int, str]) -> str:

@@ -159,6 +159,17 @@ class Matches:
         """
         return f"{PLAYER_NAMES[state.player]} to move: {state.left} left"
 
+    def view(self, state: MatchesState) -> gamedp.views.Heaps:
+        """Return the row.
+
+        Examples
+        --------
+        >>> print(Matches().view(MatchesState(player=1, left=5)))
+        1  | | | | |  5
+        """
+        spots = {take: (0, take) for take in self.actions(state)}
+        return gamedp.views.Heaps((state.left,), spots=spots)
+
 
 @gamedp.helper
 def in_ascending_order(values: tuple[int, ...]) -> tuple[int, ...]:
@@ -273,6 +284,21 @@ class Nim:
         """
         heaps = ", ".join(str(left) for left in state.heaps)
         return f"{PLAYER_NAMES[state.player]} to move: heaps of {heaps}"
+
+    def view(self, state: NimState) -> gamedp.views.Heaps:
+        """Return the heaps.
+
+        Examples
+        --------
+        >>> print(Nim().view(Nim().initial_state()))
+        1  | | |          3
+        2  | | | | |      5
+        3  | | | | | | |  7
+        """
+        few = sum(state.heaps) <= gamedp.views.MOST_PARTS
+        actions = self.actions(state) if few else ()
+        spots = {each: divmod(each, self._codes_per_heap()) for each in actions}
+        return gamedp.views.Heaps(state.heaps, spots=spots)
 
 
 def matches_winning(left: int, takes: Sequence[int] = (1, 2, 3), *, misere: bool = True) -> bool:

@@ -216,6 +216,31 @@ class Wubbel:
         points = f"{state.own} safe + {state.turn} of this turn against {state.opponent}"
         return f"{PLAYER_NAMES[state.player]} {standing}: {points}, up to {self.goal}"
 
+    def view(self, state: State) -> gamedp.views.Scores:
+        """Return what both have: the safe points, and those of the turn.
+
+        Examples
+        --------
+        >>> print(Wubbel().view(State(player=1, own=0, opponent=25, turn=15)))
+        first player   ####################                      25
+        second player  ............                              0 + 15
+                       up to 50
+        """
+        mover = (PLAYER_NAMES[state.player], state.own, state.turn)
+        other = (PLAYER_NAMES[1 - state.player], state.opponent)
+        rows = (mover, other) if state.player == 0 else (other, mover)
+        return gamedp.views.Scores(rows, most=self.goal)
+
+    def outcome_view(self, state: State, action: int, outcome: int) -> gamedp.views.Dice | None:
+        """Return the die after a roll.
+
+        Examples
+        --------
+        >>> print(Wubbel().outcome_view(State(0, 0, 0, 0), ROLL, 5))
+         6
+        """
+        return None if action == SAVE else gamedp.views.Dice((outcome + 1,))
+
 
 @attrs.frozen
 class Hold:

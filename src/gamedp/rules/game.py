@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import attrs
 
 from gamedp.errors import InvalidModelError, shown
+from gamedp.views import MOST_LETTERS, Text, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +73,11 @@ class Game(Protocol):
     ``outcome_name(state, action, outcome) -> str``
         The outcome of chance in words, such as ``a 3``: `outcome` is its place, from 0, among the
         `outcomes` of the action. Empty if there is nothing to say; ``""``.
+    ``view(state) -> gamedp.views.View``
+        What there is to see: heaps, a grid, dice, ... Drawn by the page in the browser and at the
+        terminal; the words of `render`.
+    ``outcome_view(state, action, outcome) -> gamedp.views.View or None``
+        What is to be seen of an outcome of chance, such as dice; None.
 
     Search, which builds no model, reads some more; all are about what `player` gets from `state`
     on:
@@ -303,9 +309,21 @@ class AnyRules:
         return float(getattr(self.game, "constant_sum", 0.0))
 
     def render(self, state: Any) -> str:
-        """Return the state in words."""
-        render = getattr(self.game, "render", None)
+        """Return the state in words, or drawn if there are none."""
+        render = getattr(self.game, "render", None) or getattr(self.game, "view", None)
         return str(render(state)) if render else str(state)
+
+    def view(self, state: Any) -> View:
+        """Return what there is to see of a state; its words if the game has no `view`.
+
+        Raises
+        ------
+        InvalidModelError
+            If what the game returns is no view.
+        """
+        view = getattr(self.game, "view", None)
+        seen = view(state) if view else Text(self.render(state)[:MOST_LETTERS])
+        return _as_view(seen, f"view({shown(state)})")
 
 
 @attrs.frozen
@@ -378,3 +396,24 @@ class Rules(AnyRules):
         """Return in words which of the outcomes of an action came out; empty without words."""
         name = getattr(self.game, "outcome_name", None)
         return str(name(state, action, outcome)) if name else ""
+
+    def outcome_view(self, state: Any, action: int, outcome: int) -> View | None:
+        """Return what is to be seen of one of the outcomes of an action; None without a picture.
+
+        Raises
+        ------
+        InvalidModelError
+            If what the game returns is no view.
+        """
+        view = getattr(self.game, "outcome_view", None)
+        seen = view(state, action, outcome) if view else None
+        if seen is None:
+            return None
+        return _as_view(seen, f"outcome_view({shown(state)}, {shown(action)}, {outcome})")
+
+
+def _as_view(seen: Any, asked: str) -> View:
+    if not isinstance(seen, View):
+        message = f"{asked} is {shown(seen)}; it must be one of the classes of gamedp.views."
+        raise InvalidModelError(message)
+    return seen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator
@@ -63,7 +64,8 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     changed; that payoffs and rewards are finite and, of two players, add up to `constant_sum` and
     to zero; that `canonical` is settled and a true symmetry: a state and its representative have
     corresponding choices, outcomes and payoffs; the claim `acyclic`; `is_state`; `heuristic`; that
-    names are text; and that compiled and plain rules give the same model.
+    names are text, and views are views whose spots play actions that there are; and that compiled
+    and plain rules give the same model.
 
     Parameters
     ----------
@@ -95,6 +97,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
       payoffs and rewards
       canonical is a symmetry
       names are text
+      views show actions that there are
       the claim acyclic
     """
     rules = gamedp.rules.Rules(game)
@@ -111,6 +114,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
         "payoffs and rewards",
         "canonical is a symmetry",
         "names are text",
+        *(["views show actions that there are"] if hasattr(game, "view") else []),
     ]
     compared = False
     if complete:
@@ -292,6 +296,7 @@ class _Checker:
         if terminal is None:
             return
         if terminal:
+            self._check_view(state, [])
             self._check_numbers(
                 lambda player: rules.game.payoff(state, player),
                 f"payoff({shown(state)}, ",
@@ -310,6 +315,7 @@ class _Checker:
             self._add("actions", f"{shown(state)} is not terminal and has no actions")
         if len(set(actions)) < len(actions):
             self._add("actions", f"actions({shown(state)}) repeats itself: {shown(actions)}")
+        self._check_view(state, actions)
         for action in actions:
             if not hasattr(action, "__index__") or not -(2**31) <= action < 2**31:
                 self._add(
@@ -341,6 +347,9 @@ class _Checker:
             if not isinstance(words(state, action, outcome), str):
                 asked = f"outcome_name({shown(state)}, {shown(action)}, {outcome})"
                 self._add("words", f"{asked} is not text")
+            if hasattr(rules.game, "outcome_view"):
+                asked = f"outcome_view({shown(state)}, {shown(action)}, {outcome})"
+                self._twice(asked, functools.partial(rules.outcome_view, state, action, outcome))
         yield from ((successor, place) for probability, successor in pairs if probability)
 
     def _check_probabilities(self, pairs: list[Any], place: str) -> bool:
@@ -392,6 +401,16 @@ class _Checker:
                     self._add(
                         "heuristic", f"heuristic({shown(state)}, {player}) is {shown(estimate)}"
                     )
+
+    def _check_view(self, state: Any, actions: list[Any]) -> None:
+        """Check what the rules show of a state."""
+        if not hasattr(self.rules.game, "view"):
+            return
+        asked = f"view({shown(state)})"
+        view = self._twice(asked, lambda: self.rules.view(state))
+        for action in () if view is None else view.spots:
+            if action not in actions:
+                self._add("view", f"{asked} has a spot for action {action}, which is none there")
 
     def _check_symmetry(self, state: Any, representative: Any, swapped: bool) -> None:
         """Compare a state with its representative: everything must correspond."""

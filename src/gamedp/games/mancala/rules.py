@@ -703,3 +703,25 @@ class Mancala:
         else:
             standing = f"{name_of(state.player, self.players)} to move"
         return f"{standing}\n{render(self.board(state))}"
+
+    def view(self, state: MancalaState) -> gamedp.views.Pits:
+        """Return the board: of two players, the first one's row lies below.
+
+        Examples
+        --------
+        >>> game = Mancala(pits=3, stones=2)
+        >>> print(game.view(game.initial_state()))
+        second player    2 2 2
+                       0       0
+        first player     2 2 2
+        """
+        board = self.board(state)
+        rows, stores = board.rows, board.kalahs
+        names = tuple(name_of(player, self.players) for player in range(self.players))
+        pits = () if self.is_terminal(state) else tuple(self.actions(state))
+        spots = {pit: (state.player, pit - 1) for pit in pits}
+        if self.players == 2:  # sowing goes against the clock
+            rows, stores, names = (rows[1][::-1], rows[0]), stores[::-1], names[::-1]
+            places = [(1, pit - 1) if state.player == 0 else (0, self.pits - pit) for pit in pits]
+            spots = dict(zip(pits, places, strict=True))
+        return gamedp.views.Pits(rows, stores, names, spots=spots)

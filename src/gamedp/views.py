@@ -1,0 +1,576 @@
+"""Pictures of positions: what a game's ``view(state)`` returns.
+
+A view says what there is to see, and not how it is drawn: the page in the browser draws shapes, the
+terminal letters (`str` of a view). It is plain data of bounded size, and needs no other part of
+this library. `spots` says which part of the picture plays which action; the place of a part is a
+tuple of whole numbers from 0, which each class explains.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+
+from gamedp.errors import InvalidParameterError, shown
+
+__all__ = [
+    "Card",
+    "Dice",
+    "Grid",
+    "Heaps",
+    "Pits",
+    "Scores",
+    "Text",
+    "View",
+    "to_plain",
+]
+
+MOST_PARTS = 4096
+"""Heaps, cells, dice or rows of a view, and spots."""
+
+MOST_LETTERS = 20_000
+"""In a text of a view."""
+
+MOST = 2**53 - 1
+"""The largest number that a browser holds exactly."""
+
+DRAWN = 40
+"""Strokes of a heap or a bar at the terminal."""
+
+Place: TypeAlias = tuple[int, ...]
+
+
+def _refused(view: object, problem: str) -> InvalidParameterError:
+    return InvalidParameterError(f"{type(view).__name__}: {problem}.")
+
+
+def _tuple(values: Any) -> Any:
+    """Turn what is a sequence into a tuple, and its sequences into tuples; leave anything else."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        return _whole(values)
+    return tuple(_tuple(value) for value in values)
+
+
+def _whole(value: Any) -> Any:
+    """Turn integers of other libraries into ints; leave anything else for the validator."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        return value
+
+
+def _spots(spots: Any) -> Any:
+    """Turn the keys of a mapping into ints and its places into tuples."""
+    if not isinstance(spots, Mapping):
+        return spots
+    return {_whole(action): _tuple(place) for action, place in spots.items()}
+
+
+def _is_whole(value: object, least: int = 0) -> bool:
+    return type(value) is int and least <= value <= MOST
+
+
+def _check_sequence(view: object, name: str, values: Any, what: str) -> None:
+    if not isinstance(values, tuple):
+        raise _refused(view, f"{name} must be a sequence of {what}, not {shown(values)}")
+    if len(values) > MOST_PARTS:
+        raise _refused(view, f"{name} has {len(values):,} entries; the most is {MOST_PARTS:,}")
+
+
+def _check_wholes(view: object, name: str, values: Any) -> None:
+    """Ask for a tuple of whole numbers of at least 0."""
+    _check_sequence(view, name, values, "whole numbers")
+    for value in values:
+        if not _is_whole(value):
+            problem = f"{name} must be whole numbers, 0 to {MOST}, not {shown(value)}"
+            raise _refused(view, problem)
+
+
+def _check_rows(view: object, rows: Any) -> None:
+    """Ask for rows of whole numbers, all equally long."""
+    _check_sequence(view, "rows", rows, "rows of whole numbers")
+    for row in rows:
+        _check_wholes(view, "rows", row)
+    lengths = {len(row) for row in rows}
+    if len(lengths) > 1:
+        raise _refused(view, f"rows must be equally long; they have {sorted(lengths)} entries")
+    if sum(map(len, rows)) > MOST_PARTS:
+        raise _refused(view, f"rows have more than {MOST_PARTS:,} entries in all")
+
+
+def _check_texts(view: object, name: str, texts: Any) -> None:
+    _check_sequence(view, name, texts, "texts")
+    for text in texts:
+        _check_text(view, name, text)
+
+
+def _check_text(view: object, name: str, text: object, most: int = 200) -> None:
+    if not isinstance(text, str):
+        raise _refused(view, f"{name} must be text, not {shown(text)}")
+    if len(text) > most:
+        raise _refused(view, f"{name} has {len(text):,} letters; the most is {most:,}")
+
+
+@attrs.frozen
+class _Picture:
+    """What all pictures have in common: which part of them plays which action."""
+
+    spots: dict[int, Place] = attrs.field(
+        factory=dict, converter=_spots, kw_only=True, hash=False, repr=False
+    )
+
+    def __attrs_post_init__(self) -> None:
+        """Check all fields; a class says by `_has` where a spot may be."""
+        self._check()
+        spots = self.spots
+        if not isinstance(spots, dict):
+            raise _refused(self, f"spots must map actions to places, not {shown(spots)}")
+        if len(spots) > MOST_PARTS:
+            raise _refused(self, f"spots has {len(spots):,} entries; the most is {MOST_PARTS:,}")
+        for action, place in spots.items():
+            if not _is_whole(action, -MOST):
+                raise _refused(self, f"spots names the action {shown(action)}, no whole number")
+            if not self._has(place):
+                problem = f"spots puts action {action} at {shown(place)}, and there is no such part"
+                raise _refused(self, problem)
+
+    def _check(self) -> None:
+        raise NotImplementedError
+
+    def _has(self, place: Any) -> bool:
+        """Say whether the picture has a part there."""
+        raise NotImplementedError
+
+
+def _is_place(place: Any, *lengths: int) -> bool:
+    """Say whether a place has a number for each of the lengths, from 0 and below it."""
+    return (
+        isinstance(place, tuple)
+        and len(place) == len(lengths)
+        and all(
+            _is_whole(number) and number < length
+            for number, length in zip(place, lengths, strict=True)
+        )
+    )
+
+
+@attrs.frozen
+class Heaps(_Picture):
+    """Heaps of matches or the like.
+
+    Parameters
+    ----------
+    counts : sequence of int
+        How many each heap has.
+    spots : mapping of int to (int, int), optional
+        For an action, the heap, from 0, and how many the action takes from it.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If these make no picture.
+
+    Examples
+    --------
+    >>> print(Heaps((3, 5), spots={1: (0, 1)}))
+    1  | | |      3
+    2  | | | | |  5
+    """
+
+    counts: tuple[int, ...] = attrs.field(converter=_tuple)
+
+    def _check(self) -> None:
+        _check_wholes(self, "counts", self.counts)
+
+    def _has(self, place: Any) -> bool:
+        if not (isinstance(place, tuple) and len(place) == 2):
+            return False
+        heap, taken = place
+        return _is_place((heap,), len(self.counts)) and (
+            _is_whole(taken, 1) and taken <= self.counts[heap]
+        )
+
+    def __str__(self) -> str:
+        """Draw a stroke for each that is there."""
+        strokes = [
+            " ".join("|" * min(count, DRAWN)) + (" ..." if count > DRAWN else "")
+            for count in self.counts
+        ]
+        width = max(map(len, strokes), default=0)
+        first = len(str(len(strokes)))
+        return "\n".join(
+            f"{number:>{first}}  {line:{width}}  {count}"
+            for number, (line, count) in enumerate(zip(strokes, self.counts, strict=True), start=1)
+        )
+
+
+@attrs.frozen
+class Pits(_Picture):
+    """A board of pits with stones, row below row, and a store at the end of each row.
+
+    Stones are sown against the clock. Of two rows, the upper one's store lies to the left and the
+    lower one's to the right, as between two players; of more, each to the right of its row.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of int
+        The stones in the pits as they are seen, the upper row first, each from left to right.
+    stores : sequence of int
+        The stones in the store of each row.
+    names : sequence of str, optional
+        Whose row it is.
+    spots : mapping of int to (int, int), optional
+        For an action, the row and the place in it, as they are seen, from 0.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If these make no picture.
+
+    Examples
+    --------
+    >>> print(Pits(rows=((3, 0), (1, 12)), stores=(4, 2), names=("second", "first")))
+    second      3  0
+             4        2
+    first       1 12
+    """
+
+    rows: tuple[tuple[int, ...], ...] = attrs.field(converter=_tuple)
+    stores: tuple[int, ...] = attrs.field(converter=_tuple)
+    names: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
+
+    def _check(self) -> None:
+        _check_rows(self, self.rows)
+        _check_wholes(self, "stores", self.stores)
+        _check_texts(self, "names", self.names)
+        if len(self.stores) != len(self.rows):
+            problem = f"{len(self.stores)} stores and {len(self.rows)} rows; give each row one"
+            raise _refused(self, problem)
+        if self.names and len(self.names) != len(self.rows):
+            problem = f"{len(self.names)} names and {len(self.rows)} rows; give each row one"
+            raise _refused(self, problem)
+
+    def _has(self, place: Any) -> bool:
+        return _is_place(place, len(self.rows), len(self.rows[0]) if self.rows else 0)
+
+    def __str__(self) -> str:
+        """Draw the numbers where the pits are."""
+        numbers = [*self.stores, *(stones for row in self.rows for stones in row)]
+        cell = len(str(max(numbers, default=0)))
+        names = self.names or ("",) * len(self.rows)
+        first = max(map(len, names), default=0)
+        lines = [" ".join(f"{stones:{cell}}" for stones in row) for row in self.rows]
+        if len(self.rows) != 2:
+            return "\n".join(
+                f"{name:{first}}  {line}  {store:{cell + 2}}"
+                for name, line, store in zip(names, lines, self.stores, strict=True)
+            )
+        left, right = self.stores
+        margin, between = " " * cell, " " * len(lines[0])
+        return "\n".join(
+            (
+                f"{names[0]:{first}}  {margin} {lines[0]}",
+                f"{'':{first}}  {left:{cell}} {between} {right:{cell}}",
+                f"{names[1]:{first}}  {margin} {lines[1]}",
+            )
+        )
+
+
+@attrs.frozen
+class Grid(_Picture):
+    """A board of cells, each with a symbol or empty.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of int
+        The number of each cell's symbol, the upper row first.
+    symbols : sequence of str
+        The symbols by their numbers; a blank or an empty text is an empty cell.
+    spots : mapping of int to (int, int), optional
+        For an action, the row and the column of a cell, from 0.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If these make no picture.
+
+    Examples
+    --------
+    >>> print(Grid(rows=((1, 0, 0), (0, 2, 1)), symbols=("", "X", "O")))
+    X . .
+    . O X
+    """
+
+    rows: tuple[tuple[int, ...], ...] = attrs.field(converter=_tuple)
+    symbols: tuple[str, ...] = attrs.field(converter=_tuple)
+
+    def _check(self) -> None:
+        _check_rows(self, self.rows)
+        _check_texts(self, "symbols", self.symbols)
+        for row in self.rows:
+            for symbol in row:
+                if symbol >= len(self.symbols):
+                    problem = f"a cell has symbol {symbol}, and there are {len(self.symbols)}"
+                    raise _refused(self, problem)
+
+    def _has(self, place: Any) -> bool:
+        return _is_place(place, len(self.rows), len(self.rows[0]) if self.rows else 0)
+
+    def __str__(self) -> str:
+        """Draw the symbols, and dots for empty cells."""
+        symbols = [symbol.strip() or "." for symbol in self.symbols]
+        width = max(map(len, symbols), default=1)
+        return "\n".join(
+            " ".join(f"{symbols[number]:{width}}" for number in row).rstrip() for row in self.rows
+        )
+
+
+@attrs.frozen
+class Dice(_Picture):
+    """Dice on the table.
+
+    Parameters
+    ----------
+    faces : sequence of int
+        What each die shows.
+    kept : sequence of bool, optional
+        Whether the die stays on the table; if not given, none does.
+    spots : mapping of int to (int,), optional
+        For an action, the number of a die, from 0.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If these make no picture.
+
+    Examples
+    --------
+    >>> print(Dice((3, 3, 6), kept=(True, True, False)))
+    [3] [3]  6
+    """
+
+    faces: tuple[int, ...] = attrs.field(converter=_tuple)
+    kept: tuple[bool, ...] = attrs.field(default=(), converter=_tuple)
+
+    def _check(self) -> None:
+        _check_wholes(self, "faces", self.faces)
+        _check_sequence(self, "kept", self.kept, "truth values")
+        if any(type(each) is not bool for each in self.kept):
+            raise _refused(self, f"kept must be truth values, not {shown(self.kept)}")
+        if self.kept and len(self.kept) != len(self.faces):
+            problem = f"kept says it of {len(self.kept)} dice, and there are {len(self.faces)}"
+            raise _refused(self, problem)
+
+    def _has(self, place: Any) -> bool:
+        return _is_place(place, len(self.faces))
+
+    def __str__(self) -> str:
+        """Put those that stay into brackets."""
+        kept = self.kept or (False,) * len(self.faces)
+        return " ".join(
+            f"[{face}]" if stays else f" {face} "
+            for face, stays in zip(self.faces, kept, strict=True)
+        ).rstrip()
+
+
+@attrs.frozen
+class Card(_Picture):
+    """A card with a line for each thing to be filled in, as a score sheet.
+
+    Parameters
+    ----------
+    rows : sequence of sequences
+        For each line its name, then an entry for each column: a whole number, a text, or None where
+        nothing stands yet.
+    spots : mapping of int to (int,), optional
+        For an action, the number of a line, from 0.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If these make no picture.
+
+    Examples
+    --------
+    >>> print(Card((("Ones", 3), ("Twos", None))))
+    Ones  3
+    Twos  -
+    """
+
+    rows: tuple[tuple[Any, ...], ...] = attrs.field(converter=_tuple)
+
+    def _check(self) -> None:
+        _check_sequence(self, "rows", self.rows, "lines")
+        for row in self.rows:
+            _check_sequence(self, "rows", row, "a name and entries")
+            _check_text(self, "the name of a line", row[0] if row else None)
+            for entry in row[1:]:
+                if isinstance(entry, str):
+                    _check_text(self, "an entry", entry)
+                elif entry is not None and not _is_whole(entry, -MOST):
+                    problem = f"an entry must be a whole number, text or None, not {shown(entry)}"
+                    raise _refused(self, problem)
+        if len({len(row) for row in self.rows}) > 1:
+            raise _refused(self, "all lines must have equally many entries")
+        if sum(map(len, self.rows)) > MOST_PARTS:
+            raise _refused(self, f"the lines have more than {MOST_PARTS:,} entries in all")
+
+    def _has(self, place: Any) -> bool:
+        return _is_place(place, len(self.rows))
+
+    def __str__(self) -> str:
+        """Write the lines below each other, with a stroke where nothing stands yet."""
+        first = max((len(row[0]) for row in self.rows), default=0)
+        entries = [["-" if entry is None else str(entry) for entry in row[1:]] for row in self.rows]
+        width = max((len(entry) for line in entries for entry in line), default=0)
+        return "\n".join(
+            f"{row[0]:{first}}  " + "  ".join(f"{entry:>{width}}" for entry in line)
+            for row, line in zip(self.rows, entries, strict=True)
+        )
+
+
+@attrs.frozen
+class Scores(_Picture):
+    """What each player has, as bars up to a goal.
+
+    Parameters
+    ----------
+    rows : sequence of sequences
+        For each player the name, then whole numbers that add up: first what is safe, then what is
+        not.
+    most : int
+        The length of a full bar.
+    spots : mapping of int to (int,), optional
+        For an action, the number of a row, from 0.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If these make no picture.
+
+    Examples
+    --------
+    >>> print(Scores((("first", 10, 5), ("second", 20)), most=40))
+    first   ##########.....                           10 + 5
+    second  ####################                      20
+            up to 40
+    """
+
+    rows: tuple[tuple[Any, ...], ...] = attrs.field(converter=_tuple)
+    most: int = attrs.field(converter=_whole)
+
+    def _check(self) -> None:
+        if not _is_whole(self.most, 1):
+            raise _refused(self, f"most must be a whole number from 1, not {shown(self.most)}")
+        _check_sequence(self, "rows", self.rows, "rows")
+        for row in self.rows:
+            _check_sequence(self, "rows", row, "a name and numbers")
+            _check_text(self, "the name of a row", row[0] if row else None)
+            _check_wholes(self, "rows", row[1:])
+        if sum(map(len, self.rows)) > MOST_PARTS:
+            raise _refused(self, f"the rows have more than {MOST_PARTS:,} numbers in all")
+
+    def _has(self, place: Any) -> bool:
+        return _is_place(place, len(self.rows))
+
+    def __str__(self) -> str:
+        """Draw bars, of crosses as far as it is safe, and write the numbers after them."""
+        first = max((len(row[0]) for row in self.rows), default=0)
+        lines = []
+        for name, *parts in self.rows:
+            bar, total = "", 0
+            for number, part in enumerate(parts):
+                total += part
+                length = min(total, self.most) * DRAWN // self.most
+                bar = f"{bar:{'.' if number else '#'}<{length}}"
+            lines.append(f"{name:{first}}  {bar:{DRAWN}}  {' + '.join(map(str, parts))}")
+        return "\n".join([*lines, f"{'':{first}}  up to {self.most}"])
+
+
+@attrs.frozen
+class Text(_Picture):
+    """A position in words, or drawn with letters.
+
+    Parameters
+    ----------
+    text : str
+    spots : mapping, optional
+        Nothing of a text plays an action: it must be empty.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If it is no text, or too long.
+
+    Examples
+    --------
+    >>> print(Text("white to move"))
+    white to move
+    """
+
+    text: str
+
+    def _check(self) -> None:
+        _check_text(self, "text", self.text, MOST_LETTERS)
+
+    def _has(self, place: Any) -> bool:  # noqa: ARG002 - of no place at all
+        return False
+
+    def __str__(self) -> str:
+        """Return the text itself."""
+        return self.text
+
+
+View: TypeAlias = Heaps | Pits | Grid | Dice | Card | Scores | Text
+"""What ``view(state)`` of a game may return."""
+
+KINDS: tuple[type[_Picture], ...] = (Heaps, Pits, Grid, Dice, Card, Scores, Text)
+
+
+def to_plain(view: View) -> dict[str, Any]:
+    """Return a view in what JSON has: its kind, its fields, its spots and its text.
+
+    Parameters
+    ----------
+    view : View
+
+    Returns
+    -------
+    dict
+        ``kind``, the name of the class in small letters; each field by its name, tuples as lists;
+        ``spots``, a list of ``{"action": int, "place": [int, ...]}``; ``text``, the drawing for
+        the terminal.
+
+    Raises
+    ------
+    TypeError
+        If it is no view.
+
+    Examples
+    --------
+    >>> to_plain(Heaps((1,), spots={1: (0, 1)}))  # doctest: +NORMALIZE_WHITESPACE
+    {'kind': 'heaps', 'counts': [1], 'spots': [{'action': 1, 'place': [0, 1]}],
+     'text': '1  |  1'}
+    """
+    if type(view) not in KINDS:
+        names = ", ".join(kind.__name__ for kind in KINDS)
+        message = f"{shown(view)} is no view; a view is one of gamedp.views: {names}."
+        raise TypeError(message)
+    fields = {
+        field.name: _as_lists(getattr(view, field.name))
+        for field in attrs.fields(type(view))
+        if field.name != "spots"
+    }
+    spots = [{"action": action, "place": list(place)} for action, place in view.spots.items()]
+    return {"kind": type(view).__name__.lower(), **fields, "spots": spots, "text": str(view)}
+
+
+def _as_lists(value: Any) -> Any:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_as_lists(item) for item in value]
+    return value

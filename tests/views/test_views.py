@@ -1,0 +1,177 @@
+"""Views: what they refuse, what they draw, and what games show."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.games import Mancala, Matches, Nim, Wubbel
+from gamedp.rules import Rules
+from gamedp.views import Card, Dice, Grid, Heaps, Pits, Scores, Text, to_plain
+
+VIEWS = [
+    Heaps((3, 0, 100), spots={4: (0, 3)}),
+    Pits(((1, 2), (3, 4)), (5, 6), ("one", "other"), spots={1: (1, 1)}),
+    Pits(((1,), (2,), (30,)), (0, 0, 7)),
+    Grid(((0, 1), (2, 0)), (" ", "X", "O"), spots={0: (0, 0)}),
+    Dice((1, 6), kept=(False, True), spots={3: (1,)}),
+    Card((("Ones", None, 3), ("Twos", "-", 0)), spots={0: (0,)}),
+    Scores((("a", 1, 2), ("b", 90)), most=50, spots={0: (1,)}),
+    Text("words"),
+]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=repr)
+def test_a_view_is_a_value_that_json_can_hold(view):
+    assert pickle.loads(pickle.dumps(view)) == view
+    assert hash(view) == hash(pickle.loads(pickle.dumps(view)))
+    plain = to_plain(view)
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain["kind"] == type(view).__name__.lower()
+    assert plain["text"] == str(view)
+    assert {spot["action"]: tuple(spot["place"]) for spot in plain["spots"]} == view.spots
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Heaps(3), "Heaps: counts must be a sequence of whole numbers, not 3"),
+        (lambda: Heaps((1.5,)), "counts must be whole numbers, 0 to 9007199254740991, not 1.5"),
+        (lambda: Heaps((-1,)), "not -1"),
+        (lambda: Heaps((True,)), "not True"),
+        (lambda: Heaps((2**53,)), "not 9007199254740992"),
+        (lambda: Heaps((0,) * 5000), "counts has 5,000 entries; the most is 4,096"),
+        (lambda: Heaps((3,), spots={1: (0, 4)}), "puts action 1 at (0, 4), and there is no such"),
+        (lambda: Heaps((3,), spots={1: (1, 1)}), "no such part"),
+        (lambda: Heaps((3,), spots={1: 0}), "no such part"),
+        (lambda: Heaps((3,), spots={"take": (0, 1)}), "spots names the action 'take', no whole"),
+        (lambda: Heaps((3,), spots=[1]), "spots must map actions to places, not [1]"),
+        (
+            lambda: Heaps((1,), spots=dict.fromkeys(range(5000), (0, 1))),
+            "spots has 5,000 entries",
+        ),
+        (lambda: Pits(((1, 2), (1,)), (0, 0)), "rows must be equally long; they have [1, 2]"),
+        (lambda: Pits(((1,), (1,)), (0,)), "1 stores and 2 rows; give each row one"),
+        (lambda: Pits(((1,),), (0,), ("a", "b")), "2 names and 1 rows"),
+        (lambda: Pits(((1,),), (0,), (1,)), "names must be text, not 1"),
+        (lambda: Pits(((1,),), (0,), ("a" * 300,)), "names has 300 letters; the most is 200"),
+        (lambda: Pits(((1,) * 80,) * 60, (0,) * 60), "rows have more than 4,096 entries in all"),
+        (lambda: Grid(((0, 2),), ("", "X")), "a cell has symbol 2, and there are 2"),
+        (lambda: Grid(((0,),), "XO"), "symbols must be a sequence of texts, not 'XO'"),
+        (lambda: Grid(((0,),), ("",), spots={0: (0, 1)}), "no such part"),
+        (lambda: Dice((1, 2), kept=(True,)), "kept says it of 1 dice, and there are 2"),
+        (lambda: Dice((1,), kept=(1,)), "kept must be truth values, not (1,)"),
+        (lambda: Card(((1, 2),)), "the name of a line must be text, not 1"),
+        (lambda: Card(((),)), "the name of a line must be text, not None"),
+        (lambda: Card((("a", 1.5),)), "an entry must be a whole number, text or None, not 1.5"),
+        (lambda: Card((("a", 1), ("b",))), "all lines must have equally many entries"),
+        (lambda: Scores((("a", 1),), most=0), "most must be a whole number from 1, not 0"),
+        (lambda: Scores((("a", -1),), most=1), "rows must be whole numbers"),
+        (lambda: Text(5), "Text: text must be text, not 5"),
+        (lambda: Text("a" * 30_000), "text has 30,000 letters; the most is 20,000"),
+        (lambda: Text("a", spots={0: ()}), "no such part"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_picture_is_refused(make, words):
+    with pytest.raises(gamedp.errors.InvalidParameterError) as caught:
+        make()
+    assert words in str(caught.value)
+
+
+def test_only_views_are_made_plain():
+    with pytest.raises(
+        TypeError, match=r"'text' is no view; a view is one of gamedp\.views: Heaps"
+    ):
+        to_plain("text")
+
+
+def test_lists_and_integers_of_numpy_are_taken():
+    assert Heaps(np.array([3, 5]), spots={np.int8(1): [0, 1]}) == Heaps((3, 5), spots={1: (0, 1)})
+
+
+def test_a_long_heap_is_cut_and_counted():
+    assert str(Heaps((1000,))) == "1  " + "| " * 40 + "...  1000"
+
+
+def test_empty_pictures_have_a_drawing():
+    for view in (Heaps(()), Pits((), ()), Grid((), ()), Dice(()), Card(()), Text("")):
+        assert str(view) == ""
+    assert str(Scores((), most=1)) == "  up to 1"
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        *(Matches(), Matches(matches=9, takes=(2, 4)), Nim(), Nim(heaps=(0, 2)), Wubbel()),
+        *(Wubbel(goal=7, grace=True), Mancala(), Mancala(pits=3, stones=1, players=3)),
+    ],
+    ids=repr,
+)
+def test_every_action_of_a_board_has_its_spot(game):
+    """Along a random game; and Wubbel's view shows numbers, which play nothing."""
+    rules, rng = Rules(game), np.random.default_rng(5)
+    state = game.initial_state()
+    while not game.is_terminal(state):
+        view, actions = rules.view(state), list(game.actions(state))
+        assert set(view.spots) == (set() if isinstance(game, Wubbel) else set(actions))
+        action = actions[rng.integers(len(actions))]
+        outcomes = list(game.outcomes(state, action))
+        place = int(rng.integers(len(outcomes)))
+        seen = rules.outcome_view(state, action, place)
+        assert seen == (Dice((place + 1,)) if len(outcomes) > 1 else None)
+        state = outcomes[place][1]
+    assert rules.view(state).spots == {}
+
+
+def test_a_spot_of_a_board_is_the_pit_that_is_played():
+    """The pit at the spot is empty afterwards, or was sown round into."""
+    game = Mancala(pits=4, stones=2)
+    rules, rng = Rules(game), np.random.default_rng(2)
+    state, seen = game.initial_state(), set()
+    while not game.is_terminal(state):
+        view = rules.view(state)
+        board = game.board(state)
+        for pit, (row, place) in view.spots.items():
+            assert view.rows[row][place] == board.rows[state.player][pit - 1] > 0
+        seen.add(state.player)
+        state = next(iter(game.outcomes(state, int(rng.choice(list(view.spots))))))[1]
+    assert seen == {0, 1}
+
+
+def test_a_game_without_a_view_shows_its_words():
+    class Wordless(Matches):
+        view = None
+        render = None
+
+    assert Rules(Wordless()).view((0, 5)) == Text("(0, 5)")
+    assert Rules(Wordless()).outcome_view((0, 5), 1, 0) is None
+
+
+def test_a_game_with_a_view_alone_has_words():
+    class Drawn(Matches):
+        render = None
+
+    assert Rules(Drawn()).render(Drawn().initial_state()).startswith("1  | | |")
+
+
+def test_what_is_no_view_is_refused():
+    class Mistaken(Matches):
+        def view(self, state):
+            return 7
+
+        def outcome_view(self, state, action, outcome):
+            return 7
+
+    with pytest.raises(gamedp.InvalidModelError, match=r"is 7; it must be one of the classes of"):
+        Rules(Mistaken()).view(Matches().initial_state())
+    with pytest.raises(gamedp.InvalidModelError, match=r"is 7; it must be one of the classes of"):
+        Rules(Mistaken()).outcome_view(Matches().initial_state(), 1, 0)
+
+
+def test_many_matches_have_a_bounded_view():
+    view = Nim(heaps=(10**6, 2)).view(Nim(heaps=(10**6, 2)).initial_state())
+    assert view.spots == {}
+    assert len(str(view)) < 300

@@ -80,22 +80,26 @@ def transpose(
     """
     offsets[:] = 0
     for t in range(len(successors)):
-        offsets[np.uintp(successors[t])] += 1
+        offsets[np.uintp(successors[t]) + ONE] += 1
     for state in range(1, len(offsets)):
         offsets[state] += offsets[state - 1]
-    # Filled from the back, the offsets move from the end of each list to its beginning.
-    stop = np.uintp(len(successors))
-    for row in range(len(row_offsets) - 2, -1, -1):
-        start = np.uintp(row_offsets[row])
-        while stop > start:
-            stop -= ONE
-            successor = np.uintp(successors[stop])
-            place = offsets[successor] - 1
-            offsets[successor] = place
+    # While the lists are filled, the offset of a state is where its next row belongs; in the end,
+    # that is where the next state's list begins.
+    start = np.uintp(0)
+    for row in range(len(row_offsets) - 1):
+        stop = np.uintp(row_offsets[row + 1])
+        for t in range(start, stop):
+            successor = np.uintp(successors[t])
+            place = offsets[successor]
+            offsets[successor] = place + 1
             if probabilities is None:
                 rows[np.uintp(place)] = row
             else:
-                rows[np.uintp(place)] = row if probabilities[stop] > 0.0 else -1 - row
+                rows[np.uintp(place)] = row if probabilities[t] > 0.0 else -1 - row
+        start = stop
+    for state in range(len(offsets) - 1, 0, -1):
+        offsets[state] = offsets[state - 1]
+    offsets[0] = 0
 
 
 transpose_jit = compiled(transpose)

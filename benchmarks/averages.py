@@ -28,7 +28,7 @@ FORMULA = 'R{"reward"}max=? [LRA]'
 def queue(size: int) -> gamedp.Model:
     """Return a queue with room for so many, served at one of three speeds, each at its price."""
     arrive = 0.4
-    successors, chances, rewards = [], [], []
+    successors, probabilities, rewards = [], [], []
     for length in range(size):
         for served, price in ((0.35, 1.0), (0.45, 1.9), (0.6, 4.0)):
             outcomes: dict[int, float] = {}
@@ -37,13 +37,13 @@ def queue(size: int) -> gamedp.Model:
                 place = min(max(length + target, 0), size - 1)
                 outcomes[place] = outcomes.get(place, 0.0) + chance
             successors.append(list(outcomes))
-            chances.append(list(outcomes.values()))
+            probabilities.append(list(outcomes.values()))
             rewards.append(0.1 * min(length, 50) + price)
     return gamedp.Model.from_arrays(
         3 * np.arange(size + 1),
         np.cumsum([0, *map(len, successors)]),
         np.concatenate(successors),
-        np.concatenate(chances),
+        np.concatenate(probabilities),
         rewards=rewards,
     )
 

@@ -61,7 +61,7 @@ def of_mdpsolver(model: gamedp.Model) -> Solve:
 
     shape = (model.num_states, ACTIONS, BRANCHES)
     rewards = model.rewards.reshape(shape[:2]).tolist()
-    chances = model.probabilities.reshape(shape).tolist()
+    probabilities = model.probabilities.reshape(shape).tolist()
     columns = model.successors.reshape(shape).tolist()
 
     def solve() -> NDArray[np.float64]:
@@ -69,7 +69,9 @@ def of_mdpsolver(model: gamedp.Model) -> Solve:
         return np.array(problem.getValueVector())
 
     problem = mdpsolver.model()
-    problem.mdp(discount=DISCOUNT, rewards=rewards, tranMatProbs=chances, tranMatColumns=columns)
+    problem.mdp(
+        discount=DISCOUNT, rewards=rewards, tranMatProbs=probabilities, tranMatColumns=columns
+    )
     return solve
 
 

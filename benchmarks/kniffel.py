@@ -1,6 +1,6 @@
 """All score cards of Kniffel, beside the same recurrence in straight-line C and a solver in Rust.
 
-Ours is the sweep of a stage that any staged game gets: once as straight machine code that has been
+Ours is the sweep of a stage that any staged game gets: once as unrolled machine code that has been
 made before, once as the loop that reads what to do. Both sides' values of all cards are compared.
 The solver in Rust, `yatzy-solver`, takes part where it is installed; its five equal dice are no
 Full House, so ours are not either. Seconds are of processor time unless said otherwise; ours begin
@@ -67,7 +67,7 @@ def table_of(program: Path) -> NDArray[np.float64]:
         return np.fromfile(path)
 
 
-def beside_c(rounds: int, *, with_straight_code: bool) -> list[measure.Row]:
+def beside_c(rounds: int, *, with_unrolled_code: bool) -> list[measure.Row]:
     model = gamedp.compile(Kniffel())
     program = measure.build_peer("kniffel")
 
@@ -75,7 +75,7 @@ def beside_c(rounds: int, *, with_straight_code: bool) -> list[measure.Row]:
         return float(measure.run_peer(program, 1)["seconds"])  # type: ignore[arg-type]
 
     rows = []
-    for unrolls in [True, False] if with_straight_code else [False]:
+    for unrolls in [True, False] if with_unrolled_code else [False]:
         chosen = solver(unrolls=unrolls)
         begin = time.perf_counter()
         solution = gamedp.solve(model, solver=chosen)
@@ -93,7 +93,7 @@ def beside_c(rounds: int, *, with_straight_code: bool) -> list[measure.Row]:
             agrees = difference < 1e-9
         rows.append(
             measure.compare(
-                f"kniffel, one thread, {'straight code' if unrolls else 'the loop that reads'}",
+                f"kniffel, one thread, {'unrolled code' if unrolls else 'the loop that reads'}",
                 lambda chosen=chosen: seconds_of(model, chosen),
                 None if program is None else theirs,
                 rounds=rounds,
@@ -216,7 +216,7 @@ def _keeping() -> Any:
 
 def kniffel(quick: bool) -> list[measure.Row]:
     rounds = 1 if quick else 9
-    rows = [*beside_c(rounds, with_straight_code=not quick), *beside_rust(min(rounds, 3))]
+    rows = [*beside_c(rounds, with_unrolled_code=not quick), *beside_rust(min(rounds, 3))]
     rows += [threads(rounds), *queries(rounds)]
     return rows if quick else [*rows, peak()]
 

@@ -80,12 +80,12 @@ def many_choices(states: int, actions: int, branches: int, seed: int) -> dict[st
     # Distinct ones: each in its own part of the states.
     width = states // branches
     successors = random.integers(0, width, (choices, branches)) + width * np.arange(branches)
-    chances = random.integers(1, 100, (choices, branches)).astype(np.float64)
-    chances /= chances.sum(axis=1, keepdims=True)
+    probabilities = random.integers(1, 100, (choices, branches)).astype(np.float64)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
     return {
         "choice_offsets": np.arange(states + 1) * actions,
         "transition_offsets": np.arange(choices + 1) * branches,
         "successors": successors.ravel(),
-        "probabilities": chances.ravel(),
+        "probabilities": probabilities.ravel(),
         "rewards": random.random(choices),
     }

@@ -209,9 +209,9 @@ class Wait:
 
 def waiting(off):
     """Return the model of that game, made of arrays."""
-    chances = [0.9999, 0.00005 - off / 2, 0.00005 - off / 2]
+    probabilities = [0.9999, 0.00005 - off / 2, 0.00005 - off / 2]
     return gamedp.Model.from_arrays(
-        [0, 1, 1, 1], [0, 3], [0, 1, 2], chances, terminals=[1, 2], payoffs=[1.0, 0.0]
+        [0, 1, 1, 1], [0, 3], [0, 1, 2], probabilities, terminals=[1, 2], payoffs=[1.0, 0.0]
     )
 
 
@@ -248,7 +248,7 @@ def test_a_random_start_is_scaled_too():
 
 def test_bounds_at_a_random_start_are_rounded_outward():
     # A tenth, a fifth and seven tenths of numbers that are known exactly: no mean is a double.
-    numbers, chances = [1.0, 0.1, 1e-17], [0.1, 0.2, 0.7]
+    numbers, probabilities = [1.0, 0.1, 1e-17], [0.1, 0.2, 0.7]
     started = gamedp.Model.from_arrays(
         [0, 0, 0, 0],
         [0],
@@ -256,10 +256,10 @@ def test_bounds_at_a_random_start_are_rounded_outward():
         np.empty(0),
         terminals=[0, 1, 2],
         payoffs=numbers,
-        initial=list(zip(chances, range(3), strict=True)),
+        initial=list(zip(probabilities, range(3), strict=True)),
     )
     low, high = gamedp.solve(started).bounds()
-    weights = list(map(Fraction, chances))
+    weights = list(map(Fraction, probabilities))
     mean = sum(w * Fraction(x) for w, x in zip(weights, numbers, strict=True)) / sum(weights)
     assert low < mean < high == math.nextafter(low, INF)
 

@@ -776,17 +776,17 @@ def test_fractions_are_read_as_the_nearest_doubles(folder):
     index, files = unpacked(path)
     large = Fraction(10**17 + 1, 10**18 + 9)
     for bits in (128, 256):
-        chances = [Fraction(1, 3), Fraction(2, 3), Fraction(1), large, 1 - large, Fraction(1)]
+        probabilities = [Fraction(1, 3), Fraction(2, 3), Fraction(1), large, 1 - large, Fraction(1)]
         half = bits // 16
         files["branch-to-probability.bin"] = b"".join(
             chance.numerator.to_bytes(half, "little", signed=True)
             + chance.denominator.to_bytes(half, "little")
-            for chance in chances
+            for chance in probabilities
         )
         index["transition-system"]["branch-probability-type"] = {"type": "rational", "size": bits}
         packed(path, index, files)
         loaded = gamedp.read_model(path)
-        assert loaded.model.probabilities.tolist() == list(map(float, chances))
+        assert loaded.model.probabilities.tolist() == list(map(float, probabilities))
         (note,) = loaded.notes
         assert "fractions" in note
 

@@ -54,8 +54,8 @@ def assert_as_theirs(loaded, theirs, *, digits=17):
     assert loaded.model.num_states == theirs.nr_states
     ours, rows = rows_of_model(loaded.model), entries_of(theirs.transition_matrix)
     assert [row[:2] for row in ours] == [row[:2] for row in rows]
-    chances = np.array([[row[2] for row in side] for side in (ours, rows)])
-    np.testing.assert_allclose(*chances, rtol=0 if digits == 17 else 10.0**-digits)
+    probabilities = np.array([[row[2] for row in side] for side in (ours, rows)])
+    np.testing.assert_allclose(*probabilities, rtol=0 if digits == 17 else 10.0**-digits)
     for label in theirs.labeling.get_labels() - {"init"}:
         states = list(theirs.labeling.get_states(label))
         if label in loaded.labels or states:

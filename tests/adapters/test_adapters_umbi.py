@@ -71,8 +71,10 @@ def as_umb(model, *, exact):
     umb.state_to_choices = model.choice_offsets.tolist()
     umb.choice_to_branches = model.transition_offsets.tolist()
     umb.branch_to_target = model.successors.tolist()
-    chances = model.probabilities.tolist()
-    umb.branch_to_probability = [Fraction(chance) for chance in chances] if exact else chances
+    probabilities = model.probabilities.tolist()
+    umb.branch_to_probability = (
+        [Fraction(chance) for chance in probabilities] if exact else probabilities
+    )
     system.branch_probability_type = RATIONAL if exact else DOUBLE
     states = [float(state) for state in range(model.num_states)]
     umb.annotations = {

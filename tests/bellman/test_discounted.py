@@ -33,14 +33,22 @@ def random_graph(seed, num_states, *, ends):
         widths[:] = widths[0]
     transition_offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.uint64)
     successors = random.integers(0, num_states, widths.sum()).astype(np.uint32)
-    chances = random.random(len(successors)) + 0.05
-    chances /= np.repeat(np.add.reduceat(chances, transition_offsets[:-1].astype(int)), widths)
-    return choice_offsets, transition_offsets, successors, chances, random.normal(size=len(widths))
+    probabilities = random.random(len(successors)) + 0.05
+    probabilities /= np.repeat(
+        np.add.reduceat(probabilities, transition_offsets[:-1].astype(int)), widths
+    )
+    return (
+        choice_offsets,
+        transition_offsets,
+        successors,
+        probabilities,
+        random.normal(size=len(widths)),
+    )
 
 
-def coded(chances):
+def coded(probabilities):
     """Return the numbers of the probabilities in a codebook, and the codebook."""
-    codebook, codes = np.unique(chances, return_inverse=True)
+    codebook, codes = np.unique(probabilities, return_inverse=True)
     return codes.astype(np.uint16), codebook
 
 
@@ -228,52 +236,56 @@ def test_codes_change_no_digit(case):
         np.testing.assert_array_equal(array, its)
 
 
-def collected(kernel, chances):
+def collected(kernel, probabilities):
     slots, values = (
         np.zeros(coded_probabilities.SLOTS, np.uint16),
         np.zeros(coded_probabilities.MOST, np.uint64),
     )
-    codes = np.empty(len(chances), np.uint16)
-    return kernel(chances.view(np.uint64), slots, values, codes), values, codes
+    codes = np.empty(len(probabilities), np.uint16)
+    return kernel(probabilities.view(np.uint64), slots, values, codes), values, codes
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(allow_nan=False), max_size=50))
-def test_codebooks_have_the_very_numbers(chances):
-    chances = np.array(chances * 2)
+def test_codebooks_have_the_very_numbers(probabilities):
+    probabilities = np.array(probabilities * 2)
     (count, values, codes), other = (
-        collected(kernel, chances)
+        collected(kernel, probabilities)
         for kernel in (coded_probabilities.collect_jit, coded_probabilities.collect)
     )
-    assert count == other[0] == len(set(chances.view(np.uint64).tolist()))
-    assert (values[:count][codes] == chances.view(np.uint64)).all()
+    assert count == other[0] == len(set(probabilities.view(np.uint64).tolist()))
+    assert (values[:count][codes] == probabilities.view(np.uint64)).all()
     np.testing.assert_array_equal(values, other[1])
     np.testing.assert_array_equal(codes, other[2])
 
 
 def test_codebooks_have_their_limit():
-    chances = np.arange(1.0, coded_probabilities.MOST + 2)
-    count, values, codes = collected(coded_probabilities.collect_jit, np.tile(chances[:-1], 3))
+    probabilities = np.arange(1.0, coded_probabilities.MOST + 2)
+    count, values, codes = collected(
+        coded_probabilities.collect_jit, np.tile(probabilities[:-1], 3)
+    )
     assert count == coded_probabilities.MOST
-    assert (values.view(np.float64)[codes] == np.tile(chances[:-1], 3)).all()
-    assert collected(coded_probabilities.collect_jit, chances)[0] == coded_probabilities.MOST + 1
-    assert collected(coded_probabilities.collect, chances)[0] == coded_probabilities.MOST + 1
+    assert (values.view(np.float64)[codes] == np.tile(probabilities[:-1], 3)).all()
+    assert (
+        collected(coded_probabilities.collect_jit, probabilities)[0] == coded_probabilities.MOST + 1
+    )
+    assert collected(coded_probabilities.collect, probabilities)[0] == coded_probabilities.MOST + 1
 
 
 def rolls(num_states, *, distinct):
     """Return a model whose choices have the chances of a die, or each its own."""
     random = np.random.default_rng(0)
-    chances = np.full((2 * num_states, 6), 1 / 6)
+    probabilities = np.full((2 * num_states, 6), 1 / 6)
     if distinct:
-        chances = random.random(chances.shape) + 0.1
-        chances /= chances.sum(axis=1, keepdims=True)
+        probabilities = random.random(probabilities.shape) + 0.1
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
     return gamedp.Model.from_arrays(
         np.arange(num_states + 1) * 2,
         np.arange(2 * num_states + 1) * 6,
         np.sort(
             random.permuted(np.tile(np.arange(num_states), (2 * num_states, 1)), axis=1)[:, :6]
         ).ravel(),
-        chances.ravel(),
+        probabilities.ravel(),
         rewards=random.random(2 * num_states),
     )
 

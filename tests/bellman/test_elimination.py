@@ -34,13 +34,13 @@ def chain(seed, size, orders, discount, *, signs, swaps=False):
         targets = {int(t) for t in rng.integers(0, size, rng.integers(0, 5))} - {state}
         if not targets or rng.random() < 0.3:
             targets.add(size)
-        chances = [2.0 ** -rng.integers(3, 4 + 3.3 * orders) for _ in targets]
-        targets, left = list(targets), 1.0 - sum(chances)
+        row = [2.0 ** -rng.integers(3, 4 + 3.3 * orders) for _ in targets]
+        targets, left = list(targets), 1.0 - sum(row)
         if left > 0:
             targets.append(state)
-            chances.append(left)
+            row.append(left)
         successors += targets
-        probabilities += chances
+        probabilities += row
         offsets.append(len(successors))
     constants = 10.0 ** rng.uniform(-3, 3, size)
     if signs:

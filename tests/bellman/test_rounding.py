@@ -71,14 +71,14 @@ def states(draw, *, swaps=True, stays=False, discounts=(1.0, 1.0, 0.9, 1 - 2.0**
     for _ in range(draw(st.integers(1, 3))):
         parts = draw(st.sampled_from(PARTS))
         sides = [draw(st.sampled_from((1, 1, -1))) if swaps else 1 for _ in parts]
-        chances = [side * part / sum(parts) for side, part in zip(sides, parts, strict=True)]
+        row = [side * part / sum(parts) for side, part in zip(sides, parts, strict=True)]
         first = 0 if stays and len(parts) > 1 and draw(st.booleans()) else 1
         targets = [first, *(draw(st.integers(1, count)) for _ in parts[1:])]
-        swapped = -sum(probability for probability in chances if probability < 0)
-        cancelling = -(constant_sum * swapped + sum(chances) * values[-1])
+        swapped = -sum(probability for probability in row if probability < 0)
+        cancelling = -(constant_sum * swapped + sum(row) * values[-1])
         rewards.append(draw(st.sampled_from((cancelling, -constant_sum * swapped, draw(number)))))
         successors += targets
-        probabilities += chances
+        probabilities += row
         offsets.append(len(successors))
     rewards, probabilities = np.array(rewards), np.array(probabilities)
     constants = sizes = rewards
@@ -367,11 +367,11 @@ def test_errors_that_come_back_from_the_other_side_add_up(sign):
 def test_sizes_of_constants():
     """Reward and share are what they are of, not their difference; where it is exact, it counts."""
     rewards = np.array([-1.0, -0.3, 2.0, -1.0, 0.1])
-    chances = np.array([-1.0, -0.1, -0.2, 0.7, 1.0, -0.5, -0.5, -1.0])
+    probabilities = np.array([-1.0, -0.1, -0.2, 0.7, 1.0, -0.5, -0.5, -1.0])
     offsets = np.array([0, 1, 4, 5, 7, 8])
     for set_constants in kernels(bellman, "swap_constants"):
         constants, sizes = np.empty((2, 5))
-        set_constants(offsets, chances, rewards, 1.0, constants, sizes)
+        set_constants(offsets, probabilities, rewards, 1.0, constants, sizes)
         assert constants.tolist() == [0.0, -0.3 + (0.1 + 0.2), 2.0, 0.0, 1.1]
         assert sizes[[0, 2]].tolist() == [0.0, 2.0]
         assert sizes[[1, 3, 4]].tolist() == pytest.approx([0.6, 2.0, 1.1], rel=1e-13)
@@ -413,16 +413,16 @@ def test_a_constant_that_cancels_counts_with_all_that_it_is_of():
     """A reward of nearly the share of a constant sum; the ends are worth nothing."""
     total = 1e6
     rewards, offsets = np.array([-total * (0.1 + 0.2)]), np.array([0, 3])
-    chances = np.array([-0.1, -0.2, 0.7])
+    probabilities = np.array([-0.1, -0.2, 0.7])
     constants, sizes = np.empty((2, 1))
-    bellman.swap_constants(offsets, chances, rewards, total, constants, sizes)
+    bellman.swap_constants(offsets, probabilities, rewards, total, constants, sizes)
     equation = equation_of(
         order=np.array([1, 2, 3, 0], np.int32),
         place=np.array([3, 0, 1, 2], np.uint32),
         choice_offsets=np.array([0, 1, 1, 1, 1]),
         transition_offsets=offsets,
         successors=np.array([1, 2, 3], np.int32),
-        probabilities=chances,
+        probabilities=probabilities,
         constants=constants,
         sizes=sizes,
         maximise=np.ones(4, np.bool_),
@@ -489,16 +489,16 @@ def test_a_constant_of_steps_that_stay_inside_is_allowed_for():
     """Though no successor is outside: what the swaps are worth is as much off as anywhere."""
     total = 1e6
     rewards, offsets = np.array([-total * (0.1 + 0.2), 0.0]), np.array([0, 3, 4])
-    chances = np.array([-0.1, -0.2, 0.7, 1.0])
+    probabilities = np.array([-0.1, -0.2, 0.7, 1.0])
     constants, sizes = np.empty((2, 2))
-    bellman.swap_constants(offsets, chances, rewards, total, constants, sizes)
+    bellman.swap_constants(offsets, probabilities, rewards, total, constants, sizes)
     equation = equation_of(
         order=np.array([0, 1], np.int32),
         place=np.array([0, 1], np.uint32),
         choice_offsets=np.array([0, 1, 2]),
         transition_offsets=offsets,
         successors=np.array([0, 1, 1, 0], np.int32),
-        probabilities=chances,
+        probabilities=probabilities,
         constants=constants,
         sizes=sizes,
         maximise=np.ones(2, np.bool_),

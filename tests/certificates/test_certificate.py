@@ -150,7 +150,7 @@ def plays(model):
     return itertools.product(*ranges)
 
 
-def worth_of_play(model, policy, target=None):
+def values_of_play(model, policy, target=None):
     """Return the chance to reach a target by a policy, exactly; terminal states if not given."""
     size = model.num_states
     ends = np.diff(model.choice_offsets) == 0
@@ -160,14 +160,14 @@ def worth_of_play(model, policy, target=None):
         if ends[state] or sought[state]:
             rows.append({})
             continue
-        edges = slice(*model.transition_offsets[policy[state] : policy[state] + 2].tolist())
-        chances = [Fraction(p) for p in model.probabilities[edges].tolist()]
-        total = sum(chances)
+        transitions = slice(*model.transition_offsets[policy[state] : policy[state] + 2].tolist())
+        probabilities = [Fraction(p) for p in model.probabilities[transitions].tolist()]
+        total = sum(probabilities)
         rows.append(
             {
                 target_: probability / total
                 for target_, probability in zip(
-                    model.successors[edges].tolist(), chances, strict=True
+                    model.successors[transitions].tolist(), probabilities, strict=True
                 )
             }
         )
@@ -213,15 +213,17 @@ def test_probabilities_to_reach_a_target_are_certified(model, data, optimum):
     certificate = assert_certified(solution)
     # The best policy of player 0 against the best answer, among those without memory.
     mine = model.players == 0
-    worth = {}
+    least_by_policy = {}
     for policy in plays(model):
         key = tuple(choice for choice, own in zip(policy, mine, strict=True) if own)
-        values = worth_of_play(model, policy, target)
+        values = values_of_play(model, policy, target)
         keep = min if optimum == "max" else max
-        old = worth.get(key, values)
-        worth[key] = [keep(pair) for pair in zip(old, values, strict=True)]
+        old = least_by_policy.get(key, values)
+        least_by_policy[key] = [keep(pair) for pair in zip(old, values, strict=True)]
     best = max if optimum == "max" else min
-    assert_contains(certificate, [best(column) for column in zip(*worth.values(), strict=True)])
+    assert_contains(
+        certificate, [best(column) for column in zip(*least_by_policy.values(), strict=True)]
+    )
 
 
 @relaxed
@@ -303,14 +305,14 @@ def test_bounds_that_would_take_rational_numbers_are_made_a_little_wider():
     successors = np.concatenate(
         [rng.choice(np.arange(state + 1, state + 30), count, False) for state in range(size)]
     )
-    chances = rng.integers(1, 9, (size, count)).astype(float)
-    chances /= chances.sum(axis=1, keepdims=True)
+    probabilities = rng.integers(1, 9, (size, count)).astype(float)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
     last = size + 29
     model = gamedp.Model.from_arrays(
         np.minimum(np.arange(last + 1), size),
         np.arange(size + 1) * count,
         successors,
-        chances.ravel(),
+        probabilities.ravel(),
         terminals=np.arange(size, last),
         payoffs=np.zeros(last - size),
     )
@@ -514,7 +516,7 @@ def test_no_probability_beyond_the_truth_is_accepted(model, data):
     flags = st.lists(st.booleans(), min_size=model.num_states, max_size=model.num_states)
     target = np.array(data.draw(flags))
     certificate = gamedp.certify(solve_best_effort(model, gamedp.Reachability(target)))
-    columns = zip(*(worth_of_play(model, policy, target) for policy in plays(model)), strict=True)
+    columns = zip(*(values_of_play(model, policy, target) for policy in plays(model)), strict=True)
     truth = [max(column) for column in columns]
     assert_contains(certificate, truth)
     ranks = st.integers(-1, 6)
@@ -572,18 +574,18 @@ def at_random(rng):
     )
 
 
-def worth_of_game(model):
+def values_of_game(model):
     """Return what the best policy of player 0 secures, by looking at all pairs of policies."""
-    worth = {}
+    least_by_policy = {}
     for policy in plays(model):
         values = [Fraction(0)] * model.num_states
         for end, payoff in zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True):
-            chances = worth_of_play(model, policy, np.arange(model.num_states) == end)
-            values = [v + Fraction(payoff) * c for v, c in zip(values, chances, strict=True)]
+            probabilities = values_of_play(model, policy, np.arange(model.num_states) == end)
+            values = [v + Fraction(payoff) * c for v, c in zip(values, probabilities, strict=True)]
         key = tuple(c for c, mover in zip(policy, model.players, strict=True) if mover == 0)
-        old = worth.get(key, values)
-        worth[key] = [min(pair) for pair in zip(old, values, strict=True)]
-    return [max(column) for column in zip(*worth.values(), strict=True)]
+        old = least_by_policy.get(key, values)
+        least_by_policy[key] = [min(pair) for pair in zip(old, values, strict=True)]
+    return [max(column) for column in zip(*least_by_policy.values(), strict=True)]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -606,7 +608,7 @@ def test_whatever_is_accepted_is_true(seed):
         except CertificateError:
             continue
         accepted += 1
-        assert_contains(certificate, worth_of_game(model))
+        assert_contains(certificate, values_of_game(model))
     assert accepted >= 100
 
 
@@ -646,14 +648,14 @@ def test_what_is_decided_in_floating_point_holds_in_rationals(model, data):
         with np.errstate(all="ignore"):
             side = oriented(model, certificate, objective, sign)
             for rows in slices(model):
-                worth = choice_values(model, side, side.inequalities[0], rows)
-                lower = worth.lower()
+                sums = choice_values(model, side, side.inequalities[0], rows)
+                lower = sums.lower()
                 for row, choice in enumerate(rows.choices):
                     exact = exact_choice_value(model, side, side.inequalities[0], choice)
                     assert math.isnan(lower[row]) or float(lower[row]) <= exact
                     near = float(exact) if abs(exact) < 2**1000 else 0.0
                     for bound in (near, math.nextafter(near, 1e308), math.nextafter(near, -1e308)):
-                        holds, fails = worth.compare(np.full(len(lower), bound))
+                        holds, fails = sums.compare(np.full(len(lower), bound))
                         assert not holds[row] or Fraction(bound) <= exact
                         assert not fails[row] or Fraction(bound) > exact
 

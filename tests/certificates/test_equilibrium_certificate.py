@@ -30,35 +30,37 @@ def crowd(kind=CrowdEarning, seed=3, optimum="max", num_players=3):
 def exact_values(model, certificate, optimum):
     """Return what the policy gives each player, and the most that each could get; in fractions."""
     size, players = model.num_states, range(model.num_players)
-    worth, best = [None] * size, [None] * size
+    values, best = [None] * size, [None] * size
     for end, payoffs in zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True):
-        worth[end] = best[end] = [Fraction(payoff) for payoff in payoffs]
+        values[end] = best[end] = [Fraction(payoff) for payoff in payoffs]
     pick = max if optimum == "max" else min
 
     def after(choice, numbers, player):
-        edges = slice(*model.transition_offsets[choice : choice + 2].tolist())
-        chances = [Fraction(probability) for probability in model.probabilities[edges].tolist()]
+        transitions = slice(*model.transition_offsets[choice : choice + 2].tolist())
+        probabilities = [
+            Fraction(probability) for probability in model.probabilities[transitions].tolist()
+        ]
         mean = sum(
             probability * numbers[successor][player]
             for probability, successor in zip(
-                chances, model.successors[edges].tolist(), strict=True
+                probabilities, model.successors[transitions].tolist(), strict=True
             )
         )
-        return Fraction(float(model.rewards[choice, player])) + mean / sum(chances)
+        return Fraction(float(model.rewards[choice, player])) + mean / sum(probabilities)
 
     for state in model.structure.order.tolist():
-        if worth[state] is not None:
+        if values[state] is not None:
             continue
         choices = range(*model.choice_offsets[state : state + 2].tolist())
         own = int(certificate.evidence["policy"][state])
-        worth[state] = [after(own, worth, player) for player in players]
+        values[state] = [after(own, values, player) for player in players]
         best[state] = [
             pick(after(choice, best, player) for choice in choices)
             if player == model.players[state]
             else after(own, best, player)
             for player in players
         ]
-    return worth, best
+    return values, best
 
 
 @EACH_CROWD
@@ -73,11 +75,11 @@ def test_policies_are_certified(kind, optimum, seed, num_players):
     assert verified.states == solution.model.num_states
     size = np.abs(solution.values).max()
     assert verified.width <= solution.width + 2.0**-44 * size
-    worth, best = exact_values(solution.model, certificate, optimum)
+    values, best = exact_values(solution.model, certificate, optimum)
     for state in range(solution.model.num_states):
         for player in range(num_players):
             low, high = certificate.lower[state, player], certificate.upper[state, player]
-            assert low <= worth[state][player] <= high
+            assert low <= values[state][player] <= high
             assert low <= best[state][player] <= high
 
 
@@ -88,15 +90,15 @@ def test_where_all_is_sure_the_bounds_are_the_value():
     assert np.array_equal(certificate.lower, solution.lower)
 
 
-def one_choice(payoffs, chances, num_players=3):
+def one_choice(payoffs, probabilities, num_players=3):
     """A model where player 0 may take a sure end, or one of several by chance."""
     count = len(payoffs)
     rows = [[payoff] * num_players for payoff in payoffs]
     return gamedp.Model.from_arrays(
         [0, 2, *[2] * count],
-        [0, 1, 1 + len(chances)],
+        [0, 1, 1 + len(probabilities)],
         list(range(1, count + 1)),
-        [1.0, *chances],
+        [1.0, *probabilities],
         terminals=list(range(1, count + 1)),
         payoffs=rows,
         num_players=num_players,
@@ -147,8 +149,10 @@ def test_a_choice_that_is_not_the_best_is_refused(optimum):
     for state in range(model.num_states):
         for choice in range(*model.choice_offsets[state : state + 2].tolist()):
             other = with_number(certificate, "policy", state, choice)
-            edges = slice(*model.transition_offsets[choice : choice + 2].tolist())
-            means = model.probabilities[edges] @ solution.values[model.successors[edges]]
+            transitions = slice(*model.transition_offsets[choice : choice + 2].tolist())
+            means = (
+                model.probabilities[transitions] @ solution.values[model.successors[transitions]]
+            )
             means += model.rewards[choice]
             if np.abs(means - solution.values[state]).max() > 1e-9:
                 refused(model, other, "not certified")

@@ -226,9 +226,9 @@ def test_what_doubles_decide_holds_in_rationals(model, data, shift, discount):
             side = oriented(model, certificate, objective, sign)
             inequality = side.inequalities[0]
             for rows in slices(model):
-                worth = choice_values(model, side, inequality, rows)
-                holds, fails = worth.compare(*inequality.of(rows.state_of))
-                lower = worth.lower()
+                sums = choice_values(model, side, inequality, rows)
+                holds, fails = sums.compare(*inequality.of(rows.state_of))
+                lower = sums.lower()
                 for row, choice in enumerate(rows.choices):
                     exact = exact_choice_value(model, side, inequality, choice)
                     bound = inequality.exact(int(rows.state_of[row]))
@@ -439,9 +439,9 @@ def earns_less_and_less(model, target):
     """Say from which states a lone player earns ever less, and gets to the target all the same."""
     ends = np.diff(model.choice_offsets) == 0
     sure = ~(ends & ~target)
-    edges = model.transition_offsets.tolist()
+    offsets = model.transition_offsets.tolist()
     owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
-    leads = [set(model.successors[a:b].tolist()) for a, b in itertools.pairwise(edges)]
+    leads = [set(model.successors[a:b].tolist()) for a, b in itertools.pairwise(offsets)]
     while True:
         safe = [c for c, after in enumerate(leads) if sure[owners[c]] and sure[list(after)].all()]
         reached = target.copy()
@@ -454,7 +454,7 @@ def earns_less_and_less(model, target):
     # In what is left, the least average is negative where it pays to go on.
     kept = [[c for c in safe if owners[c] == s and not target[s]] for s in range(model.num_states)]
     order = [c for row in kept for c in row]
-    rows = [slice(*edges[c : c + 2]) for c in order]
+    rows = [slice(*offsets[c : c + 2]) for c in order]
     terminals = [s for s in range(model.num_states) if not kept[s]]
     small = gamedp.Model.from_arrays(
         np.cumsum([0, *map(len, kept)]),

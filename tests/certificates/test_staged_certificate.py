@@ -177,7 +177,7 @@ def test_what_was_not_finished_claims_nothing():
 # What a sweep of the checker says ----------------------------------------------------------------
 
 
-def exact_stage(game, context, worth_of_end, optimum, state=None):
+def exact_stage(game, context, value_of_end, optimum, state=None):
     """Return what the stage is worth in a context, in fractions; None if no way is allowed."""
     stage = gamedp.rules.Rules(game.stage())
     rules = gamedp.rules.StagedRules(game)
@@ -186,14 +186,16 @@ def exact_stage(game, context, worth_of_end, optimum, state=None):
     @functools.cache
     def value(state):
         if stage.game.is_terminal(state):
-            return worth_of_end(state) if rules.call("allows", context, state) else None
+            return value_of_end(state) if rules.call("allows", context, state) else None
         results = []
         for action in stage.game.actions(state):
             outcomes = list(stage.game.outcomes(state, action))
             after = [value(each) for _, each in outcomes]
             if None not in after:
-                chances = [Fraction(probability) for probability, _ in outcomes]
-                mean = sum(c * v for c, v in zip(chances, after, strict=True)) / sum(chances)
+                probabilities = [Fraction(probability) for probability, _ in outcomes]
+                mean = sum(c * v for c, v in zip(probabilities, after, strict=True)) / sum(
+                    probabilities
+                )
                 results.append(Fraction(stage.reward(state, action, 0)) + mean)
         pick = max if most[stage.player(state)] else min
         return pick(results) if results else None
@@ -219,14 +221,14 @@ def test_a_sweep_is_the_stage_rounded_down(name, optimum, seed):
         exact = []
         for own, other in (bounds, bounds[::-1]):
 
-            def worth(end, own=own, other=other, context=context):
+            def value_of_end(end, own=own, other=other, context=context):
                 following, swapped = model.index(rules.call("following", context, end))
                 number = Fraction(float((other if swapped else own)[following]))
                 if swapped:
                     number = Fraction(model.constant_sum) - number
                 return number + Fraction(rules.call("reward", context, end, 0))
 
-            exact.append(exact_stage(game, context, worth, optimum))
+            exact.append(exact_stage(game, context, value_of_end, optimum))
         size = np.abs(bounds).max() + 100
         assert least[place] <= exact[0] <= least[place] + 1e-13 * size
         assert exact[1] <= most[place] <= exact[1] + 1e-13 * size
@@ -241,14 +243,16 @@ def test_means_hold_for_all_probabilities_that_may_be_meant(model, seed):
     rows = Rows.of(model, np.arange(model.num_states))
     means = means_below(groups_of(rows), block)
     for choice in range(len(rows.choices)):
-        edges = slice(rows.starts[choice], rows.starts[choice] + rows.counts[choice])
-        chances = [Fraction(probability) for probability in rows.probabilities[edges].tolist()]
+        transitions = slice(rows.starts[choice], rows.starts[choice] + rows.counts[choice])
+        probabilities = [
+            Fraction(probability) for probability in rows.probabilities[transitions].tolist()
+        ]
         for column in range(3):
-            bounds = [Fraction(x) for x in block[rows.successors[edges], column].tolist()]
-            # All products as low as they can be, though then the chances need not sum to one.
+            bounds = [Fraction(x) for x in block[rows.successors[transitions], column].tolist()]
+            # All products as low as they can be, though then the probabilities need not sum to one.
             least = sum(
-                x * (1 if len(chances) == 1 else p + (-1 if x > 0 else 1) * 2 * _ulp(p))
-                for p, x in zip(chances, bounds, strict=True)
+                x * (1 if len(probabilities) == 1 else p + (-1 if x > 0 else 1) * 2 * _ulp(p))
+                for p, x in zip(probabilities, bounds, strict=True)
             )
             assert means[choice, column] <= least
             size = sum(abs(x) for x in bounds)
@@ -292,11 +296,11 @@ def test_any_number_moved_by_more_than_its_slack_is_refused(name, optimum):
             numbers += 1
     for batch in stages.batches(stages.codes):
         for sign, which in ((1.0, "lower"), (-1.0, "upper")):
-            worth = sign * stages.context_values(batch, bounds, sign, optimum)
+            found = sign * stages.context_values(batch, bounds, sign, optimum)
             for place, code in some_contexts(batch):
-                slack = worth[place] - certificate.array(which)[code]
+                slack = found[place] - certificate.array(which)[code]
                 # A context that leads to itself is worth more by a part of what it is moved by.
-                wrong = worth[place] + sign * (8 * abs(slack) + 1e-12)
+                wrong = found[place] + sign * (8 * abs(slack) + 1e-12)
                 assert math.isfinite(wrong)
                 match = rf"{which}\[{code}\] = .* is not certified|{which}\[\d+\] = .* certified"
                 refused(model, with_number(certificate, which, code, wrong), match)
@@ -405,15 +409,15 @@ def claimed_by_hand(model, lower, upper, weights=None):
 
 
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (2.0, 3.0), (1e300, 1e300)])
-@pytest.mark.parametrize("worth", [0.75, 1.0])
-def test_to_be_worth_what_the_next_context_is_worth_is_no_proof(weights, worth):
+@pytest.mark.parametrize("value", [0.75, 1.0])
+def test_to_be_worth_what_the_next_context_is_worth_is_no_proof(weights, value):
     model = gamedp.compile(Circle(), compile="never")
     refused(
-        model, claimed_by_hand(model, [worth] * 2, [worth] * 2), "may lead to a context of its own"
+        model, claimed_by_hand(model, [value] * 2, [value] * 2), "may lead to a context of its own"
     )
     refused(
         model,
-        claimed_by_hand(model, [worth] * 2, [worth] * 2, weights),
+        claimed_by_hand(model, [value] * 2, [value] * 2, weights),
         "do not show that play leaves",
     )
     nothing = claimed_by_hand(model, [-np.inf] * 2, [np.inf] * 2)

@@ -90,9 +90,9 @@ class TestRules:
         for state, choices in reachable(game).items():
             assert game.is_terminal(state) or choices, state
             for action, outcomes in choices.items():
-                chances = [chance for chance, _ in outcomes]
-                assert min(chances) > 0, (state, action)
-                assert sum(chances) == pytest.approx(1, abs=1e-15), (state, action)
+                probabilities = [chance for chance, _ in outcomes]
+                assert min(probabilities) > 0, (state, action)
+                assert sum(probabilities) == pytest.approx(1, abs=1e-15), (state, action)
 
     def test_payoffs_have_the_constant_sum(self, game):
         for state, choices in reachable(game).items():

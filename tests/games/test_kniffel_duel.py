@@ -94,17 +94,17 @@ class ByHand:
     def _ends(self, sheet):
         """Return the chance of each end of a turn of one who plays for points."""
         inside, turn = self.solution.inside(sheet), self.game.stage()
-        chances, found = {turn.initial_state(): Fraction(1)}, {}
-        while chances:
+        probabilities, found = {turn.initial_state(): Fraction(1)}, {}
+        while probabilities:
             following = {}
-            for state, chance in chances.items():
+            for state, chance in probabilities.items():
                 if turn.is_terminal(state):
                     found[state] = found.get(state, 0) + chance
                     continue
                 for probability, after in turn.outcomes(state, inside.best_action(state)):
                     share = chance * Fraction(probability).limit_denominator(100)
                     following[after] = following.get(after, 0) + share
-            chances = following
+            probabilities = following
         return found
 
     def _totals(self, sheet):
@@ -270,11 +270,11 @@ def test_advice_names_what_every_decision_leaves(game, sheet, his, lead):
 def test_one_table_has_the_chances_of_all_totals(game, sheet):
     by_hand = ByHand(game, draw=Fraction(1))
     targets = Targets(game, sheet, entered=10, compile="never")
-    chances = [targets.at_least(total) for total in range(targets.most + 3)]
-    assert chances == sorted(chances, reverse=True)
-    assert chances[10] == 1
-    assert chances[-2:] == [0, 0]
-    for total, chance in enumerate(chances):
+    probabilities = [targets.at_least(total) for total in range(targets.most + 3)]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert probabilities[10] == 1
+    assert probabilities[-2:] == [0, 0]
+    for total, chance in enumerate(probabilities):
         exact = by_hand.target(sheet, 10 - total)
         assert chance == pytest.approx(float(exact), abs=1e-12)
         low, high = targets.bounds(total)

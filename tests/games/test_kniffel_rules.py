@@ -98,18 +98,18 @@ class Lattice:
 
     def after_roll(self, dice):
         """Return the chance of each throw when these dice stay and the others are rolled."""
-        chances = {Turn(ROLLING, 2, dice, 0, 0, 0): 1.0}
+        probabilities = {Turn(ROLLING, 2, dice, 0, 0, 0): 1.0}
         thrown = defaultdict(float)
-        while chances:
+        while probabilities:
             following = defaultdict(float)
-            for state, chance in chances.items():
+            for state, chance in probabilities.items():
                 if state.phase != ROLLING:
                     thrown[state] += chance
                     continue
                 assert list(self.turn.actions(state)) == [0]
                 for probability, after in self.turn.outcomes(state, 0):
                     following[after] += chance * probability
-            chances = following
+            probabilities = following
         return thrown
 
     def ways_to_keep(self, dice):

@@ -161,7 +161,7 @@ class Three:
     """Three players, each with payoffs and rewards of their own; chance; enumerated actions."""
 
     limit: int = 6
-    chances: tuple[float, ...] = (0.25, 0.75)
+    probabilities: tuple[float, ...] = (0.25, 0.75)
     num_players = 3
 
     def initial_state(self):
@@ -182,7 +182,7 @@ class Three:
         if action == Move.PASS:
             yield 1.0, Turn(following, state.pot + 1)
         else:
-            for index, chance in enumerate(self.chances):
+            for index, chance in enumerate(self.probabilities):
                 yield chance, Turn(following, state.pot + index * other_file.STEP)
             yield 0.0, Turn(following, -1)
 

@@ -57,11 +57,11 @@ class Shedding:
         return points if state.player == 0 else -points
 
     def payoff(self, state, player):
-        worth = float(self.mix(state.left, state.place, 3) % 5 - 2)
+        value = float(self.mix(state.left, state.place, 3) % 5 - 2)
         if state.player == 1:
-            worth = -worth
-        worth += state.won
-        return worth if player == 0 else -worth
+            value = -value
+        value += state.won
+        return value if player == 0 else -value
 
     def material(self, state):
         return state.left

@@ -93,8 +93,8 @@ def test_integers_of_any_kind_are_welcome():
 
 
 def test_fractions_are_welcome():
-    chances = [Fraction(1, 4), Fraction(3, 4), 1, Fraction(1, 2), Fraction(1, 2)]
-    assert good_model(probabilities=chances).digest() == good_model().digest()
+    probabilities = [Fraction(1, 4), Fraction(3, 4), 1, Fraction(1, 2), Fraction(1, 2)]
+    assert good_model(probabilities=probabilities).digest() == good_model().digest()
 
 
 def test_terminals_may_come_in_any_order():
@@ -470,10 +470,10 @@ def test_matrices_with_rewards_for_three_players():
 
 def test_rewards_that_depend_on_the_next_state():
     """A third of 1 is no double: the bounds contain the value all the same."""
-    chances = np.array([[[0.25, 0.75], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]])
+    probabilities = np.array([[[0.25, 0.75], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]])
     paid = np.array([[[4.0, -1.0], [1.0, 1.0]], [[0.1, np.nan], [np.nan, 0.7]]])
     for rewards in (paid, [scipy.sparse.csr_array(part) for part in paid]):
-        model = Model.from_scipy(chances, transition_rewards=rewards)
+        model = Model.from_scipy(probabilities, transition_rewards=rewards)
         assert model.rewards.tolist() == [0.25, 0.1, 1.0, 0.7]
         assert model.rounding == (0.0, 0.0, 0.0)
     third = Model.from_scipy([[[1 / 3, 2 / 3], [0, 1]]], transition_rewards=[[[1, 0], [0, 0]]])
@@ -593,10 +593,10 @@ def test_merging_changes_nothing_but_the_number_of_transitions(arrays):
     assert np.allclose(dense(merged), dense(arrays), rtol=1e-15, atol=0)
     assert (model.probabilities != 0).all()
     for begin, end in zip(model.transition_offsets, model.transition_offsets[1:], strict=False):
-        edges = list(
+        transitions = list(
             zip(model.successors[begin:end], model.probabilities[begin:end] < 0, strict=True)
         )
-        assert len(set(edges)) == len(edges) > 0
+        assert len(set(transitions)) == len(transitions) > 0
 
 
 @given(raw_models(), st.integers(0, 2**32))

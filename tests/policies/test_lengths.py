@@ -188,8 +188,8 @@ def test_steps_are_counted_where_chance_decides_between_actions(objective):
     values = np.zeros(model.num_states)
     values[model.terminals] = model.payoffs
     for _ in range(getattr(objective, "horizon", 2000)):
-        worth = model.rewards + discount * (model.transition_matrix @ values)
-        values = np.bincount(rows, policy.probabilities * worth, minlength=model.num_states)
+        choice_values = model.rewards + discount * (model.transition_matrix @ values)
+        values = np.bincount(rows, policy.probabilities * choice_values, minlength=model.num_states)
         values[model.terminals] = model.payoffs
     for state in range(model.num_states):
         low, high = found.bounds(state)
@@ -205,7 +205,7 @@ def exact_averages(model, weights):
     count = model.num_states
     rows = []
     for state in range(count):
-        chances, reward = [Fraction(0)] * count, Fraction(0)
+        probabilities, reward = [Fraction(0)] * count, Fraction(0)
         first, stop = model.choice_offsets[state : state + 2].tolist()
         whole = sum(Fraction(weights[choice]) for choice in range(first, stop))
         for choice in range(first, stop):
@@ -215,10 +215,10 @@ def exact_averages(model, weights):
             total = sum(map(Fraction, model.probabilities[begin:end].tolist()))
             for edge in range(begin, end):
                 part = share * Fraction(model.probabilities[edge]) / total
-                chances[model.successors[edge]] += part
+                probabilities[model.successors[edge]] += part
         if first == stop:
-            chances[state] = Fraction(1)
-        less = [(state == other) - probability for other, probability in enumerate(chances)]
+            probabilities[state] = Fraction(1)
+        less = [(state == other) - probability for other, probability in enumerate(probabilities)]
         rows.append([*less, *[Fraction(0)] * (count + 1)])
         rows.append([*[Fraction(state == other) for other in range(count)], *less, reward])
     done = 0
@@ -240,18 +240,20 @@ def exact_averages(model, weights):
 def model_in_parts(rng):
     """Return a model of two loops that are never left, of states before them, and of an end."""
     places = [[0, 1, 2], [0, 1, 2], [0, 1, 2], [3, 4], [3, 4], range(8), range(8)]
-    offsets, ends, successors, chances = [0], [0], [], []
+    offsets, ends, successors, probabilities = [0], [0], [], []
     for place in places:
         for _ in range(int(rng.integers(1, 4))):
             targets = rng.choice(place, int(rng.integers(1, len(place) + 1)), replace=False)
             parts = rng.integers(1, 8, len(targets))
             successors += targets.tolist()
-            chances += (parts / parts.sum()).tolist()
+            probabilities += (parts / parts.sum()).tolist()
             ends.append(len(successors))
         offsets.append(len(ends) - 1)
     rewards = rng.integers(-3, 4, len(ends) - 1).astype(float)
     arrays = (np.array([*offsets, offsets[-1]]), np.array(ends), np.array(successors))
-    return gamedp.Model.from_arrays(*arrays, np.array(chances), rewards=rewards, payoffs=[5.0])
+    return gamedp.Model.from_arrays(
+        *arrays, np.array(probabilities), rewards=rewards, payoffs=[5.0]
+    )
 
 
 @pytest.mark.parametrize("seed", range(12))

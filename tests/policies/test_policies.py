@@ -59,9 +59,11 @@ def exact_values(model, policies):
             reward = Fraction(model.rewards[choice])
             rows[node][size] += weight * (-reward if changed else reward)
             begin, end = model.transition_offsets[choice : choice + 2].tolist()
-            chances = [Fraction(p) for p in model.probabilities[begin:end].tolist()]
-            whole = sum(map(abs, chances))
-            for successor, probability in zip(model.successors[begin:end], chances, strict=True):
+            probabilities = [Fraction(p) for p in model.probabilities[begin:end].tolist()]
+            whole = sum(map(abs, probabilities))
+            for successor, probability in zip(
+                model.successors[begin:end], probabilities, strict=True
+            ):
                 side = changed ^ (probability < 0)
                 rows[node][side * num_states + int(successor)] -= weight * abs(probability) / whole
     for pivot in range(size):

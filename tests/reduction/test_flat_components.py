@@ -37,7 +37,7 @@ def landscapes(draw):
     """Draw states at heights; most steps earn what they fall, others lead to an end or do not."""
     inner = draw(st.integers(2, 4))
     heights = [draw(st.integers(-2, 2)) for _ in range(inner)]
-    choices, offsets, successors, chances, earned = [0], [0], [], [], []
+    choices, offsets, successors, probabilities, earned = [0], [0], [], [], []
     for state in range(inner):
         for number in range(draw(st.integers(1, 3))):
             kind = draw(st.sampled_from(["step", "step", "end", "else"])) if number else "step"
@@ -51,7 +51,7 @@ def landscapes(draw):
                 reward -= draw(st.sampled_from([0, 0, 0, 1, 2, -1]))
             weights = [draw(st.integers(1, 3)) for _ in targets]
             successors += targets
-            chances += [weight / sum(weights) for weight in weights]
+            probabilities += [weight / sum(weights) for weight in weights]
             offsets.append(len(successors))
             earned.append(float(reward))
         choices.append(len(earned))
@@ -59,7 +59,7 @@ def landscapes(draw):
         choices + [len(earned)] * 2,
         offsets,
         successors,
-        chances,
+        probabilities,
         rewards=earned,
         terminals=[inner, inner + 1],
         payoffs=[float(draw(st.integers(-2, 2))) for _ in range(2)],

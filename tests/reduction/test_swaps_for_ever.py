@@ -37,7 +37,7 @@ OF_OPPONENTS = [
 def swapping_games(draw, rewards):
     """Draw a game of some states in which a step may change the players' places."""
     inner = draw(st.integers(1, 3))
-    choices, offsets, successors, chances, earned = [0], [0], [], [], []
+    choices, offsets, successors, probabilities, earned = [0], [0], [], [], []
     for _ in range(inner):
         for number in range(draw(st.integers(1, 3 if inner < 3 else 2))):
             targets = [draw(st.integers(0, inner - 1))]
@@ -46,7 +46,7 @@ def swapping_games(draw, rewards):
             weights = [draw(st.integers(1, 3)) for _ in targets]
             sides = [draw(st.sampled_from([-1, 1])) for _ in targets]
             successors += targets
-            chances += [
+            probabilities += [
                 side * weight / sum(weights) for side, weight in zip(sides, weights, strict=True)
             ]
             offsets.append(len(successors))
@@ -56,7 +56,7 @@ def swapping_games(draw, rewards):
         choices + [len(earned)] * 2,
         offsets,
         successors,
-        chances,
+        probabilities,
         rewards=earned,
         players=[draw(st.integers(0, 1)) for _ in range(inner + 2)],
         terminals=[inner, inner + 1],

@@ -133,19 +133,19 @@ def test_loose_bounds_leave_more_open():
 
 def model_of(*states, **keywords):
     """Make a model of states: lists of (reward, {successor: probability}), or numbers at ends."""
-    choices, offsets, successors, chances, rewards, payoffs = [0], [0], [], [], [], []
+    choices, offsets, successors, probabilities, rewards, payoffs = [0], [0], [], [], [], []
     for state in states:
         if isinstance(state, list):
             for reward, outcomes in state:
                 rewards.append(reward)
                 successors += outcomes.keys()
-                chances += outcomes.values()
+                probabilities += outcomes.values()
                 offsets.append(len(successors))
         else:
             payoffs.append(state)
         choices.append(len(rewards))
     return gamedp.Model.from_arrays(
-        choices, offsets, successors, chances, rewards=rewards, payoffs=payoffs, **keywords
+        choices, offsets, successors, probabilities, rewards=rewards, payoffs=payoffs, **keywords
     )
 
 
@@ -312,11 +312,11 @@ def drawn_model(rng):
         choices = []
         for _ in range(int(rng.integers(1, 4))):
             targets = rng.choice(inner + ends, size=int(rng.integers(1, 3)), replace=False).tolist()
-            chances = [1.0] if len(targets) == 1 else [0.5, 0.5]
+            probabilities = [1.0] if len(targets) == 1 else [0.5, 0.5]
             if len(targets) == 2 and rng.random() < 0.5:
-                chances = [0.25, 0.75]
+                probabilities = [0.25, 0.75]
             signs = np.where(swaps & (rng.random(len(targets)) < 0.4), -1, 1).tolist()
-            outcomes = {t: p * s for t, p, s in zip(targets, chances, signs, strict=True)}
+            outcomes = {t: p * s for t, p, s in zip(targets, probabilities, signs, strict=True)}
             choices.append((float(rng.choice(rewards)), outcomes))
         states.append(choices)
     states += rng.choice([-1.0, 0.0, 1.0, 2.0], size=ends).tolist()

@@ -235,8 +235,8 @@ def test_action_values_of_three_players_follow_the_policy(seed, optimum):
     def after(choice):
         row = slice(*model.transition_offsets[choice : choice + 2])
         total = [Fraction(reward) for reward in model.rewards[choice].tolist()]
-        chances = model.probabilities[row].tolist()
-        for chance, successor in zip(chances, model.successors[row].tolist(), strict=True):
+        probabilities = model.probabilities[row].tolist()
+        for chance, successor in zip(probabilities, model.successors[row].tolist(), strict=True):
             total = [old + Fraction(chance) * new for old, new in
                      zip(total, of_state(successor), strict=True)]  # fmt: skip
         return total

@@ -79,8 +79,8 @@ def six_dice(request):
 def test_six_dice_are_stored_as_the_rules_mean_them(six_dice):
     exact = ways()
     assert six_dice.num_transitions == len(exact) == 31
-    successors, chances = six_dice.successors.tolist(), six_dice.probabilities.tolist()
-    for successor, chance in zip(successors, chances, strict=True):
+    successors, probabilities = six_dice.successors.tolist(), six_dice.probabilities.tolist()
+    for successor, chance in zip(successors, probabilities, strict=True):
         meant = Fraction(exact[six_dice.state(successor).points], 6**6)
         assert off(chance, meant) <= TWO_UNITS
 

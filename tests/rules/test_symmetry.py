@@ -196,13 +196,13 @@ def test_a_finite_horizon(steps):
         if plain.is_terminal(state) or steps == 0:
             assert action is None
             continue
-        worth = {
+        values = {
             each: plain.reward(state, each, 0)
             + sum(chance * before.value(after) for chance, after in plain.outcomes(state, each))
             for each in plain.actions(state)
         }
         most = pytest.approx(other.value(state), abs=1e-12)
-        best = [each for each, number in worth.items() if number == most]
+        best = [each for each, number in values.items() if number == most]
         assert action in best
         assert one.best_actions(state) == other.best_actions(state) == best
 
@@ -229,7 +229,7 @@ def test_three_players():
             assert action is None
             continue
         mover = state.player
-        worth = {
+        values = {
             each: merged.reward(state, each, mover)
             + sum(
                 chance * solution.value(following, mover)
@@ -237,9 +237,9 @@ def test_three_players():
             )
             for each in merged.actions(state)
         }
-        assert worth[action] == pytest.approx(max(worth.values()), abs=1e-12)
-        assert worth[action] == pytest.approx(solution.value(state, mover), abs=1e-12)
-        assert solution.actions(state) == list(worth)
+        assert values[action] == pytest.approx(max(values.values()), abs=1e-12)
+        assert values[action] == pytest.approx(solution.value(state, mover), abs=1e-12)
+        assert solution.actions(state) == list(values)
 
 
 @attrs.frozen
@@ -413,11 +413,11 @@ def test_contexts_in_which_the_ends_change_places():
             entries = one.action_values(context, state)
             expected = other.action_values(Heaps(0, first, second), state)
             for entry, its in zip(entries, expected, strict=True):
-                worth = 1 - its.value if player else its.value
+                values = 1 - its.value if player else its.value
                 assert entry.action == its.action
-                assert entry.value == pytest.approx(worth, abs=1e-9)
-                assert entry.lower <= worth + 1e-9
-                assert entry.upper >= worth - 1e-9
+                assert entry.value == pytest.approx(values, abs=1e-9)
+                assert entry.lower <= values + 1e-9
+                assert entry.upper >= values - 1e-9
             best = other.inside(Heaps(0, first, second)).best_actions(state, tolerance=1e-8)
             assert one.inside(context).best_actions(state, tolerance=1e-8) == best
             checked += best != one.inside(Heaps(player, second, first)).best_actions(state, 1e-8)

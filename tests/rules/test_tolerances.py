@@ -206,11 +206,11 @@ def test_a_draw_is_its_own_mirror_image_by_its_size(constant_sum, size, part):
 
 def test_sums_of_probabilities_have_the_same_tolerance_everywhere():
     for part in (NEAR, -NEAR, FAR, -FAR):
-        chances = np.array([0.5, 0.5 + part])
+        probabilities = np.array([0.5, 0.5 + part])
 
-        def made(chances=chances):
+        def made(probabilities=probabilities):
             return gamedp.Model.from_arrays(
-                [0, 1, 1, 1], [0, 2], [1, 2], chances, terminals=[1, 2], payoffs=[0.0, 0.0]
+                [0, 1, 1, 1], [0, 2], [1, 2], probabilities, terminals=[1, 2], payoffs=[0.0, 0.0]
             )
 
         if abs(part) == NEAR:

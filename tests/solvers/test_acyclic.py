@@ -26,22 +26,22 @@ def with_sinks(model):
     counts = np.maximum(np.diff(model.choice_offsets), 1)
     lengths = np.diff(model.transition_offsets)
     owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
-    successors, chances, sizes = [], [], []
+    successors, probabilities, sizes = [], [], []
     for state in range(model.num_states):
         for choice in np.flatnonzero(owners == state):
             row = slice(*model.transition_offsets[choice : choice + 2])
             successors.extend(model.successors[row])
-            chances.extend(model.probabilities[row])
+            probabilities.extend(model.probabilities[row])
             sizes.append(lengths[choice])
         if state in model.terminals:
             successors.append(state)
-            chances.append(1.0)
+            probabilities.append(1.0)
             sizes.append(1)
     return gamedp.Model.from_arrays(
         np.cumsum([0, *counts]),
         np.cumsum([0, *sizes]),
         successors,
-        chances,
+        probabilities,
         players=model.players,
         num_players=model.num_players,
     )
@@ -54,7 +54,7 @@ def check_acyclic(model, objective):
     solution = gamedp.solve(model, objective)
     assert solution.solver == gamedp.solvers.BackwardInduction()
     truth = exact_values(model, objective)
-    worth = exact_choice_values(model, objective)
+    exact = exact_choice_values(model, objective)
     is_probability = isinstance(objective, gamedp.Reachability)
     ends = objective.target if is_probability else objective.until
     reached = exact_values(model, objective, policy=solution.policy.tolist())
@@ -64,7 +64,7 @@ def check_acyclic(model, objective):
         choice = solution.policy[state]
         assert (choice >= 0) == (model.choice_offsets[state] < model.choice_offsets[state + 1])
         if choice >= 0 and not math.isinf(value):
-            assert ends[state] or abs(worth[choice] - value) <= slack
+            assert ends[state] or abs(exact[choice] - value) <= slack
         if model.num_players == 1:
             assert reached[state] == value or abs(reached[state] - value) <= slack
         # What the graph alone tells is exact.

@@ -193,13 +193,13 @@ def assert_biases_prove_the_bounds(solution):
                 choices = [int(solution.policy[state])]
             for choice in choices:
                 row = slice(*model.transition_offsets[choice : choice + 2].tolist())
-                chances = [
+                probabilities = [
                     Fraction(probability) for probability in model.probabilities[row].tolist()
                 ]
                 pairs = [
-                    (probability / sum(chances), target)
+                    (probability / sum(probabilities), target)
                     for probability, target in zip(
-                        chances, model.successors[row].tolist(), strict=True
+                        probabilities, model.successors[row].tolist(), strict=True
                     )
                 ]
                 reward = Fraction(float(model.rewards[choice]))
@@ -317,12 +317,12 @@ def test_large_components_are_swept_one_sweep_at_a_time():
     rng = np.random.default_rng(5)
     size, choices, successors = 17_000, 2, 3
     count = size * choices
-    chances = rng.dirichlet(np.ones(successors), count)
+    probabilities = rng.dirichlet(np.ones(successors), count)
     model = gamedp.Model.from_arrays(
         choices * np.arange(size + 1),
         successors * np.arange(count + 1),
         rng.integers(0, size, count * successors),
-        chances.ravel(),
+        probabilities.ravel(),
         rewards=rng.random(count),
     )
     seen = []
@@ -343,7 +343,7 @@ def test_large_components_are_swept_one_sweep_at_a_time():
 def test_end_components_of_few_states_are_eliminated():
     """Thirty rings that mix slowly, each in front of the next: sweeps alone would take dozens."""
     rings, size = 30, 5
-    choices, successors, chances, rewards = [], [], [], []
+    choices, successors, probabilities, rewards = [], [], [], []
     for state in range(rings * size):
         first = state - state % size
         onward = first + (state + 1) % size
@@ -357,12 +357,12 @@ def test_end_components_of_few_states_are_eliminated():
     counts = [3 if state < (rings - 1) * size else 2 for state in range(rings * size)]
     for choice in choices:
         successors += [target for target, _ in choice]
-        chances += [probability for _, probability in choice]
+        probabilities += [probability for _, probability in choice]
     model = gamedp.Model.from_arrays(
         np.cumsum([0, *counts]),
         np.cumsum([0, *map(len, choices)]),
         successors,
-        chances,
+        probabilities,
         rewards=rewards,
     )
     solution = gamedp.solve(model, gamedp.AverageReward())

@@ -88,8 +88,8 @@ def test_choices_are_told_apart_however_slow_they_are(solver, players, copies, o
     solution = gamedp.solve(model, objective, solver, tolerance=1e-11)
     assert_contains(solution, exact_values(model, objective))
     if players == 1:
-        worth = exact_values(model, objective, policy=solution.policy.tolist())
-        for value, low, high in zip(worth, solution.lower, solution.upper, strict=True):
+        exact = exact_values(model, objective, policy=solution.policy.tolist())
+        for value, low, high in zip(exact, solution.lower, solution.upper, strict=True):
             assert value >= low if optimum == "max" else value <= high
 
 
@@ -108,16 +108,16 @@ def scattered(size, branches, actions, leaving):
     rng = np.random.default_rng(1)
     count = size * actions
     successors = rng.integers(0, size, (count, branches))
-    chances = rng.random((count, branches))
-    chances *= (1 - leaving) / chances.sum(axis=1, keepdims=True)
+    probabilities = rng.random((count, branches))
+    probabilities *= (1 - leaving) / probabilities.sum(axis=1, keepdims=True)
     ends = rng.integers(size, size + 2, (count, 1))
-    chances = np.concatenate([chances, np.full((count, 1), leaving)], axis=1)
-    chances[:, 0] += 1 - chances.sum(axis=1)
+    probabilities = np.concatenate([probabilities, np.full((count, 1), leaving)], axis=1)
+    probabilities[:, 0] += 1 - probabilities.sum(axis=1)
     return gamedp.Model.from_arrays(
         np.concatenate([actions * np.arange(size + 1), [count, count]]),
         (branches + 1) * np.arange(count + 1),
         np.concatenate([successors, ends], axis=1).ravel(),
-        chances.ravel(),
+        probabilities.ravel(),
         terminals=[size, size + 1],
         payoffs=[0.0, 1.0],
     )
@@ -135,8 +135,8 @@ def test_where_elimination_fills_everything_it_is_dense(solver, actions, monkeyp
     assert solution.width <= 1e-6
     values = np.array(solution.values)
     matrix = gamedp.Problem(model).model.transition_matrix
-    worth = matrix @ values
-    best = np.maximum.reduceat(worth, actions * np.arange(300))
+    choice_values = matrix @ values
+    best = np.maximum.reduceat(choice_values, actions * np.arange(300))
     np.testing.assert_allclose(best, values[:300], rtol=1e-9)
     if actions == 1:
         system = np.eye(300) - matrix[:300, :300].toarray()
@@ -147,7 +147,7 @@ def test_where_elimination_fills_everything_it_is_dense(solver, actions, monkeyp
         np.testing.assert_allclose(values[:300], truth, rtol=1e-5)
 
 
-def test_sweeps_take_over_where_policies_are_too_dear(monkeypatch):
+def test_sweeps_take_over_where_policies_are_too_expensive(monkeypatch):
     monkeypatch.setattr(component, "MOST", 10)
     monkeypatch.setattr(component, "DENSE", 10)
     monkeypatch.setattr(component, "TRANSITIONS", 1 << 12)

@@ -46,16 +46,16 @@ def contains(bounds, truth):
 def disturbed(model, seed):
     """Return the model with probabilities two units off, those of a choice with the same sum."""
     rng = np.random.default_rng(seed)
-    chances = model.probabilities.copy()
+    probabilities = model.probabilities.copy()
     for choice in range(model.num_choices):
         places = rng.permutation(np.arange(*model.transition_offsets[choice : choice + 2]))
         for one, other in zip(places[::2], places[1::2], strict=False):
-            sizes = [Fraction(abs(chances[place])) for place in (one, other)]
+            sizes = [Fraction(abs(probabilities[place])) for place in (one, other)]
             unit = 2 * math.ulp(float(min(sizes))) * rng.choice([-1, 1])
             moved = [float(sizes[0] + Fraction(unit)), float(sizes[1] - Fraction(unit))]
             if min(moved) > 0 and Fraction(moved[0]) + Fraction(moved[1]) == sum(sizes):
-                chances[[one, other]] = np.copysign(moved, chances[[one, other]])
-    return attrs.evolve(model, probabilities=chances)
+                probabilities[[one, other]] = np.copysign(moved, probabilities[[one, other]])
+    return attrs.evolve(model, probabilities=probabilities)
 
 
 @relaxed

@@ -394,5 +394,5 @@ def test_slow_costs_are_left_to_policy_iteration():
     solution = gamedp.solve(model)
     assert solution.value(0) == -10
     assert solution.statistics.sweeps < 10
-    dear = model_of([(-1.0, [(1.0, 0)]), (-10.0, [(1.0, 1)])], 0.0)
-    assert "TopologicalValueIteration" in gamedp.explain(dear)
+    expensive = model_of([(-1.0, [(1.0, 0)]), (-10.0, [(1.0, 1)])], 0.0)
+    assert "TopologicalValueIteration" in gamedp.explain(expensive)

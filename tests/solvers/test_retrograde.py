@@ -68,27 +68,27 @@ class Graph:
     def values(self, draw):
         """Return every node's value: the best end that a player can force, or a draw."""
         values = {}
-        for worth in sorted(set(self.ends.values()), reverse=True):
-            if worth > draw:
-                goal = [node for node, end in self.ends.items() if end >= worth]
-                values |= {n: worth for n in self.forced(goal, who=True) if n not in values}
-        for worth in sorted(set(self.ends.values())):
-            if worth < draw:
-                goal = [node for node, end in self.ends.items() if end <= worth]
-                values |= {n: worth for n in self.forced(goal, who=False) if n not in values}
+        for value in sorted(set(self.ends.values()), reverse=True):
+            if value > draw:
+                goal = [node for node, end in self.ends.items() if end >= value]
+                values |= {n: value for n in self.forced(goal, who=True) if n not in values}
+        for value in sorted(set(self.ends.values())):
+            if value < draw:
+                goal = [node for node, end in self.ends.items() if end <= value]
+                values |= {n: value for n in self.forced(goal, who=False) if n not in values}
         return {node: values.get(node, draw) for node in self.moves}
 
     def distances(self, values, draw):
         """Return every node's distance: one by one, by what it is defined to be."""
         distances = {}
-        for worth in set(values.values()):
-            inside = [node for node in self.moves if values[node] == worth]
+        for value in set(values.values()):
+            inside = [node for node in self.moves if values[node] == value]
             at_end = [node for node in inside if node in self.ends]
-            if worth > draw:
-                better = [node for node in self.moves if values[node] > worth]
+            if value > draw:
+                better = [node for node in self.moves if values[node] > value]
                 steps = self.forced(better + at_end, who=True)
-            elif worth < draw:
-                better = [node for node in self.moves if values[node] < worth]
+            elif value < draw:
+                better = [node for node in self.moves if values[node] < value]
                 steps = self.forced(better + at_end, who=False)
             else:
                 steps, front = {}, at_end
@@ -178,7 +178,7 @@ def test_values_distances_and_policy(model, optimum):
 
 @relaxed
 @given(sure_models(max_states=10, swaps=False), small)
-def test_the_worth_of_a_draw(model, draw):
+def test_the_value_of_a_draw(model, draw):
     solution = gamedp.solve(model, gamedp.TotalReward(draw=draw), gamedp.solvers.Retrograde())
     assert_right(solution, draw)
 

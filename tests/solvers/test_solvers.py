@@ -282,11 +282,12 @@ def exact_max_n(model, policy):
 
     def after(choice):
         row = slice(*model.transition_offsets[choice : choice + 2].tolist())
-        chances = [Fraction(probability) for probability in model.probabilities[row].tolist()]
+        probabilities = [Fraction(probability) for probability in model.probabilities[row].tolist()]
         following = [values[target] for target in model.successors[row].tolist()]
         return [
             Fraction(model.rewards[choice, player])
-            + sum(p * v[player] for p, v in zip(chances, following, strict=True)) / sum(chances)
+            + sum(p * v[player] for p, v in zip(probabilities, following, strict=True))
+            / sum(probabilities)
             for player in range(model.num_players)
         ]
 

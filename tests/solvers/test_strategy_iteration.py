@@ -30,7 +30,7 @@ def largest(truth):
     return max([1.0, *(abs(float(value)) for value in truth if abs(value) < math.inf)])
 
 
-def solved_anyhow(solver, problem, truth):
+def solved_best_effort(solver, problem, truth):
     """Solve, and take what is known where rewards differ too much in size for 64 bits."""
     try:
         return solver.solve(problem, tolerance=1e-7 * largest(truth))
@@ -46,7 +46,7 @@ def assert_strategies_found(problem):
     model, objective = problem.model, problem.objective
     truth = exact_values(model, objective)
     for solver in SOLVERS:
-        solution = solved_anyhow(solver, problem, truth)
+        solution = solved_best_effort(solver, problem, truth)
         assert solution.guarantee is gamedp.Guarantee.TWO_SIDED
         for low, value, high in zip(
             solution.lower.tolist(), truth, solution.upper.tolist(), strict=True

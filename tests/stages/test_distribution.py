@@ -57,11 +57,11 @@ class ByHand:
         return found
 
     def ends(self, context, start, side):
-        chances = {(start, Fraction(0)): Fraction(1)}
+        probabilities = {(start, Fraction(0)): Fraction(1)}
         found = defaultdict(Fraction)
-        while chances:
+        while probabilities:
             after = defaultdict(Fraction)
-            for (state, paid), chance in chances.items():
+            for (state, paid), chance in probabilities.items():
                 if self.stage.game.is_terminal(state):
                     found[state, paid] += chance
                     continue
@@ -70,7 +70,7 @@ class ByHand:
                 for probability, following in self.stage.game.outcomes(state, action):
                     share = Fraction(probability).limit_denominator(1000)
                     after[following, earned] += chance * share
-            chances = after
+            probabilities = after
         return found
 
 

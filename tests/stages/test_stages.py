@@ -16,7 +16,7 @@ import gamedp
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.rules.anatomy import fields_read
-from gamedp.stages import straight_code
+from gamedp.stages import unrolled_code
 from gamedp.stages.program import program_of
 from gamedp.testing import check_game, exact_values
 
@@ -144,7 +144,7 @@ def test_both_tiers_and_any_number_of_threads_give_the_same_numbers():
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no machine code")
 @pytest.mark.parametrize("optimum", ["max", "min"])
-def test_straight_code_finds_what_the_sweep_finds(optimum):
+def test_unrolled_code_finds_what_the_sweep_finds(optimum):
     """All values are negative here, so that ends which are not allowed must not count as zero."""
     objective = gamedp.TotalReward(optimum=optimum)
     truth = exact_values(
@@ -158,14 +158,14 @@ def test_straight_code_finds_what_the_sweep_finds(optimum):
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no machine code")
-def test_straight_code_finds_the_same_numbers():
+def test_unrolled_code_finds_the_same_numbers():
     """Rows are used again here, and many states choose among the same ends."""
     model = gamedp.compile(Kniffel(dice=2, faces=3))
-    straight, looped = (
+    unrolled, looped = (
         gamedp.solve(model, solver=gamedp.stages.StageInduction(unrolls=unrolls)).values
         for unrolls in (True, False)
     )
-    np.testing.assert_array_equal(straight, looped)
+    np.testing.assert_array_equal(unrolled, looped)
 
 
 @pytest.mark.parametrize("rules", first_of(["article", "yahtzee"]))
@@ -177,20 +177,20 @@ def test_tiers_agree_where_contexts_of_one_block_allow_different_ends(rules):
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no machine code")
-def test_straight_code_is_kept_and_only_for_those_who_agree():
+def test_unrolled_code_is_kept_and_only_for_those_who_agree():
     solver = gamedp.stages.StageInduction(unrolls=True)
     two = gamedp.solve(Journey(days=3, again=False), solver=solver)  # two movers: as always
     assert two.value() == gamedp.solve(Journey(days=3, again=False)).value()
     program = program_of(gamedp.compile(Debts()).stage)
     gamedp.solve(Debts(), solver=solver)
-    assert straight_code.is_unrolled(program)
-    straight_code._code.cache_clear()  # as in a new process
-    straight, code = straight_code.unrolled(program)
+    assert unrolled_code.is_unrolled(program)
+    unrolled_code._code.cache_clear()  # as in a new process
+    unrolled, code = unrolled_code.unrolled(program)
     assert code.cache_hits == 1
     sweeper = gamedp.compile(Debts()).sweeper
-    assert sweeper.straighten(program, 1, unrolls=None).address == straight.address
-    assert sweeper.straighten(program, 1, unrolls=False) is program
-    assert not straight_code.is_unrolled(program._replace(rewards=program.rewards + 1))
+    assert sweeper.unroll(program, 1, unrolls=None).address == unrolled.address
+    assert sweeper.unroll(program, 1, unrolls=False) is program
+    assert not unrolled_code.is_unrolled(program._replace(rewards=program.rewards + 1))
 
 
 def reads_two(self, context, end):

@@ -66,15 +66,15 @@ def test_a_choice_with_a_forbidden_outcome_is_not_taken(maximise):
         np.array([3]),
         4,
     )
-    worth = 10.0 if maximise else -10.0
+    value = 10.0 if maximise else -10.0
     block = np.zeros((4, LANES))
-    block[0], block[1], block[2] = worth, worth, 1.0
+    block[0], block[1], block[2] = value, value, 1.0
     block[1, 5] = np.nan  # forbidden in one context
     block[2, 6] = np.nan
     block[:3, 7] = np.nan
     alive = np.array([True, True, True, False])
     sweep_stage_jit(program, alive, block[None], SCRATCH)
-    expected = np.full(LANES, worth)
+    expected = np.full(LANES, value)
     expected[5], expected[7] = 1.0, np.nan
     np.testing.assert_array_equal(block[3], expected)
     assert alive[3]

@@ -301,7 +301,7 @@ def test_the_best_choice_is_worth_what_its_state_is(model):
             assert values[state] == (min if player else max)(choices)
 
 
-def test_another_worth_of_a_draw():
+def test_another_value_of_a_draw():
     names = ("may go on for ever", "two opponents, for ever", "places change, for ever")
     problems = {name: small_problems()[name] for name in names}
     half = gamedp.TotalReward(draw=0.5)

@@ -4,8 +4,7 @@ The same as :mod:`gamedp.bellman.sparse_elimination`, for matrices that fill in:
 nonzeros takes longer than processing all numbers, row by row as they lie in memory, some dozens at
 a time. The errors are bounded by the same theorem.
 
-The rows of the matrix are the states, and its columns, too; those at the end are what the states
-have besides.
+Rows and columns of the matrix are states; the last columns are right-hand sides.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-AWAY, GAIN, LENGTH, SIZE, DOUBT = range(5)
+AWAY, GAIN, LENGTH, SIZE, INHERITED = range(5)
 """The columns after those of the states: see :mod:`gamedp.bellman.sparse_elimination`."""
 EXTRA = 5
 STRIP = 512
@@ -71,7 +70,7 @@ def lay_out(size: int, discount: float, block: Block, matrix: Floats, costs: Flo
         matrix[state, size + GAIN] = block.constants[choice]
         matrix[state, size + LENGTH] = 1.0
         matrix[state, size + SIZE] = block.sizes[choice]
-        matrix[state, size + DOUBT] = discount * block.slacks[choice]
+        matrix[state, size + INHERITED] = discount * block.slacks[choice]
         costs[state] = cost
     return clear
 
@@ -169,7 +168,7 @@ def conclude(
     for position in range(size):
         state = size - 1 - position
         value, weight = matrix[state, size + GAIN], matrix[state, size + LENGTH]
-        total, doubt = matrix[state, size + SIZE], matrix[state, size + DOUBT]
+        total, inherited = matrix[state, size + SIZE], matrix[state, size + INHERITED]
         way = 0.0
         count = 0.0
         for later in range(state + 1, size):
@@ -178,18 +177,18 @@ def conclude(
                 value += share * numbers[VALUE, later]
                 weight += share * numbers[WEIGHT, later]
                 total += share * matrix[later, size + SIZE]
-                doubt += share * matrix[later, size + DOUBT]
+                inherited += share * matrix[later, size + INHERITED]
                 way = max(way, numbers[ERROR, later])
                 count += 1.0
         way += 6.0 + count
         numbers[VALUE, state], numbers[WEIGHT, state] = value, weight
         numbers[ERROR, state] = way
-        matrix[state, size + SIZE], matrix[state, size + DOUBT] = total, doubt
+        matrix[state, size + SIZE], matrix[state, size + INHERITED] = total, inherited
         roundings += costs[state]
         most_along = max(most_along, way)
         longest = max(longest, weight)
         highest = max(highest, total)
-        earns = earns or total > 0.0 or doubt > 0.0
+        earns = earns or total > 0.0 or inherited > 0.0
     spread = 2.0 * roundings * UNIT
     faint = FAINT * (float(size) + 16.0) * float(size) * float(size) / narrowest
     relative = (spread + most_along * UNIT) * (1.0 + 4.0 * MANY)
@@ -197,7 +196,9 @@ def conclude(
         relative = np.inf
     for state in range(size):
         off = spread + numbers[ERROR, state] * UNIT
-        error = (off * matrix[state, size + SIZE] + matrix[state, size + DOUBT]) * (1.0 + 4.0 * off)
+        error = (off * matrix[state, size + SIZE] + matrix[state, size + INHERITED]) * (
+            1.0 + 4.0 * off
+        )
         if earns:
             error += faint * (2.0 + 4.0 * highest) * numbers[WEIGHT, state]
         numbers[ERROR, state] = error if relative < MANY and error < np.inf else np.inf

@@ -180,8 +180,8 @@ def advantage(
     weight = numbers[WEIGHT, int(equation.place[state]) - start]
     constant = equation.constants[choice]
     first, last = graph.transition_offsets[choice], graph.transition_offsets[choice + 1]
-    total = size = doubt = 0.0
-    fall = fall_size = fall_doubt = 0.0
+    total = size = inherited = 0.0
+    fall = fall_size = fall_error = 0.0
     sum_of_probabilities = 0.0
     for t in range(first, last):
         successor = graph.successors[t]
@@ -193,33 +193,33 @@ def advantage(
         term = probability * (other - value)
         total += term
         size += abs(term)
-        doubt += probability * (errors[successor] + error)
+        inherited += probability * (errors[successor] + error)
         place = int(equation.place[successor])
         other = numbers[WEIGHT, place - start] if start <= place < stop else 0.0
         term = probability * (weight - other)
         fall += term
         fall_size += abs(term)
-        fall_doubt += probability * (weight + other)
+        fall_error += probability * (weight + other)
     count = float(last - first) + 12.0
     discount = equation.discount
     rest = (1.0 - discount) * value
     total = constant + (discount * total - rest)
     size = abs(equation.sizes[choice]) + (discount * size + abs(rest))
-    doubt = discount * doubt + (1.0 - discount) * error
+    inherited = discount * inherited + (1.0 - discount) * error
     # Of probabilities that are scaled, or no one knows what they mean.
     off = abs(sum_of_probabilities - 1.0)
     if off > count * UNIT:
-        doubt = np.inf
-    slack = doubt + (count * UNIT + off) * (size + doubt)
+        inherited = np.inf
+    slack = inherited + (count * UNIT + off) * (size + inherited)
     if size > 0.0:
         slack += count * TINY
     rest = (1.0 - discount) * weight
     fall = discount * fall + rest
     fall_size = discount * fall_size + rest
-    fall_doubt = relative * (discount * fall_doubt + rest)
+    fall_error = relative * (discount * fall_error + rest)
     if fall_size > 0.0:
-        off = (count * UNIT + off) * (fall_size + fall_doubt)
-        fall -= (fall_doubt + off) * UPWARD + count * TINY
+        off = (count * UNIT + off) * (fall_size + fall_error)
+        fall -= (fall_error + off) * UPWARD + count * TINY
     return total, slack * UPWARD, size, fall
 
 
@@ -238,7 +238,7 @@ def compare(
     minimisers: bool,
     policy: Integers,
 ) -> tuple[int, float, float]:
-    """Replace the choices of a policy by certainly better ones, and look for doubtful ones.
+    """Replace the choices of a policy by certainly better ones; look for possibly better ones.
 
     Parameters
     ----------

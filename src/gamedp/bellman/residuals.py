@@ -323,7 +323,7 @@ def check(
         kept_value = -np.inf
         kept_slack = 0.0
         kept_fall = 0.0
-        doubt = 0.0
+        margin = 0.0
         for choice in range(first_choice, inner.choice_offsets[position - first + 1]):
             total = 0.0
             size = 0.0
@@ -355,7 +355,7 @@ def check(
                 kept_value = result
                 kept_slack = slack
                 kept_fall = fall
-                doubt = 2.0 * rounding
+                margin = 2.0 * rounding
             need = (result - value) + slack
             if fall > 0.0:
                 if need > least * fall:
@@ -364,7 +364,7 @@ def check(
                 most = -1.0
             elif fall < 0.0 and -need < -fall * most:
                 most = need / fall / UPWARD
-        if best - kept_value <= doubt:
+        if best - kept_value <= margin:
             best, best_choice = kept_value, kept_choice
             best_slack, best_fall = kept_slack, kept_fall
         need = (value - best) + best_slack

@@ -34,7 +34,7 @@ each state has one successor later in the order, about 20 u a state.
 
 Where rewards have both signs, gains and losses are bounded separately. A rounded difference counts
 as rounding of both, in proportion. So the errors of values are relative to the sum of both, which
-has a right-hand side of its own (`SIZE`); so have the errors of known values outside (`DOUBT`).
+has a right-hand side of its own (`SIZE`); so have the errors of known values outside (`INHERITED`).
 
 **What underflows** may lose all of its digits, but no more than `FAINT` of a number of a row, and
 that divided by :math:`S_m` once the row is divided. Such a
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 STAYS, TOO_EXPENSIVE = -1, -2
 """Why there is no result: play stays for ever with the policy; or there is too much to do."""
 
-GAIN, LENGTH, AWAY, SIZE, DOUBT, COST = range(6)
+GAIN, LENGTH, AWAY, SIZE, INHERITED, COST = range(6)
 """What is remembered of an eliminated state: what it earns, its steps, how likely it leaves the
 component; what it earns if nothing cancels out, and what errors outside contribute; and how many
 roundings it brings along."""
@@ -166,8 +166,8 @@ def eliminate(
         length = 1.0
         leaving = (1.0 - discount) + discount * block.leaving[choice]
         size = block.sizes[choice]
-        doubt = discount * block.slacks[choice]
-        if size > 0.0 or doubt > 0.0:
+        inherited = discount * block.slacks[choice]
+        if size > 0.0 or inherited > 0.0:
             earns = True
         total = block.leaving[choice]
         cost = 4.0
@@ -206,7 +206,7 @@ def eliminate(
             length += probability * found[middle, LENGTH]
             leaving += probability * found[middle, AWAY]
             size += probability * found[middle, SIZE]
-            doubt += probability * found[middle, DOUBT]
+            inherited += probability * found[middle, INHERITED]
             cost += found[middle, COST]
             terms += ONE
             for place in range(offsets[middle], offsets[middle + ONE]):
@@ -259,7 +259,7 @@ def eliminate(
         found[state, LENGTH] = length / out
         found[state, AWAY] = leaving / out
         found[state, SIZE] = size / out
-        found[state, DOUBT] = doubt / out
+        found[state, INHERITED] = inherited / out
         # What the sum has lost, the division, the product and the addition.
         found[state, COST] = min(count - 1.0, 3.0) + 3.0
     along = probabilities  # roundings on the longest way through states after this one
@@ -269,7 +269,7 @@ def eliminate(
         value = found[last, GAIN]
         weight = found[last, LENGTH]
         size = found[last, SIZE]
-        doubt = found[last, DOUBT]
+        inherited = found[last, INHERITED]
         way = 0.0
         for place in range(offsets[last], offsets[last + ONE]):
             later = np.uintp(columns[place])
@@ -277,7 +277,7 @@ def eliminate(
             value += share * numbers[VALUE, later]
             weight += share * numbers[WEIGHT, later]
             size += share * found[later, SIZE]
-            doubt += share * found[later, DOUBT]
+            inherited += share * found[later, INHERITED]
             way = max(way, along[later])
         way += found[last, COST] + float(offsets[last + ONE] - offsets[last])
         along[last] = way
@@ -285,7 +285,7 @@ def eliminate(
         longest = max(longest, weight)
         highest = max(highest, size)
         found[last, SIZE] = size
-        found[last, DOUBT] = doubt
+        found[last, INHERITED] = inherited
         numbers[VALUE, last] = value
         numbers[WEIGHT, last] = weight
     faint = FAINT * (float(terms) + 16.0 * num_states) / narrowest
@@ -295,8 +295,8 @@ def eliminate(
         relative = np.inf
     for state in range(np.uintp(num_states)):
         off = spread + along[state] * UNIT
-        # Products of small errors, and that size and doubt are off as well, are a few of `MANY`.
-        error = (off * found[state, SIZE] + found[state, DOUBT]) * (1.0 + 4.0 * off)
+        # Products of small errors, and that both sums are off as well, are a few of `MANY`.
+        error = (off * found[state, SIZE] + found[state, INHERITED]) * (1.0 + 4.0 * off)
         if earns:
             error += faint * (2.0 + 4.0 * highest) * numbers[WEIGHT, state]
         numbers[ERROR, state] = error if relative < MANY and error < np.inf else np.inf

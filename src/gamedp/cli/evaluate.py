@@ -1,4 +1,4 @@
-"""``gamedp evaluate`` and ``gamedp respond``: what policies are worth, and the best answer."""
+"""``gamedp evaluate`` and ``gamedp respond``: the values of policies, and the best response."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def evaluate(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Compute what players are worth against each other, exactly, without playing a game.
+    """Compute the values of players against each other, exactly, without playing a game.
 
     Parameters
     ----------

@@ -117,8 +117,8 @@ class Explorer:
         values = {name: getattr(self, name) for name in names}
         return record("work", {**values, "constant_sum": self.rules.constant_sum})
 
-    def _turned_page(self) -> Place:
-        """Return the page, made anew for the present packing and with the present room."""
+    def _new_page(self) -> Place:
+        """Return a page for the present packing and with the present room."""
         codec, num_players = self.codec, self.rules.num_players
         choices, outcomes = self.page_size
         values = record(
@@ -209,7 +209,7 @@ class Explorer:
         elif status == explore_loop.GROW_PAGE:
             choices, outcomes = self.page_size
             self.page_size = 2 * choices, 2 * outcomes
-            self.page = self._turned_page()
+            self.page = self._new_page()
         self._check_limits()
 
     def _check_limits(self) -> None:
@@ -323,7 +323,7 @@ class Explorer:
             block = slice(first, min(first + (1 << 16), num_states))
             codes[block] = codec.pack(self.codec.unpack(self.codes[block]))
         self.codec, self.codes = codec, self._indexable(codes)
-        self.page = self._turned_page()
+        self.page = self._new_page()
         self._index_states()
 
     def _index_states(self) -> None:

@@ -170,7 +170,7 @@ class TotalReward:
     draw: float | None = attrs.field(default=None, converter=_draw_if_any, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a draw where endless play has a worth of its own."""
+        """Refuse a draw where the objective itself gives endless play a value."""
         if self.until is not None and self.draw is not None:
             message = (
                 f"draw is {shown(self.draw)}, but with until, play that misses these states for "

@@ -64,7 +64,7 @@ class Problem(AnyProblem[Model]):
         Whether every state has a proper policy, and improper ones are infinitely bad for the player
         who could choose them: then errors of a total reward can be bounded as well.
     improper_value : float or None
-        Where two opponents can keep each other from an end: what endless play is worth where it
+        Where two opponents can keep each other from an end: the value of endless play that
         earns nothing, 0 or plus infinity. There Bellman's equation has many solutions, and bounds
         of its values need to be deflated. None for all other problems.
     presumes_ends : bool

@@ -1,4 +1,4 @@
-"""Policies as values: what they are worth against each other, and what the best answer is."""
+"""Policies as objects: their values against each other, and best responses to them."""
 
 from lazy_loader import attach_stub
 

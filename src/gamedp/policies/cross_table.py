@@ -1,4 +1,4 @@
-"""What every policy of a family is worth against every other one."""
+"""The value of every policy of a family against every other one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["CrossTable", "cross_table"]
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class CrossTable:
-    """What every policy of a family is worth against every other one.
+    """The value of every policy of a family against every other one.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def cross_table(
     tolerance: float = 1e-9,
     compile: Tier = "auto",
 ) -> CrossTable:
-    """Compute what every policy of a family is worth against every other, without a single game.
+    """Compute the value of every policy of a family against every other, without playing a game.
 
     Parameters
     ----------

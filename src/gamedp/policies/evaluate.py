@@ -1,4 +1,4 @@
-"""What policies are worth against each other, between proven bounds."""
+"""The values of policies against each other, between proven bounds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def evaluate(
     everywhere: bool = False,
     compile: Tier = "auto",
 ) -> Evaluation:
-    """Compute what policies are worth against each other, between proven bounds.
+    """Compute the values of policies against each other, between proven bounds.
 
     The policies leave a Markov chain, :class:`gamedp.policies.InducedChain`; it is solved by the
     same methods as any model, so all that is said of bounds holds here.

@@ -1,4 +1,4 @@
-"""What policies are worth against each other, and what becomes of their games."""
+"""The values of policies against each other, and statistics of their games."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = ["Evaluation"]
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class Evaluation:
-    """What policies are worth against each other, and what becomes of their games.
+    """The values of policies against each other, and statistics of their games.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class Evaluation:
         return solved_problem(Problem(counting, objective), self._tolerance)
 
     def action_values(self, state: Any = None, player: int = 0) -> list[ActionValue]:
-        """Return what each action in a state is worth if all keep to their policies afterwards.
+        """Return the value of each action in a state if all follow their policies afterwards.
 
         What the mover loses by a single mistake is the difference to what the policy takes.
 

@@ -57,7 +57,7 @@ class Response:
     _process: Process
 
     def __repr__(self) -> str:
-        """Say against whom, and what it is worth."""
+        """Say against whom, and with which value."""
         names = ", ".join(policy.name for policy in self.against)
         low, high = self.bounds()
         return f"<Response of player {self.player} to {names}: {low:.10g} ... {high:.10g}>"
@@ -172,7 +172,7 @@ def best_response(
     everywhere: bool = False,
     compile: Tier = "auto",
 ) -> Response:
-    """Find the best answer to policies, and what it is worth, between proven bounds.
+    """Find the best response to policies, and its value, between proven bounds.
 
     The others keep to their policies, so a decision process is left, which is solved. Against a
     field, one of several policies plays the whole game, and nobody says which one. What one knows

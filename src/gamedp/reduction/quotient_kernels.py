@@ -289,7 +289,7 @@ def finish(
     values, errors, policy : (S',)
         Of the classes, and of terminal states.
     low, high : float
-        Bounds that hold for all values anyhow.
+        Bounds of all values, known before solving.
     class_of, known, choices : (S,) or (0,)
         The class of each state; the value, and the choice where that matters, for those that
         are NONE. Empty if states are classes.

@@ -27,7 +27,7 @@ class SearchStatistics:
     ----------
     nodes : int
         Positions entered; one that is searched again counts again. Those that alpha-beta need not
-        enter, since a glance from the position before settles them, do not count.
+        enter, since the position before decides them, do not count.
     depth : int
         Plies of the last search that was finished.
     table_hits, table_entries : int

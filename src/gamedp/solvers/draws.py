@@ -102,7 +102,7 @@ def _with_draw(
 
 @attrs.frozen
 class _Forced:
-    """Solves a problem at once if each player makes an end, else as it would be solved anyhow."""
+    """Solves a problem in one pass if each player can force an end, else by the solver chosen."""
 
     first: TopologicalValueIteration
     solver: Any

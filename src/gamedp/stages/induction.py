@@ -63,7 +63,7 @@ class StageInduction:
         Threads to sweep with; as many as there are processors if not given. The values do not
         depend on it.
     unrolls : bool, optional
-        Whether the stage is compiled into straight machine code, for sweeps that are two or three
+        Whether the stage is compiled into unrolled machine code, for sweeps that are two or three
         times as fast and find the same. That takes some seconds, once, for the code is kept on
         disk; and 240 MiB. If not given, where the code is on disk, and where compiling it saves
         more time than it takes.

@@ -10,7 +10,7 @@ from gamedp.bellman.equation import backup_jit
 from gamedp.bellman.residuals import settle_jit
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import compiled
-from gamedp.stages.vector_code import Program, run_straight_code, settle_row
+from gamedp.stages.vector_code import Program, run_unrolled_code, settle_row
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,11 +37,11 @@ def sweep_stage(program: Program, alive: Flags, block: Floats, scratch: Floats) 
         Values by row and context; given for the ends, filled for the others. The last state's row
         is the value of the stage.
     scratch : (R, lanes) float64
-        What straight code needs besides.
+        What unrolled code needs besides.
     """
     if program.address != 0:
         for register in range(block.shape[0]):
-            run_straight_code(program.address, block[register], scratch)
+            run_unrolled_code(program.address, block[register], scratch)
     else:
         for state in range(len(program.own_rows)):
             alive[program.own_rows[state]] = settle_row(program, state, alive, block[0])

@@ -45,8 +45,8 @@ class Sweeper(Protocol):
     ) -> Sweep:
         """Sweep the stage for the contexts `codes`; see `gamedp.stages.context_loop`."""
 
-    def straighten(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
-        """Return the program as straight machine code, if that is possible, and worth it.
+    def unroll(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
+        """Return the program as unrolled machine code, if that is possible and pays.
 
         It pays for very many `columns`, or if the caller asks for it.
         """

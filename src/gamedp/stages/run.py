@@ -43,7 +43,7 @@ class StageRun:
         contexts = model.sweeper.survey()
         self.explored = time.perf_counter() - begin
         self.codes, self.offsets, self.values = contexts.codes, contexts.offsets, contexts.values
-        self.program = model.sweeper.straighten(
+        self.program = model.sweeper.unroll(
             program_of(model.stage, optimum=problem.objective.optimum),
             len(self.codes),
             unrolls=solver.unrolls,

@@ -20,7 +20,7 @@ from gamedp.errors import shown
 from gamedp.rules.anatomy import dissect, fields_read
 from gamedp.rules.staged import STAGED_DEFAULTS, STAGED_METHODS, StagedRules
 from gamedp.runtime.jit import LANES
-from gamedp.stages import context_loop, ends_loop, straight_code
+from gamedp.stages import context_loop, ends_loop, unrolled_code
 from gamedp.stages.kernels import sweep_stage_jit
 from gamedp.stages.model import Contexts, Onward, Sweep
 from gamedp.stages.plain_rules import PlainRules
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["CompiledSweeper", "PlainSweeper"]
 
 UNROLLING_PAYS = 1 << 36
-"""Transitions times contexts from which on straight code saves more time than it takes to compile:
+"""Transitions times contexts from which on unrolled code saves more time than it takes to compile:
 some seconds."""
 
 
@@ -163,18 +163,18 @@ class PlainSweeper:
             disagree(f"in {shown(context)}", None)
         return onward
 
-    def straighten(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
-        """Return the program as straight machine code, if that is possible, and worth it."""
-        if numba.config.DISABLE_JIT or not straight_code.can_unroll(program):
+    def unroll(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
+        """Return the program as unrolled machine code, if that is possible and pays."""
+        if numba.config.DISABLE_JIT or not unrolled_code.can_unroll(program):
             return program
         if unrolls is None:
             pays = columns * len(program.rows) >= UNROLLING_PAYS
-            unrolls = pays or straight_code.is_unrolled(program)
+            unrolls = pays or unrolled_code.is_unrolled(program)
         if not unrolls:
             return program
-        straight, code = straight_code.unrolled(program)
+        unrolled, code = unrolled_code.unrolled(program)
         self._codes.append(code)
-        return straight
+        return unrolled
 
     def _call(self, loop: Callable[..., int], work: Any, *arguments: Any) -> int:
         return loop(self.game, work, *arguments)

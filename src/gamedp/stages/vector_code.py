@@ -23,16 +23,19 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["REGISTER", "Program", "run_straight_code", "settle_row"]
+__all__ = ["REGISTER", "Program", "run_unrolled_code", "settle_row"]
 
 REGISTER = 8
-"""Columns that straight code takes at once: 64 bytes, a line of the processor's cache."""
+"""Columns that unrolled code takes at once: 64 bytes, a line of the processor's cache."""
 
 
 class Program(NamedTuple):
     """A stage as the sweep takes it: N inner states, successors first, E ends.
 
     Values of a state lie in one row of a block. A row is used again once no state to come needs it.
+    So a type of its own beside :class:`gamedp.bellman.equation.Equation`: its transitions lead to
+    rows, not to states, its numbers of choices and states are signed, as generated code needs them,
+    and it carries the address of that code.
 
     Attributes
     ----------
@@ -52,9 +55,9 @@ class Program(NamedTuple):
     never : float
         What stands where an end is not allowed.
     address : int
-        Of straight code for `lanes` columns; 0 for the sweep that reads this program.
+        Of unrolled code for `lanes` columns; 0 for the sweep that reads this program.
     num_scratch : int
-        Rows that straight code needs besides, the same for all columns.
+        Rows that unrolled code needs besides, the same for all columns.
     """
 
     choice_offsets: Integers
@@ -221,7 +224,7 @@ class _Writer:
 
 
 @intrinsic
-def run_straight_code(typing_context, address, block, scratch):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201, ARG001
+def run_unrolled_code(typing_context, address, block, scratch):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201, ARG001
     """Call the machine code at an address with the rows of one register of columns."""
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

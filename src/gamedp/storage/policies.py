@@ -22,7 +22,7 @@ __all__ = ["load_policy", "save_policy"]
 
 NOUN = "policy"
 
-CHANCES = "policy_probabilities"
+PROBABILITIES = "policy_probabilities"
 
 
 def save_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
@@ -38,7 +38,7 @@ def save_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
         If the files cannot be written; the folder then holds what it held before.
     """
     content = {"name": policy.name, **describe_model(policy.model)}
-    arrays = arrays_of_model(policy.model) | {CHANCES: policy.probabilities}
+    arrays = arrays_of_model(policy.model) | {PROBABILITIES: policy.probabilities}
     write_folder(Path(path), content, arrays, NOUN)
 
 
@@ -50,8 +50,10 @@ def load_policy(path: str | os.PathLike[str], game: Any = None) -> Policy:
         Rules(game)  # refuses what is no game
     try:
         shapes = shapes_of_model(arrays, content)
-        shapes[CHANCES] = shapes["action_labels"]
-        check_arrays(folder, arrays, content["arrays"], shapes, {**DTYPES, CHANCES: (np.float64,)})
+        shapes[PROBABILITIES] = shapes["action_labels"]
+        check_arrays(
+            folder, arrays, content["arrays"], shapes, {**DTYPES, PROBABILITIES: (np.float64,)}
+        )
         model = restore_model(folder, content, arrays, game_of(folder, content["game"], game))
         name = content["name"]
     except GamedpError:
@@ -63,7 +65,7 @@ def load_policy(path: str | os.PathLike[str], game: Any = None) -> Policy:
         message = f"{folder / MANIFEST} calls its policy {shown(name)}, no text. {WAY_OUT}."
         raise DamagedFileError(message)
     try:
-        return Policy(model, arrays[CHANCES], name)
+        return Policy(model, arrays[PROBABILITIES], name)
     except InvalidParameterError as error:
         message = f"the numbers in {folder} are no policy: {error} {WAY_OUT}."
         raise DamagedFileError(message) from error

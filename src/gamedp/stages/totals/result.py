@@ -65,9 +65,9 @@ class Distribution:
         """Yield each total and its probability."""
         return zip(self.totals.tolist(), self.probabilities.tolist(), strict=True)
 
-    def expectation(self, worth: Callable[[int], float]) -> float:
-        """Return the expectation of ``worth(total)``."""
-        return math.fsum(probability * worth(total) for total, probability in self)
+    def expectation(self, function: Callable[[int], float]) -> float:
+        """Return the expectation of ``function(total)``."""
+        return math.fsum(probability * function(total) for total, probability in self)
 
     @property
     def mean(self) -> float:

@@ -1,7 +1,7 @@
-"""A stage as straight machine code: every row and every probability known when it is compiled.
+"""A stage as unrolled machine code: every row and every probability known when it is compiled.
 
 The sweep in :mod:`gamedp.stages.kernels` reads from arrays what to do next. Where a stage is swept
-for very many contexts, that reading is most of the work. Straight code for one register of contexts
+for very many contexts, that reading is most of the work. Unrolled code for one register of contexts
 at a time does without it. Inner states have the same rows for all registers, so that these stay in
 the processor's nearest cache.
 """
@@ -29,7 +29,7 @@ MAX_TRANSITIONS = 1 << 15
 
 
 def can_unroll(program: Program) -> bool:
-    """Say whether a stage can become straight code: if it is small, and all movers agree."""
+    """Say whether a stage can become unrolled code: if it is small, and all movers agree."""
     return len(program.rows) <= MAX_TRANSITIONS and bool(
         program.maximise.all() or not program.maximise.any()
     )
@@ -41,14 +41,14 @@ def is_unrolled(program: Program) -> bool:
 
 
 def unrolled(program: Program) -> tuple[Program, object]:
-    """Return a program that runs as straight code, and what must live as long as it is used.
+    """Return a program that runs as unrolled code, and what must live as long as it is used.
 
     Columns are swept by registers of `REGISTER`; where an end is not allowed, its value is the
     worst there is.
     """
     code = _code(_digest(program), _Frozen(program))
     num_ends = _num_ends(program)
-    straight = program._replace(
+    result = program._replace(
         address=code.address,
         lanes=REGISTER,
         never=-np.inf if program.maximise.all() else np.inf,
@@ -57,7 +57,7 @@ def unrolled(program: Program) -> tuple[Program, object]:
         num_rows=num_ends + 1,
         num_scratch=program.num_rows - num_ends,
     )
-    return straight, code
+    return result, code
 
 
 def _num_ends(program: Program) -> int:

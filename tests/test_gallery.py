@@ -8,7 +8,7 @@ import pytest
 
 GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
 PAGES = sorted(page.stem for page in GALLERY.glob("*.md") if page.stem != "index")
-ROWS = {"boards": 7, "chance": 22, "decisions": 12, "grids": 25}
+ROWS = {"boards": 9, "chance": 50, "decisions": 25, "grids": 28}
 """Figures of each page."""
 
 

@@ -21,7 +21,8 @@ from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.model.objectives import Discounted, FiniteHorizon, Reachability, TotalReward
 from gamedp.model.validation.forms import ARRAYS
-from gamedp.results.solution import Guarantee, Solution, Statistics, Status
+from gamedp.results.solution import Solution
+from gamedp.results.status import Guarantee, Statistics, Status
 from gamedp.rules.layout import ObjectTable, PackedTable
 from gamedp.runtime.registry import GAMES, SOLVERS
 from gamedp.storage import folder as folders

@@ -23,7 +23,7 @@ from gamedp.cli.options import (
 from gamedp.cli.positions import picture_of, position_of, starts_of
 from gamedp.cli.solve import solved
 from gamedp.errors import InvalidParameterError, UnknownStateError, shown
-from gamedp.results.solution import opposite_bounds
+from gamedp.results.status import opposite_bounds
 from gamedp.rules.staged import is_staged
 
 if TYPE_CHECKING:

@@ -27,7 +27,8 @@ from gamedp.results.base import hint_of
 from gamedp.runtime.registry import SOLVERS, registered
 
 if TYPE_CHECKING:
-    from gamedp.results.solution import Solution, Statistics
+    from gamedp.results.solution import Solution
+    from gamedp.results.status import Statistics
     from gamedp.stages.solution import StagedSolution
 
 __all__ = [

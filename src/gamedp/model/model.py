@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import operator
-from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import attrs
 import numpy as np
@@ -24,40 +24,7 @@ if TYPE_CHECKING:
     from gamedp.graph.structure import Structure
     from gamedp.rules.layout import StateTable
 
-__all__ = ["AnyModel", "Model"]
-
-
-class AnyModel(Protocol):
-    """What a model of an ordinary game and one of a staged game have in common."""
-
-    @property
-    def num_players(self) -> int:
-        """How many players there are."""
-
-    @property
-    def constant_sum(self) -> float:
-        """What the payoffs of two players add up to."""
-
-    @property
-    def num_states(self) -> int:
-        """How many states there are; of a staged game, combinations in the box of contexts."""
-
-    @property
-    def initial_states(self) -> NDArray[np.int64]:
-        """Where play begins."""
-
-    @property
-    def initial_probabilities(self) -> NDArray[np.float64]:
-        """How likely, with a minus sign where the players have changed places."""
-
-    def state(self, index: int) -> Any:
-        """Return the game's own state with that number."""
-
-    def index(self, state: Hashable) -> tuple[int, bool]:
-        """Return the number of a state's representative, and whether the players are swapped."""
-
-    def digest(self) -> str:
-        """Return what is equal for equal models alone."""
+__all__ = ["Model"]
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)

@@ -12,7 +12,8 @@ import numpy as np
 
 from gamedp.bellman.equation import Equation, swap_constants_jit
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.model.model import AnyModel, Model, check_finite, describe_choice
+from gamedp.model.any_model import AnyModel
+from gamedp.model.model import Model, check_finite, describe_choice
 from gamedp.model.objectives import (
     Discounted,
     FiniteHorizon,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.model.model import AnyModel
+from gamedp.model.any_model import AnyModel
 from gamedp.model.objectives import Objective, TotalReward, has_target, sum_of_values
 from gamedp.results.start import bounds_at_start, mean_at_start
 from gamedp.results.status import Guarantee, Statistics, Status, check_player, opposite_bounds

@@ -16,7 +16,6 @@ from gamedp.results.optimal_choices import OptimalChoices
 from gamedp.results.status import (
     ActionValue,
     Guarantee,
-    Statistics,
     Status,
     check_player,
     opposite_bounds,
@@ -34,16 +33,7 @@ if TYPE_CHECKING:
     from gamedp.results.status import Best
     from gamedp.rules.symmetry import Counterparts
 
-__all__ = [
-    "ActionValue",
-    "Guarantee",
-    "Solution",
-    "Statistics",
-    "Status",
-    "check_player",
-    "opposite_bounds",
-    "width_of",
-]
+__all__ = ["Guarantee", "Solution", "Status"]
 
 
 def _is_same(state: Hashable, representative: Any) -> bool:

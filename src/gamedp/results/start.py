@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model.model import AnyModel
+    from gamedp.model.any_model import AnyModel
 
 __all__ = ["bounds_at_start", "mean_at_start", "mean_of"]
 

@@ -20,7 +20,8 @@ import numpy as np
 from gamedp.errors import NotSolvedError, shown
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
-from gamedp.results.solution import Solution, Status, width_of
+from gamedp.results.solution import Solution
+from gamedp.results.status import Status, width_of
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.tools.forced_ends import may_be_forced
 from gamedp.solvers.tools.limit import Limit, within

@@ -19,7 +19,7 @@ import numpy as np
 from gamedp.errors import NotSolvedError, shown
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon
 from gamedp.reduction import OutOfTimeError, Reduction
-from gamedp.results.solution import Guarantee, Status, width_of
+from gamedp.results.status import Guarantee, Status, width_of
 from gamedp.solvers.tools.base import handed, settle_in_time, solve_as_asked
 from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare

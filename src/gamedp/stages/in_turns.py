@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.runtime.jit import LANES
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import AnyProblem
-from gamedp.results.solution import Guarantee, Statistics, Status
+from gamedp.results.status import Guarantee, Statistics, Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import LANES
 from gamedp.runtime.options import positive, whole_and_positive

@@ -11,13 +11,8 @@ import numpy as np
 from gamedp.errors import InvalidModelError, shown
 from gamedp.results.base import BaseSolution, Numbers
 from gamedp.results.columns import joined, numbers
-from gamedp.results.solution import (
-    ActionValue,
-    Guarantee,
-    Solution,
-    check_player,
-    opposite_bounds,
-)
+from gamedp.results.solution import Solution
+from gamedp.results.status import ActionValue, Guarantee, check_player, opposite_bounds
 from gamedp.stages.inside import solve_inside
 from gamedp.stages.model import StagedModel
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.model.objectives import Objective, TotalReward
-from gamedp.results.solution import Guarantee, Statistics, Status
+from gamedp.results.status import Guarantee, Statistics, Status
 from gamedp.runtime.encoding import (
     class_path,
     decode,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates.certificate import Certificate
-    from gamedp.model.model import AnyModel
+    from gamedp.model.any_model import AnyModel
     from gamedp.model.objectives import Objective
 
     Array = NDArray[Any]

@@ -23,7 +23,8 @@ from gamedp.certificates.making.ranks import MOST_EXACT as MOST_DECIDED, FirstLo
 from gamedp.certificates.making.refinement import Refining, cut
 from gamedp.errors import CertificateError, UnsupportedProblemError, shown
 from gamedp.model.objectives import AverageReward, FiniteHorizon
-from gamedp.results.solution import Guarantee, Solution, Status
+from gamedp.results.solution import Solution
+from gamedp.results.status import Guarantee, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

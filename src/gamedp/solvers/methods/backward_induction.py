@@ -18,7 +18,7 @@ from gamedp.model.objectives import (
 )
 from gamedp.model.problem import Problem
 from gamedp.reduction import Reduction, needs_reduction, never
-from gamedp.results.solution import Guarantee
+from gamedp.results.status import Guarantee
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.acyclic import AcyclicAnswer

@@ -11,7 +11,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, shown
 from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.model.problem import Problem
-from gamedp.results.solution import Status, width_of
+from gamedp.results.status import Status, width_of
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.progress import Reporter
 from gamedp.solvers.tools.base import PreparingSolver, require

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from gamedp.bellman import equation
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.runtime.options import positive
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.by_components import share_of_tolerance, solve_by_components

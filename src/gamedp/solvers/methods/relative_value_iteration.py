@@ -12,7 +12,8 @@ from gamedp.bellman.average import NO_CHOICE
 from gamedp.errors import NotSolvedError
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
-from gamedp.results.solution import Solution, Status
+from gamedp.results.solution import Solution
+from gamedp.results.status import Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.progress import ProgressCallback, Reporter

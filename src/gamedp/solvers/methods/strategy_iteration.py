@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from gamedp.model.problem import Problem
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.progress import Reporter
 from gamedp.solvers.tools.base import PreparingSolver, require

@@ -7,7 +7,8 @@ import numpy as np
 
 from gamedp.bellman import equation
 from gamedp.model.problem import Problem
-from gamedp.results.solution import Solution, Status
+from gamedp.results.solution import Solution
+from gamedp.results.status import Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.options import Sweep, one_of, positive, whole_and_positive
 from gamedp.runtime.progress import ProgressCallback

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.bellman import intervals
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.runtime.floats import TINY, UNIT
 from gamedp.solvers.tools.finish import outward
 from gamedp.solvers.tools.run import Run

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.bellman import blocks, component_sweeps, topological
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.run import Run

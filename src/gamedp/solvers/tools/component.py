@@ -15,7 +15,7 @@ from gamedp.bellman import (
     state_orders,
     topological,
 )
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.slices import TRANSITIONS
 from gamedp.solvers.tools.by_components import share_of_tolerance

@@ -10,7 +10,8 @@ from gamedp.bellman import discounted as kernels, policy_rows
 from gamedp.bellman.equation import Equation, unordered_equation
 from gamedp.graph.graph import Graph
 from gamedp.model.objectives import Discounted
-from gamedp.results.solution import Solution, Status
+from gamedp.results.solution import Solution
+from gamedp.results.status import Status
 from gamedp.runtime.progress import ProgressCallback, Reporter
 from gamedp.runtime.slices import TRANSITIONS
 from gamedp.solvers.tools.finish import outward

@@ -14,7 +14,7 @@ from gamedp.errors import (
 )
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, Reachability
 from gamedp.reduction import quotient_kernels
-from gamedp.results.solution import width_of
+from gamedp.results.status import width_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -31,7 +31,7 @@ from gamedp.graph.end_components import CLEARED, UNSETTLED
 from gamedp.graph.sets import end_components
 from gamedp.model.objectives import TotalReward
 from gamedp.reduction.unfolding import unfold
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.solvers.tools.by_components import solve_by_components
 from gamedp.solvers.tools.component import LARGEST, solve_component
 from gamedp.solvers.tools.run import Run

@@ -10,7 +10,7 @@ import numpy as np
 from gamedp.bellman import component_sweeps
 from gamedp.model.problem import Problem
 from gamedp.reduction.unfolding import rounding_of, unfold
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.solvers.tools.by_components import share_of_tolerance, solve_by_components
 from gamedp.solvers.tools.component import Component
 from gamedp.solvers.tools.linear_systems import proper_policy

@@ -9,7 +9,7 @@ import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
 from gamedp.reduction import OutOfTimeError, Reduction
-from gamedp.results.solution import Status, width_of
+from gamedp.results.status import Status, width_of
 from gamedp.solvers.tools.finish import widened
 from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.policies import improve_policies

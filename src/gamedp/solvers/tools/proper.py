@@ -16,7 +16,7 @@ from gamedp.reduction import (
     never,
     reduce,
 )
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.solvers.tools.policies import improve_policies
 from gamedp.solvers.tools.run import Run
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.reduction.unfolding import rounding_of, widened
-from gamedp.results.solution import Status, width_of
+from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import TINY, UNIT
 from gamedp.solvers.tools.processes import Answer, solve_process
 

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
-from gamedp.results.solution import Guarantee
+from gamedp.results.status import Guarantee
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.forward import ForwardPass
 from gamedp.stages.totals.result import UNIT, Distribution

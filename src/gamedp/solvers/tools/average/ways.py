@@ -25,7 +25,7 @@ from gamedp.bellman import average, way_totals, ways as kernels
 from gamedp.bellman.ways import STAY
 from gamedp.graph.sets import attractor
 from gamedp.model.model import Model
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.runtime.floats import TINY, UNIT
 from gamedp.solvers.tools.average.end_components import (
     EndComponents,

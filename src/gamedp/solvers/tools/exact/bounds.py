@@ -31,7 +31,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.model.objectives import Discounted
-from gamedp.results.solution import Status, width_of
+from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.progress import Reporter
 from gamedp.solvers.tools.exact.process import StoppedError

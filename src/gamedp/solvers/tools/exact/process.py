@@ -11,7 +11,7 @@ import numpy as np
 from gamedp.errors import GamedpError, InvalidModelError
 from gamedp.graph.sets import attractor
 from gamedp.graph.structure import Structure
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.solvers.tools.exact.rationals import Rational, rational
 from gamedp.solvers.tools.exact.systems import solve_linear_system
 from gamedp.solvers.tools.processes import solve_process

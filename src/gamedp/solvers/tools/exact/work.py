@@ -8,7 +8,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.model.objectives import FiniteHorizon
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.runtime.progress import Reporter
 from gamedp.solvers.tools.exact.process import Process, StoppedError, Terms
 from gamedp.solvers.tools.exact.rationals import (

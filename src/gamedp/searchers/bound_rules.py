@@ -311,7 +311,9 @@ def _compiled(
 def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> SearchRules:
     """Let the same loop run as plain Python: there, any object with a hash is a position.
 
-    On the stack stands its number among the positions met so far.
+    On the stack stands its number among the positions met so far, and this is its key in a
+    transposition table. So the two tiers hash positions differently: once a bucket is full, they
+    forget different ones, and visit different numbers of nodes. What is proven is the same.
     """
     numbers: dict[Any, int] = {}
     positions: list[Any] = []

@@ -89,6 +89,7 @@ def explore(rules: Rules, rows: Rows, watch: Watch, patience: Patience | None = 
     """
     begin = time.thread_time()
     states, successors, probabilities = rows.states, rows.successors, rows.probabilities
+    max_states = watch.limits.max_states
     while rows.done < len(states):
         if patience is not None and (
             len(states) > patience.states or len(successors) > patience.transitions
@@ -102,21 +103,21 @@ def explore(rules: Rules, rows: Rows, watch: Watch, patience: Patience | None = 
                 return False
             if rows.done % CHECK_EVERY == 0 and rows.done > 0:
                 rows.check(watch)
-        if len(states) > watch.limits.max_states:
+        if len(states) > max_states:
             rows.check(watch)
         expansion = expand(rules, states[rows.done], rows)
         rows.players.append(expansion.player)
         if expansion.payoffs is not None:
             rows.terminals.append(rows.done)
             rows.payoffs.append(expansion.payoffs)
-        for choice in expansion.choices:
-            row = choice.outcomes.items()
+        for action, rewards, outcomes in expansion.choices:
+            row = outcomes.items()
             for number, probability in sorted(row) if len(row) > LONG_ROW else row:
                 successors.append(number >> 1)
                 probabilities.append(-probability if number & 1 else probability)
             rows.transition_offsets.append(len(successors))
-            rows.rewards.append(choice.rewards)
-            rows.labels.append(choice.action)
+            rows.rewards.append(rewards)
+            rows.labels.append(action)
         rows.choice_offsets.append(len(rows.labels))
         rows.done += 1
     rows.check(watch)

@@ -7,13 +7,11 @@ compiled model is compared with it in places.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
-
-import attrs
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.game import as_real, method
-from gamedp.rules.probabilities import Gathering
+from gamedp.rules.probabilities import Gathering, gathered
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -36,8 +34,7 @@ __all__ = [
 MAX_ACTION = 2**31
 
 
-@attrs.frozen
-class Choice:
+class Choice(NamedTuple):
     """An action with its expected rewards (one number, or one a player) and its outcomes.
 
     `outcomes` maps (representative, swapped) to the total probability, in order of appearance; in
@@ -49,8 +46,7 @@ class Choice:
     outcomes: dict[Any, float]
 
 
-@attrs.frozen
-class Expansion:
+class Expansion(NamedTuple):
     """What one state holds: payoffs if it is terminal, else its mover and the choices."""
 
     payoffs: tuple[float, ...] | None
@@ -98,12 +94,18 @@ class Calling:
         """Do nothing."""
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
-        """Add the note, unless the error is ours or has one."""
-        if not isinstance(error, Exception) or isinstance(error, InvalidModelError):
-            return
-        if not any(note.startswith("gamedp:") for note in getattr(error, "__notes__", ())):
-            arguments = ", ".join(map(shown, self.arguments))
-            error.add_note(f"gamedp: raised by the rules in {self.name}({arguments})")
+        """Add the note."""
+        if isinstance(error, Exception):
+            _note(error, self.name, *self.arguments)
+
+
+def _note(error: Exception, name: str, *arguments: Any) -> None:
+    """Add to an error which method of the rules raised it, unless it is ours or says so."""
+    if isinstance(error, InvalidModelError):
+        return
+    if not any(note.startswith("gamedp:") for note in getattr(error, "__notes__", ())):
+        words = ", ".join(map(shown, arguments))
+        error.add_note(f"gamedp: raised by the rules in {name}({words})")
 
 
 class _Place:
@@ -130,24 +132,24 @@ def start(rules: Rules) -> list[tuple[float, Any, bool]]:
             "state, use a NamedTuple or a tuple instead of a list."
         )
         raise InvalidModelError(message)
-    gathered = Gathering()
+    gathering = Gathering()
     for pair in pairs:
         given, probability, state = _pair(pair, place)
         if probability > 0:
-            gathered.add(canonical_state(rules, state, place), given)
-    scaled = gathered.scaled(place)
+            gathering.add(canonical_state(rules, state, place), given)
+    scaled = gathering.scaled(place)
     return [(probability, state, swapped) for (state, swapped), probability in scaled.items()]
 
 
 def check_start(pairs: list[Any]) -> None:
     """Raise InvalidModelError unless initial (probability, context) pairs are a distribution."""
     place = "the initial states"
-    gathered = Gathering()
+    gathering = Gathering()
     for number, pair in enumerate(pairs):
         given, probability, _ = _pair(pair, place)
         if probability > 0:
-            gathered.add(number, given)
-    gathered.scaled(place)
+            gathering.add(number, given)
+    gathering.scaled(place)
 
 
 def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
@@ -167,24 +169,20 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
     """
     _refuse_nan(state)
     known_as = hash(state)
-    with Calling("is_terminal", state):
-        is_terminal = rules.game.is_terminal(state)
-    if is_terminal:
-        return Expansion(_payoffs(rules, state), 0, ())
-    with Calling("player", state):
-        player = rules.player(state)
-    if not 0 <= player < rules.num_players:
-        message = (
-            f"player({shown(state)}) is {player}; players are numbered 0 to "
-            f"{rules.num_players - 1} (set num_players)."
-        )
-        raise InvalidModelError(message)
-    with Calling("actions", state):
-        actions = rules.game.actions(state)
+    game, asked = rules.game, "is_terminal"
+    try:
+        if game.is_terminal(state):
+            return Expansion(_payoffs(rules, state), 0, ())
+        asked = "player"
+        player = _mover(rules, state)
+        asked = "actions"
+        actions = game.actions(state)
         if not hasattr(actions, "__iter__"):
-            message = f"actions({shown(state)}) returns {shown(actions)}; it must yield ints."
-            raise InvalidModelError(message)
+            _refuse(f"actions({shown(state)}) returns {shown(actions)}; it must yield ints.")
         choices = tuple([_choice(rules, state, action, met) for action in actions])
+    except Exception as error:
+        _note(error, asked, state)
+        raise
     if not choices:
         message = (
             f"{shown(state)} has no actions and is not terminal. "
@@ -200,29 +198,35 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
     return Expansion(None, player, choices)
 
 
+def _mover(rules: Rules, state: Any) -> int:
+    """Return who moves, which must be one of the players."""
+    player = rules.player(state)
+    if not 0 <= player < rules.num_players:
+        _refuse(
+            f"player({shown(state)}) is {player}; players are numbered 0 to "
+            f"{rules.num_players - 1} (set num_players)."
+        )
+    return player
+
+
+def _refuse(message: str) -> NoReturn:
+    raise InvalidModelError(message)
+
+
 def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Choice:
     """Return an action with its outcomes, merged and checked, and its rewards."""
-    if not hasattr(action, "__index__"):
-        message = (
-            f"action {shown(action)} in {shown(state)} is not an integer. "
-            "Number the actions, as an IntEnum does; action_name() may give them words."
-        )
-        raise InvalidModelError(message)
-    if not -MAX_ACTION <= action < MAX_ACTION:
-        message = (
-            f"action {shown(action)} in {shown(state)} is beyond 32 bits. Use smaller numbers."
-        )
-        raise InvalidModelError(message)
+    if not (type(action) is int and -MAX_ACTION <= action < MAX_ACTION):
+        _check_action(state, action)
     place = _Place("the outcomes of action {} in {}", action, state)
-    gathered = Gathering()
     numbers: dict[Any, int] = {} if met is None else met.numbers
     kind = type(state)
+    outcomes: list[Any] = []
+    probabilities: list[Any] = []
     is_empty = True
-    with Calling("outcomes", state, action):
+    try:
         pairs = rules.game.outcomes(state, action)
         if not hasattr(pairs, "__iter__"):
-            message = f"{place} are {shown(pairs)}; they must be (probability, state) pairs."
-            raise InvalidModelError(message)
+            _refuse(f"{place} are {shown(pairs)}; they must be (probability, state) pairs.")
         for pair in pairs:
             is_empty = False
             given, probability, successor = _pair(pair, place)
@@ -235,15 +239,34 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
                         outcome = None
                 if outcome is None:
                     outcome = _outcome(rules, successor, place, state, met)
-                gathered.add(outcome, given)
+                outcomes.append(outcome)
+                probabilities.append(given)
+    except Exception as error:
+        _note(error, "outcomes", state, action)
+        raise
     if is_empty:
         message = (
             f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
             "(probability, state) pair, or do not offer the action."
         )
         raise InvalidModelError(message)
-    scaled = gathered.scaled(place)
-    return Choice(int(action), _rewards(rules, state, action), scaled)
+    row = gathered(outcomes, probabilities, place)
+    return Choice(int(action), _rewards(rules, state, action), row)
+
+
+def _check_action(state: Any, action: Any) -> None:
+    """Refuse what is no integer of 32 bits."""
+    if not hasattr(action, "__index__"):
+        message = (
+            f"action {shown(action)} in {shown(state)} is not an integer. "
+            "Number the actions, as an IntEnum does; action_name() may give them words."
+        )
+        raise InvalidModelError(message)
+    if not -MAX_ACTION <= action < MAX_ACTION:
+        message = (
+            f"action {shown(action)} in {shown(state)} is beyond 32 bits. Use smaller numbers."
+        )
+        raise InvalidModelError(message)
 
 
 def _outcome(rules: Rules, state: Any, place: object, like: Any, met: Numbering | None) -> Any:
@@ -347,7 +370,10 @@ def _refuse_nan(state: Any) -> None:
 
 def _holds_nan(part: Any) -> bool:
     if isinstance(part, tuple):
-        return any(_holds_nan(item) for item in part if type(item) is not int)
+        for item in part:  # noqa: SIM110 - a generator takes thrice as long
+            if type(item) is not int and _holds_nan(item):
+                return True
+        return False
     return isinstance(part, float) and part != part  # noqa: PLR0124 - that is what nan is
 
 
@@ -357,6 +383,10 @@ def _is_plain(state: object) -> bool:
 
 def _pair(pair: Any, place: object) -> tuple[Any, float, Any]:
     """Return a probability as it is given, and as a double; and the state that it leads to."""
+    if type(pair) is tuple and len(pair) == 2:
+        given, state = pair
+        if type(given) is float and LEAST_PROBABILITY <= given <= 1.0:
+            return given, given, state
     try:
         given, state = pair
         probability = given if type(given) is float else as_real(given)
@@ -405,12 +435,16 @@ def _payoffs(rules: Rules, state: Any) -> tuple[float, ...]:
 
 
 def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
+    num_players = rules.num_players
     if not hasattr(type(rules.game), "reward"):
-        return (0.0,) * (rules.num_players if rules.num_players > 2 else 1)
+        return (0.0,) * (num_players if num_players > 2 else 1)
     rewards = []
-    for player in range(rules.num_players):
-        with Calling("reward", state, action, player):
+    for player in range(num_players):
+        try:
             reward = method(rules.game, "reward")(rules.game, state, action, player)
+        except Exception as error:
+            _note(error, "reward", state, action, player)
+            raise
         rewards.append(_number(reward, "reward", state, action, player))
     return _first_of_two(rewards, 0.0, "zero", f"the rewards of action {action}", state)
 

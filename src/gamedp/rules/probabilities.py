@@ -20,7 +20,7 @@ from typing import Any
 from gamedp.errors import InvalidModelError
 from gamedp.runtime.floats import SUM_ROUNDING, SUM_TOLERANCE
 
-__all__ = ["LONG_ROW", "Gathering", "lost"]
+__all__ = ["LONG_ROW", "Gathering", "gathered", "lost"]
 
 LONG_ROW = 16
 """Outcomes of a choice are kept in the order of appearance; if there are more, by their index."""
@@ -125,3 +125,27 @@ class Gathering:
                 for key, total in self._totals.items()
             }
             self._tails.clear()
+
+
+def gathered(keys: list[Any], given: list[Any], place: object) -> dict[Any, float]:
+    """Return the probabilities of outcomes with those of the same key added up, summing to one.
+
+    Parameters
+    ----------
+    keys : list
+    given : list
+        A probability above zero for each key, as the rules give it.
+    place : object
+        Where that is, for messages.
+    """
+    row = {}
+    for key, probability in zip(keys, given, strict=True):
+        if type(probability) is not float:
+            break
+        row[key] = probability
+    if len(row) == len(keys) and abs(math.fsum((*given, -1.0))) <= SUM_ROUNDING / 2:
+        return row  # nothing to add up, and they stay as they are
+    gathering = Gathering()
+    for key, probability in zip(keys, given, strict=True):
+        gathering.add(key, probability)
+    return gathering.scaled(place)

@@ -74,5 +74,13 @@ def test_only_what_chooses_a_method_imports_methods():
     assert importing == {f"gamedp.solvers.{name}" for name in ("choose", "draws", "portfolio")}
 
 
+def test_a_registered_method_is_a_public_name():
+    """Type checkers read no entry points: so its one line in the stub is needed, and no other."""
+    paths = [point.value.partition(":") for point in entry_points(group=SOLVERS)]
+    classes = {name for module, _, name in paths if module.startswith("gamedp.solvers.")}
+    missing = classes - set(gamedp.solvers.__all__)
+    assert not missing, f"name these in src/gamedp/solvers/__init__.pyi: {missing}"
+
+
 def test_a_circle_would_be_seen():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]

@@ -171,6 +171,18 @@ def command(*arguments):
     return [sys.executable, "-c", "import sys, gamedp.cli; sys.exit(gamedp.cli.main())", *arguments]
 
 
+def interrupted(process, started):
+    """Send Ctrl-C once a file is there; return the exit code, the output and the errors."""
+    patience = threading.Event()
+    for _ in range(600):
+        if started.exists():
+            break
+        patience.wait(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
 class TestSolve:
     def test_prints_everything(self, run):
         code, out, err = run("solve", "matches", "--set", "matches=18", "--compile", "never")
@@ -714,14 +726,7 @@ class TestStaged:
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), tests])},
         )
-        patience = threading.Event()
-        for _ in range(600):
-            if (folder / "started").exists():
-                break
-            patience.wait(0.1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        assert (process.returncode, out, err) == (130, "", "gamedp: interrupted.\n")
+        assert interrupted(process, folder / "started") == (130, "", "gamedp: interrupted.\n")
         assert not cache.exists()
 
 
@@ -1181,14 +1186,7 @@ class TestProcess:
         process = subprocess.Popen(
             command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        patience = threading.Event()
-        for _ in range(600):
-            if (folder / "started").exists():
-                break
-            patience.wait(0.1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        assert (process.returncode, out, err) == (130, "", "gamedp: interrupted.\n")
+        assert interrupted(process, folder / "started") == (130, "", "gamedp: interrupted.\n")
         assert not (folder / "kept").exists()
 
     def test_listing_games_is_light(self):

@@ -1,4 +1,4 @@
-"""Which states the players meet if some of them keep to policies.
+"""Which states are reached if some of the players follow policies.
 
 A node is a state of the model, seen with the players' places changed or not, and the members of a
 field of opponents who may still be the one that plays. Its code is
@@ -39,6 +39,23 @@ def staying(choice: int, members: int, first: int, count: int, weights: Floats) 
 
 
 staying_jit = inlined(staying)
+
+
+def decoded(code: int, num_states: int) -> tuple[int, int, int]:
+    """Return the state of a node, whether places are changed there, and its members as bits."""
+    return code % num_states, code // num_states & 1, code // num_states // 2 + 1
+
+
+decoded_jit = inlined(decoded)
+
+
+def following(probability: float, successor: int, changed: int, left: int, num_states: int) -> int:
+    """Return the code of the node to which a transition leads; `left` are the members then."""
+    side = changed ^ 1 if probability < 0.0 else changed
+    return ((left - 1) * 2 + side) * num_states + successor
+
+
+following_jit = inlined(following)
 
 
 def explore(
@@ -87,10 +104,7 @@ def explore(
     num_transitions = 0
     node = 0
     while node < found:
-        code = codes[node]
-        state = code % num_states
-        changed = code // num_states & 1
-        members = code // num_states // 2 + 1
+        state, changed, members = decoded_jit(codes[node], num_states)
         start = choice_offsets[state]
         stop = choice_offsets[state + 1]
         mover = players[state] ^ changed if two else players[state]
@@ -106,8 +120,9 @@ def explore(
             rows += 1
             num_transitions += transition_offsets[choice + 1] - transition_offsets[choice]
             for transition in range(transition_offsets[choice], transition_offsets[choice + 1]):
-                side = changed ^ 1 if probabilities[transition] < 0.0 else changed
-                reached = ((left - 1) * 2 + side) * num_states + successors[transition]
+                reached = following_jit(
+                    probabilities[transition], successors[transition], changed, left, num_states
+                )
                 if numbers[reached] < 0:
                     numbers[reached] = found
                     codes[found] = reached
@@ -177,10 +192,7 @@ def lay_out(
     transition = 0
     for node in range(num_nodes):
         new_choice_offsets[node] = row
-        code = codes[node]
-        state = code % num_states
-        changed = code // num_states & 1
-        members = code // num_states // 2 + 1
+        state, changed, members = decoded_jit(codes[node], num_states)
         start = choice_offsets[state]
         stop = choice_offsets[state + 1]
         mover = players[state] ^ changed if two else players[state]
@@ -221,8 +233,9 @@ def lay_out(
             sides[row] = changed
             row += 1
             for old in range(transition_offsets[choice], transition_offsets[choice + 1]):
-                side = changed ^ 1 if probabilities[old] < 0.0 else changed
-                reached = ((left - 1) * 2 + side) * num_states + successors[old]
+                reached = following_jit(
+                    probabilities[old], successors[old], changed, left, num_states
+                )
                 new_successors[transition] = numbers[reached]
                 new_probabilities[transition] = abs(probabilities[old])
                 transition += 1

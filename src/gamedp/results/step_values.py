@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import numpy as np
@@ -20,13 +20,29 @@ from gamedp.results.choice_values import choice_values
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.model.model import Model
     from gamedp.results.table import Table
 
     Floats = NDArray[np.float64]
 
     TableT = TypeVar("TableT", bound=Table)
 
-__all__ = ["step_values", "steps_left"]
+__all__ = ["room_for_steps", "step_values", "steps_left"]
+
+
+def room_for_steps(
+    model: Model, shape: tuple[int, ...], dtype: type[Any], message: str
+) -> NDArray[Any]:
+    """Return zeros; raise LimitExceededError with a message if there is not so much memory."""
+    try:
+        return np.zeros(shape, dtype)
+    except (MemoryError, ValueError):  # ValueError: beyond what an array can be
+        raise LimitExceededError(
+            message,
+            states=model.num_states,
+            choices=model.num_choices,
+            transitions=model.num_transitions,
+        ) from None
 
 
 def step_values(solution: Table) -> tuple[Floats, Floats, Floats]:
@@ -50,19 +66,12 @@ def step_values(solution: Table) -> tuple[Floats, Floats, Floats]:
         message = f"{type(solution.solver).__name__} keeps no policy for each step."
         raise UnsupportedProblemError(message)
     horizon = objective.horizon
-    try:
-        values, lower, upper = found = np.zeros((3, horizon + 1, model.num_states))
-    except (MemoryError, ValueError):  # ValueError: beyond what an array can be
-        message = (
-            f"the values of {model.num_states:,} states for each of {horizon:,} steps are too "
-            "large for this computer's memory; solve with a shorter horizon."
-        )
-        raise LimitExceededError(
-            message,
-            states=model.num_states,
-            choices=model.num_choices,
-            transitions=model.num_transitions,
-        ) from None
+    message = (
+        f"the values of {model.num_states:,} states for each of {horizon:,} steps are too large "
+        "for this computer's memory; solve with a shorter horizon."
+    )
+    shape = (3, horizon + 1, model.num_states)
+    values, lower, upper = found = room_for_steps(model, shape, np.float64, message)
     found[:, :, model.terminals] = model.payoffs
     inner = np.flatnonzero(np.diff(model.choice_offsets))
     places = model.choice_offsets[inner]

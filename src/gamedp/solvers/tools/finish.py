@@ -8,13 +8,13 @@ import numpy as np
 
 from gamedp.errors import (
     InvalidModelError,
-    LimitExceededError,
     UnsupportedProblemError,
     shown,
 )
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, Reachability
 from gamedp.reduction import quotient_kernels
 from gamedp.results.status import width_of
+from gamedp.results.step_values import room_for_steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,21 +104,12 @@ def room_for_policies(model: Model, horizon: int) -> NDArray[np.unsignedinteger[
     """
     most_actions = int(np.diff(model.choice_offsets).max(initial=0))
     dtype: type[Any] = np.uint8 if most_actions <= 256 else np.uint32
-    shape = (horizon, model.num_states)
-    try:
-        return np.zeros(shape, dtype)
-    except (MemoryError, ValueError):  # ValueError: beyond what an array can be
-        message = (
-            f"a policy for each of {horizon:,} steps and {model.num_states:,} states is too large "
-            "for this computer's memory. Take a shorter horizon, or Discounted or AverageReward, "
-            "whose policies do not depend on the time."
-        )
-        raise LimitExceededError(
-            message,
-            states=model.num_states,
-            choices=model.num_choices,
-            transitions=model.num_transitions,
-        ) from None
+    message = (
+        f"a policy for each of {horizon:,} steps and {model.num_states:,} states is too large "
+        "for this computer's memory. Take a shorter horizon, or Discounted or AverageReward, "
+        "whose policies do not depend on the time."
+    )
+    return room_for_steps(model, (horizon, model.num_states), dtype, message)
 
 
 def check_range(

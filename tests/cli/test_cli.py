@@ -25,12 +25,13 @@ from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 import gamedp
 from gamedp import cli
 from gamedp.cli import COMMANDS, keeping, lists, main, watch
-from gamedp.cli.parameters import make, settings_of
+from gamedp.cli.parameters import make
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
 from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
 from gamedp.games.matches import Matches, MatchesState, nim_winning, nim_winning_moves
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.runtime import registry
+from gamedp.runtime.settings import settings_of
 
 BASH = shutil.which("bash")
 
@@ -860,7 +861,7 @@ class TestLists:
             "solve wu": "wubbel",
             "solve wubbel --solver val": "value-iteration",
             "search mancala --searcher m": "max-n minimax",
-            "help se": "search selfplay searchers",
+            "help se": "search serve selfplay searchers",
         }
         gamedp = tmp_path / "gamedp"  # asked by the script for the names that are registered
         gamedp.write_text(f'#!/bin/sh\nexec {shlex.join(command())} "$@"\n')

@@ -74,6 +74,7 @@ COMMANDS = {
     "search": "gamedp.cli.search:search",
     "perft": "gamedp.cli.perft:perft",
     "play": "gamedp.cli.play:play",
+    "serve": "gamedp.cli.serve:serve",
     "selfplay": "gamedp.cli.selfplay:selfplay",
     "evaluate": "gamedp.cli.evaluate:evaluate",
     "respond": "gamedp.cli.evaluate:respond",

@@ -20,9 +20,9 @@ from gamedp.cli.options import (
     ObjectiveOptions,
     OutputOptions,
 )
-from gamedp.cli.parameters import values_of
 from gamedp.cli.players import WAYS, compiled_game, read_field, read_players
 from gamedp.errors import InvalidParameterError
+from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
     from gamedp.policies import Evaluation, Response

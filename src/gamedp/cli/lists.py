@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
 
-from gamedp.cli.parameters import REQUIRED, settings_of, values_of
 from gamedp.cli.report import print_json
 from gamedp.cli.texts import notation, written
 from gamedp.runtime.registry import GAMES, SEARCHERS, SOLVERS, registered
+from gamedp.runtime.settings import REQUIRED, settings_of, values_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -9,10 +9,11 @@ import gamedp
 from gamedp.cli.games import class_named, is_saved, make_ordinary_game
 from gamedp.cli.levels import checked_solution, read_level
 from gamedp.cli.options import Compile, GameSettings, OutputOptions
-from gamedp.cli.parameters import make, settings_of
+from gamedp.cli.parameters import make
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 from gamedp.runtime.registry import PLAYERS
+from gamedp.runtime.settings import settings_of
 
 if TYPE_CHECKING:
     from gamedp.play.programs import Program, Remote

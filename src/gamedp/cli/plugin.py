@@ -6,9 +6,9 @@ parameters are its options.
 
 from gamedp.cli.games import make_game
 from gamedp.cli.options import OUTPUT, Flag, GameSettings, OutputOptions
-from gamedp.cli.parameters import values_of
 from gamedp.cli.report import print_json
 from gamedp.cli.watch import be_lenient, watch
+from gamedp.runtime.settings import values_of
 
 __all__ = [
     "OUTPUT",

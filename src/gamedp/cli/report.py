@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.cli.parameters import settings_of, values_of
 from gamedp.model.objectives import (
     AverageReward,
     Discounted,
@@ -25,6 +24,7 @@ from gamedp.model.objectives import (
 )
 from gamedp.results.base import hint_of
 from gamedp.runtime.registry import SOLVERS, registered
+from gamedp.runtime.settings import settings_of, values_of
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution

@@ -24,12 +24,13 @@ from gamedp.cli.options import (
     StateTexts,
     names_in,
 )
-from gamedp.cli.parameters import make, settings_of, values_of
+from gamedp.cli.parameters import make
 from gamedp.cli.positions import position_of, starts_of
 from gamedp.cli.watch import watch
 from gamedp.compiler.limits import available_bytes
 from gamedp.errors import InvalidParameterError, NotSolvedError, SearchInterrupted
 from gamedp.runtime.registry import SEARCHERS, find
+from gamedp.runtime.settings import settings_of, values_of
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult

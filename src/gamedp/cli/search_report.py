@@ -11,9 +11,9 @@ import attrs
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.parameters import values_of
 from gamedp.cli.positions import picture_of
 from gamedp.runtime.registry import SEARCHERS
+from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult

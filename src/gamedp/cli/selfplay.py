@@ -17,10 +17,10 @@ from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.levels import read_level
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
-from gamedp.cli.parameters import values_of
 from gamedp.cli.players import ENTRANTS, read_player
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
+from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
     from gamedp.play.tournament import Tournament

@@ -10,8 +10,8 @@ from cyclopts import Group, Parameter
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
-from gamedp.cli.parameters import values_of
 from gamedp.cli.players import WAYS, compiled_game, read_players
+from gamedp.runtime.settings import values_of
 
 __all__ = ["simulate"]
 

@@ -13,10 +13,10 @@ import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, OutputOptions
-from gamedp.cli.parameters import values_of
 from gamedp.cli.players import ENTRANTS, read_entrants
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
+from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
     from gamedp.play.round_robin import Pairing, RoundRobin

@@ -1,0 +1,168 @@
+"""``gamedp serve``: a page in the browser, to play against the perfect player."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gamedp.cli.games import is_saved, load_saved, make_ordinary_game
+from gamedp.cli.levels import checked_solution
+from gamedp.cli.options import Flag, GameSettings, SavedGame
+from gamedp.cli.texts import assignments
+from gamedp.cli.watch import watch
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.rules.staged import is_staged
+from gamedp.runtime.registry import GAMES, find, registered
+from gamedp.runtime.settings import values_of
+
+if TYPE_CHECKING:
+    from gamedp.web.catalogue import Listed
+
+__all__ = ["serve"]
+
+LOOPBACK = "127.0.0.1"
+
+
+def serve(  # noqa: PLR0913 - what is usually set in one call
+    game: str | None = None,
+    /,
+    *,
+    games: str | None = None,
+    port: int = 8000,
+    host: str = LOOPBACK,
+    allow_host: list[str] | None = None,
+    memory: str = "2G",
+    workers: int = 2,
+    rules: SavedGame = None,
+    settings: GameSettings = None,
+    solve: Flag = False,
+    quiet: Flag = False,
+) -> None:
+    """Serve a page for the browser: play any game, and see what every action is worth.
+
+    With GAME the game is solved first. Ctrl-C ends the server.
+
+    Parameters
+    ----------
+    game
+        A game as for `gamedp solve`, or a folder that `gamedp solve --save` has written; if not
+        given, all that `gamedp games` lists.
+    games
+        Serve these registered games instead, commas between them.
+    port
+        Listen at this port; 0 for any that is free.
+    host
+        Listen at this address; nobody but this machine can reach 127.0.0.1.
+    allow_host
+        Answer browsers that know this machine by this name, too; repeatable.
+    memory
+        Keep tables of so many bytes at most, such as 500M or 2G, and solve no larger one.
+    workers
+        Solve so many games at a time, and search so many positions.
+    solve
+        Solve GAME however many positions it has; else one of more than 600,000 is searched.
+    quiet
+        Do not show progress.
+    """
+    from gamedp.web.serve import require_packages, serve as run  # noqa: PLC0415 - not for --help
+    from gamedp.web.tables import Limits, Tables  # noqa: PLC0415 - likewise
+
+    require_packages()
+    if workers < 1:
+        message = f"--workers is {workers}; it must be at least 1."
+        raise InvalidParameterError(message)
+    tables = Tables(Limits(bytes=_bytes(memory)), workers)
+    if game is None:
+        if settings or rules or solve:
+            message = "--set, --game and --solve are for one GAME that is served; name it."
+            raise InvalidParameterError(message)
+        listed = _all(games)
+    elif games is not None:
+        message = f"{game} is served alone; leave --games out, or name it there."
+        raise InvalidParameterError(message)
+    else:
+        listed = [_one(game, rules, settings)]
+        endless = float("inf")
+        limits = Limits(states=endless, seconds=endless, bytes=tables.limits.bytes)
+        with watch(quiet=quiet) as progress:
+            made = listed[0].make({})
+            basis = tables.prepare(made, progress, limits if solve else None)
+        if basis.solution is None:
+            print(f"{game} is searched, not solved: {basis.why_not}")
+
+    def ready(address: str) -> None:
+        print(
+            f"{', '.join(each.name for each in listed)} at {address}\nCtrl-C ends it.", flush=True
+        )
+
+    run(
+        {each.name: each for each in listed},
+        tables,
+        host=host,
+        port=port,
+        allowed_hosts=tuple(allow_host or ()),
+        ready=ready,
+    )
+
+
+def _all(names: str | None) -> list[Listed]:
+    """Return the registered games that are named, or all that a page can show."""
+    from gamedp.web.catalogue import from_registry  # noqa: PLC0415 - not needed for --help
+
+    if names is None:
+        return [
+            from_registry(name) for name in registered(GAMES) if not is_staged(find(GAMES, name))
+        ]
+    wanted = list(dict.fromkeys(name.strip() for name in names.split(",")))
+    listed = [from_registry(name) for name in wanted]
+    for each in listed:
+        if is_staged(each.kind):
+            message = f"{each.name} is a staged game, which a page cannot show yet."
+            raise UnsupportedProblemError(message)
+    return listed
+
+
+def _one(name: str, rules: str | None, settings: list[str] | None) -> Listed:
+    """Return the game that GAME stands for."""
+    from gamedp.web.catalogue import Listed, from_registry, made  # noqa: PLC0415 - as above
+
+    if is_saved(name):
+        solution = checked_solution(load_saved(name, rules, settings), name)
+        game: Any = solution.model.rules.game  # type: ignore[union-attr] # it was checked
+        short = _short(type(game).__name__)
+        return Listed(short, type(game), fixed=made(short, game, solution))
+    if rules is not None:
+        message = f"--game is for the folder of a saved solution; {name} is a game."
+        raise InvalidParameterError(message)
+    game = make_ordinary_game(name, settings or (), command="serve")
+    if name in registered(GAMES):
+        values = values_of(game)
+        given = assignments(settings or (), option="--set")
+        return from_registry(name, {key: values[key] for key in given})
+    short = _short(type(game).__name__)
+    return Listed(short, type(game), fixed=made(short, game))
+
+
+def _short(name: str) -> str:
+    """Return the name of a class as part of an address."""
+    plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)
+    return plain.lower()
+
+
+def _bytes(text: str) -> float:
+    """Return how many bytes a text such as 500M says.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it says nothing of the kind.
+    """
+    factor = {"K": 2.0**10, "M": 2.0**20, "G": 2.0**30, "T": 2.0**40}.get(text[-1:].upper(), 1.0)
+    digits = text if factor == 1 else text[:-1]
+    try:
+        number = float(digits) * factor
+    except ValueError:
+        number = float("nan")
+    if not 0 < number < float("inf"):
+        message = f"--memory is {text}; it must be a number of bytes, such as 500M or 2G."
+        raise InvalidParameterError(message)
+    return number

@@ -1,0 +1,280 @@
+"""The server: addresses, limits of what comes in, and headers of what goes out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio import to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gamedp.errors import GamedpError
+from gamedp.web.files import page_files
+from gamedp.web.jobs import Pending
+from gamedp.web.positions import position_answer
+from gamedp.web.refusals import Refused
+from gamedp.web.requests import PositionRequest, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from gamedp.web.catalogue import Listed
+    from gamedp.web.tables import Tables
+
+__all__ = ["make_app"]
+
+MOST_BODY = 16 * 1024
+"""Bytes of a request: a game of 2,000 plies fits in, and the page's address holds no more."""
+
+MOST_ADDRESS = 4 * 1024
+"""Bytes of a path with its query."""
+
+HOLD = 0.4
+"""Seconds that a request waits for work that is under way, before it is told to ask again."""
+
+PAUSE = 0.02
+"""Seconds between two looks at whether it is done."""
+
+LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
+"""Hosts that are always allowed."""
+
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
+        "frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+"""Of every answer."""
+
+logger = logging.getLogger("gamedp")
+
+
+def answer_of(
+    content: Any, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return an answer in JSON."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Response(
+        text.encode("utf-8", "replace"),
+        status,
+        {"cache-control": "no-store", **(headers or {})},
+        "application/json",
+    )
+
+
+def refusal(error: Refused) -> Response:
+    """Return the answer that says what a request is refused for."""
+    content = {"error": error.message}
+    if error.limit is not None:
+        content["limit"] = error.limit
+    headers = {"retry-after": "1"} if error.status == 503 else {}
+    return answer_of(content, error.status, headers)
+
+
+def make_app(
+    games: Mapping[str, Listed], tables: Tables, allowed_hosts: tuple[str, ...] = ()
+) -> ASGIApp:
+    """Return the server's application.
+
+    Parameters
+    ----------
+    games : mapping of str to Listed
+        What there is to play.
+    tables : Tables
+    allowed_hosts : tuple of str
+        Names of this machine that browsers may know it by, besides the local ones.
+    """
+    server = _Server(games, tables)
+    routes = [
+        Route("/", server.page),
+        Route("/api/games", server.list_games),
+        Route("/api/games/{name}/position", server.position, methods=["POST"]),
+        Route("/{path:path}", server.page),
+    ]
+    app = Starlette(
+        routes=routes,
+        exception_handlers={
+            Refused: _refused,
+            HTTPException: _http_error,
+            Exception: _failed,
+        },
+    )
+    return _Guard(app, frozenset((*LOCAL, *(host.lower() for host in allowed_hosts))))
+
+
+def _refused(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)  # noqa: S101 - it is registered for this class
+    return refusal(error)
+
+
+def _http_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - likewise
+    words = {404: "there is nothing at this address.", 405: "this address has other methods."}
+    message = words.get(error.status_code, str(error.detail))
+    return answer_of({"error": message}, error.status_code, error.headers)
+
+
+def _failed(_request: Request, _error: Exception) -> Response:
+    return answer_of({"error": "the server has a fault; its log says more."}, 500)
+
+
+class _Guard:
+    """What every request passes: the host, the sizes; and the headers of every answer."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                names = {name for name, _ in message["headers"]}
+                added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] = [
+                    *message["headers"],
+                    *((name, value) for name, value in added if name not in names),
+                ]
+            await send(message)
+
+        error = self._objection(scope)
+        if error is not None:
+            await refusal(error)(scope, receive, send_guarded)
+            return
+        await self._app(scope, receive, send_guarded)
+
+    def _objection(self, scope: Scope) -> Refused | None:
+        """Return why a request goes no further."""
+        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        host = _without_port(headers.get(b"host", ""))
+        if host not in self._hosts:
+            return Refused(403, "this server was not started for that host; see --allow-host.")
+        origin = headers.get(b"origin")
+        if origin is not None and _without_port(origin.partition("://")[2]) not in self._hosts:
+            return Refused(403, "this server answers its own pages alone.")
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_ADDRESS:
+            return Refused(400, "the address is too long.")
+        return None
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return (name if colon and port.isdigit() else host).lower()
+
+
+class _Server:
+    """What stands at the addresses."""
+
+    def __init__(self, games: Mapping[str, Listed], tables: Tables) -> None:
+        self._games = games
+        self._tables = tables
+        self._files = page_files()
+
+    async def page(self, request: Request) -> Response:
+        """Answer with a file of the page."""
+        path = request.path_params.get("path") or "index.html"
+        found = self._files.get(path)
+        if found is None:
+            raise HTTPException(404)
+        headers = {"etag": found.tag, "cache-control": "no-cache", "content-type": found.kind}
+        if request.headers.get("if-none-match") == found.tag:
+            return Response(b"", 304, headers)
+        return Response(found.content, 200, headers)
+
+    async def list_games(self, _request: Request) -> Response:
+        """Answer with the list of games."""
+        return answer_of(await to_thread.run_sync(self._listed))
+
+    def _listed(self) -> list[dict[str, Any]]:
+        answers = []
+        for listed in self._games.values():
+            known = self._tables.known(listed.make({}))
+            table = None if known is None else known.solution
+            kind = None if known is None else "search" if table is None else "table"
+            states = None if table is None else table.model.num_states
+            answers.append({**listed.facts(), "kind": kind, "states": states, "surface": None})
+        return answers
+
+    async def position(self, request: Request) -> Response:
+        """Answer with a position."""
+        asked = read(await _body(request), PositionRequest)
+        listed = self._listed_as(request)
+        return await self._answered(
+            request,
+            lambda: position_answer(self._tables, listed.make(asked.parameters), asked),
+        )
+
+    def _listed_as(self, request: Request) -> Listed:
+        listed = self._games.get(request.path_params["name"])
+        if listed is None:
+            raise Refused(404, "there is no game of that name here.")
+        return listed
+
+    async def _answered(self, request: Request, work: Callable[[], dict[str, Any]]) -> Response:
+        """Return what the work returns, or how far it is, or what it is refused for."""
+        until = time.monotonic() + HOLD
+        while True:
+            try:
+                return answer_of(await to_thread.run_sync(_guarded, work))
+            except Pending as pending:
+                job = pending.job
+            if not job.join():
+                continue
+            came_back = False
+            try:
+                while not job.done.is_set():
+                    if await request.is_disconnected():
+                        return answer_of({"error": "nobody is there any more."}, 499)
+                    if time.monotonic() >= until:
+                        came_back = True
+                        return answer_of(job.told(), 202, {"retry-after": "1"})
+                    await anyio.sleep(PAUSE)
+            finally:
+                job.leave(coming_back=came_back)
+
+
+def _guarded(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Do the work; turn what the rules raise into a refusal."""
+    try:
+        return work()
+    except (Pending, Refused):
+        raise
+    except GamedpError as error:
+        raise Refused(422, str(error)) from None
+    except Exception as error:
+        logger.exception("a request fails")
+        message = f"the rules of the game fail: {type(error).__name__}: {error}"
+        raise Refused(422, message) from error
+
+
+async def _body(request: Request) -> bytes:
+    """Return the body of a request, if it is JSON by its headers and not too long."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise Refused(415, "the content type must be application/json.")
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BODY:
+            message = f"the request has more than {MOST_BODY:,} bytes."
+            raise Refused(413, message)
+    return body

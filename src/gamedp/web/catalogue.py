@@ -1,0 +1,250 @@
+"""The games of a server: by registered names, and those that the person who starts it has named."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import types
+import typing
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from gamedp.errors import GamedpError, UnknownNameError
+from gamedp.rules.game import Rules
+from gamedp.runtime.registry import GAMES, find
+from gamedp.runtime.settings import REQUIRED, Setting, settings_of, values_of
+from gamedp.web.refusals import Refused
+from gamedp.web.states import plain_number, plain_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gamedp.results.solution import Solution
+
+__all__ = ["Listed", "Made", "from_registry"]
+
+LARGEST = 100_000
+"""No number among the parameters that come from outside is larger."""
+
+LONGEST = 64
+"""Numbers in a list, and letters in a text."""
+
+MOST_PARTS = 400
+"""Numbers and texts in the start of a game; a larger one is too long for the page."""
+
+
+@attrs.frozen
+class Made:
+    """A game with its parameters.
+
+    Attributes
+    ----------
+    name : str
+    rules : Rules
+    parameters : dict
+        All of them, as JSON has them.
+    solution : Solution or None
+        If the person who started the server has brought it along.
+    """
+
+    name: str
+    rules: Rules
+    parameters: dict[str, Any]
+    solution: Solution | None = attrs.field(default=None, eq=False)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What is equal for equal games alone."""
+        return self.name, repr(sorted(self.parameters.items()))
+
+
+@attrs.frozen
+class Listed:
+    """A game that the server offers.
+
+    Attributes
+    ----------
+    name : str
+    kind : type
+        The class.
+    given : dict
+        Parameters that the person who started the server has set; what is not said counts so.
+    fixed : Made or None
+        The one game that there is, of a class that takes no parameters from outside.
+    """
+
+    name: str
+    kind: type
+    given: Mapping[str, Any] = attrs.field(factory=dict)
+    fixed: Made | None = None
+
+    def make(self, parameters: Mapping[str, Any]) -> Made:
+        """Return the game with some parameters.
+
+        Raises
+        ------
+        Refused
+            If there is no such parameter, or the game refuses it, or its start is too large.
+        """
+        if self.fixed is not None:
+            if parameters:
+                message = f"{self.name} is served as it is, without parameters."
+                raise Refused(422, message)
+            return self.fixed
+        settings = settings_of(self.kind)
+        values = dict(self.given)
+        for name, plain in parameters.items():
+            if name not in settings:
+                error = UnknownNameError.nearest(f"parameter of {self.name} called", name, settings)
+                raise Refused(422, str(error))
+            values[name] = _value(settings[name], plain)
+        missing = [
+            each.name
+            for each in settings.values()
+            if each.default is REQUIRED and each.name not in values
+        ]
+        if missing:
+            message = f"{self.name} needs {', '.join(missing)}."
+            raise Refused(422, message)
+        try:
+            return made(self.name, self.kind(**values))
+        except GamedpError as error:
+            raise Refused(422, str(error)) from None
+        except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+            message = f"{self.name} refuses its parameters: {error}"
+            raise Refused(422, message) from None
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the list of games says, but for whether it is solved."""
+        example = self.fixed or self.make({})
+        about = _abouts(self.kind)
+        return {
+            "name": self.name,
+            "title": (inspect.getdoc(self.kind) or self.name).partition("\n")[0],
+            "players": example.rules.num_players,
+            "parameters": [
+                {
+                    "name": each.name,
+                    **_kind(each),
+                    "default": example.parameters[each.name],
+                    "about": about.get(each.name, ""),
+                }
+                for each in settings_of(self.kind).values()
+            ],
+            "given": {name: _plain(value) for name, value in self.given.items()},
+            "fixed": self.fixed is not None,
+        }
+
+
+def made(name: str, game: Any, solution: Solution | None = None) -> Made:
+    """Return a game as the server holds it.
+
+    Raises
+    ------
+    Refused
+        If its start is too large.
+    """
+    rules = Rules(game)
+    starts = rules.initial()
+    if len(starts) > MOST_PARTS or _size(plain_state(starts[0][1])) > MOST_PARTS:
+        message = f"the start of {name} has more than {MOST_PARTS} parts with these parameters."
+        raise Refused(409, message, "size")
+    parameters = {name: _plain(value) for name, value in values_of(game).items()}
+    return Made(name, rules, parameters, solution)
+
+
+def from_registry(name: str, given: Mapping[str, Any] | None = None) -> Listed:
+    """Return the game that is registered under a name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none.
+    """
+    return Listed(name, find(GAMES, name), dict(given or {}))
+
+
+def _size(plain: Any) -> int:
+    """Return how many numbers and texts there are."""
+    if isinstance(plain, dict):
+        plain = list(plain.values())
+    if isinstance(plain, list):
+        return sum(_size(part) for part in plain)
+    return 1 + len(plain) // 20 if isinstance(plain, str) else 1
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return plain_number(value)
+    return plain_state(value)
+
+
+def _bare(kind: Any) -> Any:
+    """Return a type without the None that it may be as well."""
+    if typing.get_origin(kind) in {typing.Union, types.UnionType}:
+        others = [each for each in typing.get_args(kind) if each is not type(None)]
+        return others[0] if len(others) == 1 else Any
+    return kind
+
+
+def _kind(setting: Setting) -> dict[str, Any]:
+    """Return what may be given for a parameter."""
+    kind = _bare(setting.kind)
+    if typing.get_origin(kind) is typing.Literal:
+        return {"kind": "choice", "choices": list(typing.get_args(kind))}
+    if typing.get_origin(kind) is tuple and set(typing.get_args(kind)) <= {int, ...}:
+        return {"kind": "ints"}
+    names: dict[Any, str] = {int: "int", float: "float", bool: "bool", str: "text"}
+    return {"kind": names.get(kind, "other")}
+
+
+def _value(setting: Setting, plain: Any) -> Any:
+    """Return what a request gives for a parameter, of its type; the game checks it further.
+
+    Raises
+    ------
+    Refused
+        If it is of another type, or too large.
+    """
+    allowed = _kind(setting)
+    match allowed["kind"]:
+        case "int" if _is_whole(plain):
+            return plain
+        case "bool" if type(plain) is bool:
+            return plain
+        case "float" if type(plain) in {int, float} and math.isfinite(plain):
+            return float(plain)
+        case "text" if type(plain) is str and len(plain) <= LONGEST:
+            return plain
+        case "choice" if plain in allowed["choices"]:
+            return plain
+        case "ints" if type(plain) is list and len(plain) <= LONGEST and all(map(_is_whole, plain)):
+            return tuple(plain)
+        case "other":
+            message = f"{setting.name} cannot be set here."
+            raise Refused(422, message)
+    message = f"{setting.name} is not of its kind, {allowed['kind']}, or too large."
+    raise Refused(422, message)
+
+
+def _is_whole(plain: Any) -> bool:
+    return type(plain) is int and abs(plain) <= LARGEST
+
+
+def _abouts(kind: type) -> dict[str, str]:
+    """Return what the docstring of a class says of its parameters, by their names."""
+    text = inspect.getdoc(kind) or ""
+    _, found, rest = text.partition("\nParameters\n----------\n")
+    if not found:
+        return {}
+    section = re.split(r"\n\n[A-Z][A-Za-z ]*\n-{3,}\n", rest)[0]
+    parts = re.split(r"(?m)^(\w[\w, ]*?)(?: : .*)?$\n", section)
+    return {
+        name.strip(): " ".join(about.split())
+        for names, about in zip(parts[1::2], parts[2::2], strict=False)
+        for name in names.split(",")
+    }

@@ -1,0 +1,59 @@
+"""The files of the page, read once, as they come in the package."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.resources
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+__all__ = ["PageFile", "page_files"]
+
+TYPES = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "json": "application/json",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "ico": "image/x-icon",
+    "txt": "text/plain; charset=utf-8",
+    "woff2": "font/woff2",
+}
+"""Files with other endings are not served."""
+
+
+@attrs.frozen
+class PageFile:
+    """A file of the page."""
+
+    content: bytes
+    kind: str
+    tag: str
+
+
+def page_files() -> dict[str, PageFile]:
+    """Return the files of the page by their paths: pages at the top, the rest under ``static/``."""
+    found: dict[str, PageFile] = {}
+    home = importlib.resources.files("gamedp.web").joinpath("static")
+    if home.is_dir():
+        _collect(home, "static/", found)
+    pages = [path for path in found if path.endswith(".html")]
+    for path in pages:
+        found[path.removeprefix("static/")] = found.pop(path)
+    return found
+
+
+def _collect(folder: Traversable, path: str, found: dict[str, PageFile]) -> None:
+    for each in folder.iterdir():
+        ending = each.name.rpartition(".")[2]
+        if each.is_dir():
+            _collect(each, f"{path}{each.name}/", found)
+        elif ending in TYPES:
+            content = each.read_bytes()
+            tag = hashlib.sha256(content).hexdigest()[:20]
+            found[path + each.name] = PageFile(content, TYPES[ending], f'"{tag}"')

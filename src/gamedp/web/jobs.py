@@ -1,0 +1,253 @@
+"""Long work in threads: shared by all who wait for it, and given up when nobody does any more."""
+
+from __future__ import annotations
+
+import collections
+import threading
+import time
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import attrs
+
+from gamedp.runtime.progress import Progress, ProgressCallback
+from gamedp.web.refusals import Refused
+
+__all__ = ["GivenUp", "Job", "Jobs", "Pending"]
+
+LEASE = 5.0
+"""Seconds that work goes on after a waiting client was told to ask again."""
+
+GLANCE = 0.05
+"""Seconds after which who waits for a turn looks whether anybody still wants the result."""
+
+BEFORE = Progress("wait", 0, None, 0.0, "")
+"""What is told of work that waits for its turn."""
+
+MOST_WAITING = 16
+"""Jobs that wait for their turn; more are refused."""
+
+
+class GivenUp(Exception):  # noqa: N818 - nobody waits for the result
+    """Is raised in the work's own progress callback."""
+
+
+class Pending(Exception):  # noqa: N818 - the answer is on its way
+    """What was asked needs a job that is not done.
+
+    Attributes
+    ----------
+    job : Job
+    """
+
+    def __init__(self, job: Job) -> None:
+        super().__init__()
+        self.job = job
+
+
+@attrs.define(eq=False)
+class Job:
+    """Work in a thread of its own, and who waits for it.
+
+    A client that waits counts while its request is held, and some seconds after it was told to ask
+    again. One that has hung up does not count.
+
+    Attributes
+    ----------
+    done : threading.Event
+    result
+        What the work has returned, or the exception that it has raised. If it has `bytes`, these
+        count.
+    """
+
+    pinned: bool = False
+    done: threading.Event = attrs.field(factory=threading.Event)
+    result: Any = None
+    _progress: Progress = BEFORE
+    _since: float = attrs.field(factory=time.monotonic)
+    _waiting: int = 0
+    _leases: collections.deque[float] = attrs.field(factory=collections.deque)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock)
+    _given_up: bool = False
+
+    def join(self) -> bool:
+        """Count one who waits; false if the work has been given up."""
+        with self._lock:
+            if self._given_up:
+                return False
+            self._drop_old()
+            if self._leases:
+                self._leases.popleft()  # that of the one who comes back, or as good as that
+            self._waiting += 1
+            return True
+
+    def leave(self, *, coming_back: bool) -> None:
+        """Count one less; for some seconds more, if that one was told to ask again."""
+        with self._lock:
+            self._waiting -= 1
+            if coming_back:
+                self._leases.append(time.monotonic() + LEASE)
+
+    def told(self) -> dict[str, Any]:
+        """Return how far the work is, as the answer with status 202 has it."""
+        last = self._progress
+        return {
+            "phase": last.phase,
+            "done": last.done,
+            "total": last.total,
+            "seconds": round(time.monotonic() - self._since, 3),
+            "detail": last.detail,
+        }
+
+    def report(self, progress: Progress) -> None:
+        """Keep how far the work is; give it up if nobody wants the result.
+
+        Raises
+        ------
+        GivenUp
+            If so, now and whenever it is called later.
+        """
+        self._progress = progress
+        if not self.is_wanted():
+            raise GivenUp
+
+    def is_wanted(self) -> bool:
+        """Say whether anybody waits; if not, the work is given up for good."""
+        with self._lock:
+            self._drop_old()
+            if not (self.pinned or self._waiting or self._leases):
+                self._given_up = True
+            return not self._given_up
+
+    def give_up(self) -> None:
+        """Stop the work, whoever waits."""
+        with self._lock:
+            self.pinned = False
+            self._given_up = True
+
+    def value(self) -> Any:
+        """Return the result; raise the exception that the work has raised.
+
+        Raises
+        ------
+        Pending
+            If it is not done.
+        """
+        if not self.done.is_set():
+            raise Pending(self)
+        if isinstance(self.result, BaseException):
+            raise self.result.with_traceback(None)  # or it would grow with every raise
+        return self.result
+
+    def _drop_old(self) -> None:
+        now = time.monotonic()
+        while self._leases and self._leases[0] < now:
+            self._leases.popleft()
+
+
+class Jobs:
+    """Jobs by their keys: some at a time, each once; results are kept while there is room.
+
+    Parameters
+    ----------
+    at_a_time : int
+    kept : int
+        Results kept at most; those that were asked for last.
+    kept_bytes : float
+        Memory that these may take, as far as they say it.
+    """
+
+    def __init__(self, at_a_time: int, kept: int, kept_bytes: float = float("inf")) -> None:
+        self._turns = threading.Semaphore(at_a_time)
+        self._kept = kept
+        self._kept_bytes = kept_bytes
+        self._jobs: collections.OrderedDict[Hashable, Job] = collections.OrderedDict()
+        self._lock = threading.Lock()
+        self.started = 0
+
+    def find(self, key: Hashable, work: Callable[[ProgressCallback], Any]) -> Job:
+        """Return the job of a key; a new one if there is none.
+
+        Raises
+        ------
+        Refused
+            If too many wait for their turn.
+        """
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is not None and (job.done.is_set() or job.is_wanted()):
+                self._jobs.move_to_end(key)
+                return job
+            running = sum(not each.done.is_set() for each in self._jobs.values())
+            if running > MOST_WAITING:
+                raise Refused(503, "too many ask for work at once; ask again in a moment.")
+            job = self._jobs[key] = Job()
+            job._leases.append(time.monotonic() + LEASE)  # noqa: SLF001 - until who asks has joined
+            self.started += 1
+        threading.Thread(target=self._run, args=(key, job, work), daemon=True).start()
+        return job
+
+    def put(self, key: Hashable, result: Any) -> None:
+        """Keep a result for good."""
+        job = Job(pinned=True, result=result)
+        job.done.set()
+        with self._lock:
+            self._jobs[key] = job
+
+    def known(self, key: Hashable) -> Job | None:
+        """Return the job of a key, if there is one that is done."""
+        with self._lock:
+            job = self._jobs.get(key)
+            return job if job is not None and job.done.is_set() else None
+
+    def close(self) -> None:
+        """Give up all that is not done."""
+        with self._lock:
+            for job in self._jobs.values():
+                job.give_up()
+
+    def _run(self, key: Hashable, job: Job, work: Callable[[ProgressCallback], Any]) -> None:
+        while not self._turns.acquire(timeout=GLANCE):
+            if not job.is_wanted():
+                self._forget(key, job)
+                return
+        try:
+            if job.is_wanted():
+                job.result = work(job.report)
+        except GivenUp:
+            job.result = None
+        except Exception as error:  # noqa: BLE001 - whoever asks is told
+            job.result = error
+        finally:
+            self._turns.release()
+        if job._given_up:  # noqa: SLF001 - whatever the work has made of that
+            self._forget(key, job)
+        else:
+            job.done.set()
+            self._make_room()
+
+    def _forget(self, key: Hashable, job: Job) -> None:
+        job.result = Refused(503, "the work was given up; ask again.")
+        job.done.set()
+        with self._lock:
+            if self._jobs.get(key) is job:
+                del self._jobs[key]
+
+    def _make_room(self) -> None:
+        """Forget the results that nobody has asked for longest."""
+        with self._lock:
+            done = [
+                (key, job)
+                for key, job in self._jobs.items()
+                if job.done.is_set() and not job.pinned
+            ]
+            count, size = len(done), sum(_bytes_of(job) for _, job in done)
+            for key, job in done[:-1]:
+                if count <= self._kept and size <= self._kept_bytes:
+                    break
+                del self._jobs[key]
+                count, size = count - 1, size - _bytes_of(job)
+
+
+def _bytes_of(job: Job) -> int:
+    return int(getattr(job.result, "bytes", 0))

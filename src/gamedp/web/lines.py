@@ -1,0 +1,112 @@
+"""Games under way: from the actions and outcomes of a request to positions, by the rules."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import GamedpError, InvalidParameterError, UnknownStateError, shown
+from gamedp.play.play import Line as Played, drawn
+from gamedp.web.refusals import Refused
+from gamedp.web.requests import Start
+from gamedp.web.states import state_like
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gamedp.web.catalogue import Made
+    from gamedp.web.requests import Line
+    from gamedp.web.tables import Basis
+
+__all__ = ["generator", "replayed", "take"]
+
+
+def generator(seed: int, plies: int) -> np.random.Generator:
+    """Return where chance comes from in one ply: the same for the same seed."""
+    return np.random.default_rng((seed, plies))
+
+
+def replayed(made: Made, basis: Basis, line: Line) -> tuple[Played, Start | None]:
+    """Return the game of a line, and where it starts, as the next request must say it.
+
+    Raises
+    ------
+    Refused
+        If there is no such start, or an action or outcome that there is not.
+    """
+    state, start = _begin(made, basis, line.start)
+    rules = made.rules
+    played = Played(rules, [state], earned=[0.0] * rules.num_players)
+    for action, outcome in zip(line.actions, line.outcomes, strict=True):
+        take(played, action, outcome)
+    return played, start
+
+
+def take(played: Played, action: int, outcome: int | np.random.Generator) -> None:
+    """Go on with an action, and with an outcome or what draws one.
+
+    Raises
+    ------
+    Refused
+        If there is no such action or outcome, or the game is over.
+    """
+    if played.is_over:
+        message = f"the game is over after {len(played.actions)} plies; there is no action."
+        raise Refused(422, message)
+    if action not in played.choices():
+        message = f"there is no action {action} here."
+        raise Refused(422, message)
+    draw = (
+        functools.partial(drawn, outcome)
+        if isinstance(outcome, np.random.Generator)
+        else functools.partial(_given, outcome)
+    )
+    played.take(action, draw)
+
+
+def _given(outcome: int, probabilities: Sequence[float]) -> int:
+    if not 0 <= outcome < len(probabilities) or probabilities[outcome] <= 0:
+        message = f"there is no outcome {outcome} of this action."
+        raise Refused(422, message)
+    return outcome
+
+
+def _begin(made: Made, basis: Basis, start: Start | None) -> tuple[Any, Start | None]:
+    """Return the state at the start, and the start without a seed."""
+    starts = made.rules.initial()
+    if start is None:
+        if len(starts) > 1:
+            message = f"{made.name} starts at random: say which start, by drawn or a seed."
+            raise Refused(422, message)
+        return starts[0][1], None
+    if start.state is not None:
+        return _given_state(made, basis, start.state, starts[0][1]), start
+    number = start.drawn
+    if start.seed is not None:
+        rng = generator(start.seed, 2**32)  # not the one of the first ply
+        number = drawn(rng, [probability for probability, _ in starts])
+    assert number is not None  # noqa: S101 - the request has one of the three
+    if number >= len(starts):
+        message = f"there is no start {number}; there are {len(starts)}."
+        raise Refused(422, message)
+    return starts[number][1], None if len(starts) == 1 else Start(drawn=number)
+
+
+def _given_state(made: Made, basis: Basis, plain: Any, example: Any) -> Any:
+    """Return a state that comes from outside, if the table has it."""
+    if basis.solution is None:
+        message = f"{made.name} has no table, so a start cannot be given."
+        raise Refused(422, message)
+    try:
+        state = state_like(example, plain)
+        basis.solution.model.index(state)
+    except (InvalidParameterError, UnknownStateError) as error:
+        raise Refused(422, str(error)) from None
+    except GamedpError:
+        raise
+    except Exception as error:  # noqa: BLE001 - rules may do anything with what is no state
+        message = f"{shown(plain)} is no position of {made.name}: {type(error).__name__}."
+        raise Refused(422, message) from None
+    return state

@@ -1,0 +1,249 @@
+"""One position, as the page shows it: the answer to `position`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from gamedp.errors import UnsupportedProblemError
+from gamedp.views import to_plain
+from gamedp.web.lines import generator, replayed, take
+from gamedp.web.players import chosen_action
+from gamedp.web.refusals import Refused
+from gamedp.web.requests import Look, Player
+from gamedp.web.states import plain_number, plain_state
+from gamedp.web.values import Values, by_search, by_table
+
+if TYPE_CHECKING:
+    from gamedp.play.play import Line as Played
+    from gamedp.results.solution import Solution
+    from gamedp.web.catalogue import Made
+    from gamedp.web.requests import PositionRequest, Start, Then
+    from gamedp.web.tables import Basis, Tables
+
+__all__ = ["chances", "end_of", "position_answer", "shown_position"]
+
+
+def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dict[str, Any]:
+    """Return the answer to `position`.
+
+    Raises
+    ------
+    Pending
+        While a table or a search that it needs is under way.
+    Refused
+        If the request makes no sense in this game.
+    """
+    basis = tables.basis(made)
+    played, start = replayed(made, basis, request.line)
+    happened = pending = None
+    if request.then is not None:
+        happened, pending = _go_on(tables, made, basis, played, request.then)
+    state = played.states[-1]
+    values = None
+    if not played.is_over:
+        values = _values(tables, made, basis, state, request.look)
+    width = None if basis.solution is None else plain_number(basis.solution.width)
+    count = None if basis.solution is None else basis.solution.model.num_states
+    return {
+        "game": {"name": made.name, "parameters": made.parameters},
+        "line": {
+            "start": _plain_start(start),
+            "actions": played.actions,
+            "outcomes": played.outcomes,
+        },
+        "played": happened,
+        "pending": pending,
+        **shown_position(made, played, values, basis.solution),
+        "earned": [plain_number(number) for number in played.earned],
+        "range": None if basis.range is None else list(basis.range),
+        "basis": {
+            "kind": "none" if values is None and basis.solution is None else _kind(basis),
+            "states": count,
+            "why": "estimate" if values is None else values.why,
+            "why_not": basis.why_not,
+            "depth": None if values is None else values.depth,
+            "width": width,
+        },
+    }
+
+
+def _kind(basis: Basis) -> str:
+    return "search" if basis.solution is None else "table"
+
+
+def _plain_start(start: Start | None) -> dict[str, Any] | None:
+    if start is None:
+        return None
+    return attrs.asdict(start, filter=lambda _attribute, value: value is not None)
+
+
+def _values(
+    tables: Tables, made: Made, basis: Basis, state: Any, look: Look | None
+) -> Values | None:
+    """Return what a position is worth; None if nobody wants to know."""
+    if basis.solution is not None:
+        return by_table(basis.solution, made.rules, state)
+    if look is None:
+        return None
+    try:
+        return by_search(tables.search(made, state, look), made.rules, state)
+    except UnsupportedProblemError as error:
+        message = f"{basis.why_not} And it cannot be searched: {error}"
+        raise Refused(409, message, "states") from None
+
+
+def shown_position(
+    made: Made, played: Played, values: Values | None, solution: Solution | None
+) -> dict[str, Any]:
+    """Return what is to be seen and done in the last position, and what that is worth."""
+    rules, state = made.rules, played.states[-1]
+    over = played.is_over
+    view = getattr(rules.game, "view", None)
+    shown = to_plain(view(state)) if callable(view) else None
+    spots = {} if shown is None else {each["action"]: each["place"] for each in shown["spots"]}
+    payoffs = played.record().payoffs
+    return {
+        "state": plain_state(state),
+        "view": shown,
+        "text": rules.render(state),
+        "players": rules.num_players,
+        "mover": None if over else rules.player(state),
+        "over": over,
+        "payoffs": None if payoffs is None else [plain_number(number) for number in payoffs],
+        "value": None if values is None else _value(values),
+        "each": [] if values is None else [_numbers(*of_player) for of_player in values.each],
+        "actions": [] if over else _actions(made, played, values, solution, spots),
+    }
+
+
+def _numbers(player: int, number: float, lower: float, upper: float) -> dict[str, Any]:
+    return {
+        "player": player,
+        "number": plain_number(number),
+        "lower": plain_number(lower),
+        "upper": plain_number(upper),
+    }
+
+
+def _value(values: Values) -> dict[str, Any]:
+    numbers = _numbers(*values.each[0])
+    del numbers["player"]
+    return {**numbers, "relation": values.relation}
+
+
+def _actions(
+    made: Made,
+    played: Played,
+    values: Values | None,
+    solution: Solution | None,
+    spots: dict[int, Any],
+) -> list[dict[str, Any]]:
+    """Return each action with what it is worth, and what chance may make of it."""
+    rules, state = made.rules, played.states[-1]
+    known = {} if values is None else {each.action: each for each in values.actions}
+    most = max((each.number for each in known.values()), default=0.0)
+    answers = []
+    for action in played.choices():
+        found = known.get(action)
+        answer: dict[str, Any] = {
+            "action": action,
+            "name": rules.action_name(state, action),
+            "spot": spots.get(action),
+            "chance": chances(made, state, action, solution),
+            "number": None,
+            "lower": None,
+            "upper": None,
+            "relation": None,
+            "best": "possible",
+            "loss": None,
+        }
+        if found is not None:
+            loss = 0.0 if found.number == most else most - found.number
+            answer |= {
+                "number": plain_number(found.number),
+                "lower": plain_number(found.lower),
+                "upper": plain_number(found.upper),
+                "relation": found.relation,
+                "best": found.best,
+                "loss": plain_number(loss),
+            }
+        answers.append(answer)
+    return answers
+
+
+def chances(made: Made, state: Any, action: int, solution: Solution | None) -> list[dict[str, Any]]:
+    """Return the outcomes of an action that can come out, and what the mover gets after them."""
+    rules = made.rules
+    mover = rules.player(state)
+    answers = []
+    for number, (probability, following) in enumerate(rules.game.outcomes(state, action)):
+        if probability <= 0:
+            continue
+        after = None
+        if solution is not None:
+            reward = rules.reward(state, action, mover)
+            after = plain_number(reward + solution.value(following, mover))
+        answers.append(
+            {
+                "outcome": number,
+                "probability": float(probability),
+                "name": rules.outcome_name(state, action, number),
+                "number": after,
+            }
+        )
+    return answers
+
+
+def _go_on(
+    tables: Tables, made: Made, basis: Basis, played: Played, then: Then
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Let happen what comes next; return what has happened, or what waits for chance."""
+    rules, state, plies = made.rules, played.states[-1], len(played.actions)
+    rng = None if then.seed is None else generator(then.seed, plies)
+    if played.is_over:
+        raise Refused(422, "the game is over; nothing comes next.")
+    actions = played.choices()
+    if then.player is None:
+        action = then.action
+        assert action is not None  # noqa: S101 - the request has one or the other
+    else:
+        assert rng is not None  # noqa: S101 - the request of a player has a seed
+        values = None
+        if len(actions) > 1 and then.player.kind != "random":
+            look = _look_of(then.player, basis)
+            by = attrs.evolve(basis, solution=None) if then.player.kind == "search" else basis
+            values = _values(tables, made, by, state, look)
+        action = chosen_action(then.player, actions, values, rng)
+        found = [] if not then.by_hand else chances(made, state, action, None)
+        if len(found) > 1:
+            name = rules.action_name(state, action)
+            for each in found:
+                del each["number"]
+            return None, {"action": action, "name": name, "chance": found}
+    outcome = rng if rng is not None else then.outcome
+    assert outcome is not None  # noqa: S101 - the request has one or the other
+    take(played, action, outcome)
+    return end_of(made, played, forced=len(actions) == 1), None
+
+
+def _look_of(player: Player, basis: Basis) -> Look | None:
+    """Return how far a computer player looks where it has no table."""
+    return player.look or (None if basis.solution is not None else Look(seconds=0.5))
+
+
+def end_of(made: Made, played: Played, *, forced: bool) -> dict[str, Any]:
+    """Return the last ply of a line: who has done what, and what chance has made of it."""
+    rules, state = made.rules, played.states[-2]
+    action, outcome = played.actions[-1], played.outcomes[-1]
+    pairs = list(rules.game.outcomes(state, action))
+    return {
+        "mover": rules.player(state),
+        "action": action,
+        "name": rules.action_name(state, action),
+        "outcome": outcome,
+        "outcome_name": rules.outcome_name(state, action, outcome),
+        "probability": float(pairs[outcome][0]),
+        "forced": forced,
+    }

@@ -1,0 +1,98 @@
+"""Running the server until Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import TYPE_CHECKING
+
+from gamedp.errors import MissingPackageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gamedp.web.catalogue import Listed
+    from gamedp.web.tables import Tables
+
+__all__ = ["require_packages", "serve"]
+
+
+def require_packages() -> None:
+    """Raise unless what the server is made of is installed.
+
+    Raises
+    ------
+    MissingPackageError
+        If not; says how to get it.
+    """
+    try:
+        import starlette  # noqa: F401, PLC0415 - only to see whether it is there
+        import uvicorn  # noqa: F401, PLC0415 - likewise
+    except ImportError as error:
+        message = "pages in the browser need more packages: pip install gamedp[web]"
+        raise MissingPackageError(message) from error
+
+
+def serve(
+    games: Mapping[str, Listed],
+    tables: Tables,
+    *,
+    host: str,
+    port: int,
+    allowed_hosts: tuple[str, ...],
+    ready: Callable[[str], None],
+) -> None:
+    """Serve until Ctrl-C.
+
+    Parameters
+    ----------
+    games, tables, allowed_hosts
+        As for :func:`gamedp.web.app.make_app`.
+    host : str
+        The address to listen at.
+    port : int
+        0 for any that is free.
+    ready : callable
+        Is told the address as soon as the server answers there.
+
+    Raises
+    ------
+    MissingPackageError
+        If a package is missing.
+    OSError
+        If the port is taken.
+    """
+    require_packages()
+    import uvicorn  # noqa: PLC0415 - an extra
+
+    from gamedp.web.app import make_app  # noqa: PLC0415 - likewise
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if sockets and self.started:
+                name = f"[{host}]" if ":" in host else host
+                ready(f"http://{name}:{sockets[0].getsockname()[1]}/")
+
+    app = make_app(games, tables, allowed_hosts)
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=1,
+        limit_concurrency=200,
+        ws="none",
+    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        # uvicorn ends cleanly after Ctrl-C, and then passes it on.
+        with contextlib.suppress(KeyboardInterrupt):
+            try:
+                Server(config).run(sockets=[listening])
+            finally:
+                tables.close()

@@ -1,0 +1,128 @@
+"""States and numbers in what JSON has, and states back: by the shape of one that the game made."""
+
+from __future__ import annotations
+
+import enum
+import math
+from typing import Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, shown
+
+__all__ = ["plain_number", "plain_state", "state_like"]
+
+EXACT = 2**53 - 1
+"""A browser holds larger whole numbers not exactly: they travel as text."""
+
+LARGEST = 2**64
+"""No part of a state that comes from outside is larger."""
+
+LONGEST = 200
+"""Parts of a tuple, and letters of a text, in a state that comes from outside."""
+
+
+def plain_number(number: float) -> float | str:
+    """Return a number as JSON has it; one that is infinite is a text.
+
+    Examples
+    --------
+    >>> plain_number(0.5), plain_number(-float("inf"))
+    (0.5, '-Infinity')
+    """
+    number = float(number)
+    if math.isfinite(number):
+        return number
+    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+
+
+def plain_state(state: Any) -> Any:
+    """Return a state in what JSON has.
+
+    Examples
+    --------
+    >>> from gamedp.games.matches import NimState
+    >>> plain_state(NimState(player=0, heaps=(3, 5)))
+    {'player': 0, 'heaps': [3, 5]}
+    """
+    if isinstance(state, np.generic):
+        state = state.item()
+    if state is None or isinstance(state, (bool, str)):
+        return state
+    if isinstance(state, int):
+        return state if abs(state) <= EXACT else str(state)
+    if isinstance(state, float):
+        return plain_number(state)
+    return _plain_whole(state)
+
+
+def _plain_whole(state: Any) -> Any:
+    """Return a state of several parts, or of a class of its own, in what JSON has."""
+    if isinstance(state, enum.Enum):
+        return state.name
+    if isinstance(state, tuple):
+        fields = getattr(state, "_fields", None)
+        parts = [plain_state(part) for part in state]
+        return parts if fields is None else dict(zip(fields, parts, strict=True))
+    if attrs.has(type(state)):
+        names = [field.name for field in attrs.fields(type(state))]
+        return {name: plain_state(getattr(state, name)) for name in names}
+    return shown(state)
+
+
+def state_like(example: Any, plain: Any) -> Any:
+    """Return the state that `plain_state` has written, of the same shape as an example.
+
+    Only whole numbers, truth values, texts and tuples of these come in: nothing names a class.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it has another shape.
+
+    Examples
+    --------
+    >>> from gamedp.games.matches import NimState
+    >>> state_like(NimState(0, (3, 5)), {"player": 1, "heaps": [2, 5]})
+    NimState(player=1, heaps=(2, 5))
+    """
+    kind = type(example)
+    if kind is bool and type(plain) is bool:
+        return plain
+    if kind is int:
+        return _whole(plain)
+    if kind is str and type(plain) is str and len(plain) <= LONGEST:
+        return plain
+    if isinstance(example, tuple):
+        fields = getattr(kind, "_fields", None)
+        if fields is None and type(plain) is list and len(plain) <= max(LONGEST, len(example)):
+            return _parts_like(example, plain)
+        if fields is not None and type(plain) is dict and plain.keys() == set(fields):
+            pairs = zip(fields, example, strict=True)
+            return kind(*(state_like(part, plain[name]) for name, part in pairs))
+    if not isinstance(example, (bool, int, str, tuple)):
+        message = f"a state with {shown(example)} in it cannot be given, only played to."
+        raise InvalidParameterError(message)
+    message = f"{shown(plain)} has another shape than {shown(example)}."
+    raise InvalidParameterError(message)
+
+
+def _parts_like(example: tuple[Any, ...], plain: list[Any]) -> tuple[Any, ...]:
+    """Return a tuple like the example, or of parts that are like its first."""
+    if len(plain) != len(example) and len({type(part) for part in example}) != 1:
+        message = f"{shown(plain)} has not the length of {shown(example)}."
+        raise InvalidParameterError(message)
+    like = example if len(plain) == len(example) else (example[0],) * len(plain)
+    return tuple(state_like(part, item) for part, item in zip(like, plain, strict=True))
+
+
+def _whole(plain: Any) -> int:
+    """Return a whole number, written as a text if it is large."""
+    digits = plain.removeprefix("-") if type(plain) is str else ""
+    if digits.isascii() and digits.isdigit() and len(digits) <= 20:
+        plain = int(plain)
+    if type(plain) is not int or abs(plain) > LARGEST:
+        message = f"{shown(plain)} is no whole number that a state can have."
+        raise InvalidParameterError(message)
+    return plain

@@ -1,0 +1,212 @@
+"""Tables and searches that answers come from: each worked out once, for whoever asks."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from gamedp.errors import (
+    CompilationError,
+    GamedpError,
+    LimitExceededError,
+    NotSolvedError,
+    UnsupportedProblemError,
+)
+from gamedp.rules.game import method
+from gamedp.verbs.searching import search
+from gamedp.verbs.solving import solve
+from gamedp.web.jobs import GivenUp, Jobs
+from gamedp.web.refusals import Refused
+
+if TYPE_CHECKING:
+    from gamedp.results.search_result import SearchResult
+    from gamedp.results.solution import Solution
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.web.catalogue import Made
+    from gamedp.web.requests import Look
+
+__all__ = ["Basis", "Limits", "Tables"]
+
+TOLERANCE = 1e-9
+"""Finer than what a page prints."""
+
+MOST_SECONDS = 2.0
+"""Of a search, however many plies it is asked for."""
+
+logger = logging.getLogger("gamedp")
+
+
+@attrs.frozen
+class Limits:
+    """What the games of strangers may take.
+
+    Attributes
+    ----------
+    states : float
+        Of a game that is solved; a larger one is searched.
+    seconds : float
+        For a solve.
+    bytes : float
+        Of all tables that are kept together, and of one that is solved.
+    tables : int
+        Games kept at most, solved or not.
+    searches : int
+        Results of searches kept at most.
+    """
+
+    states: float = 600_000
+    seconds: float = 60.0
+    bytes: float = 2.0**31
+    tables: int = 32
+    searches: int = 512
+
+
+@attrs.frozen(eq=False)
+class Basis:
+    """What the values of a game come from.
+
+    Attributes
+    ----------
+    solution : Solution or None
+        The table; None for a game that is searched.
+    why_not : str
+        Why there is no table.
+    range : tuple of two floats or None
+        About how small and large values get.
+    bytes : int
+    """
+
+    solution: Solution | None
+    why_not: str
+    range: tuple[float, float] | None
+    bytes: int = 0
+
+
+class Tables:
+    """The tables and the searches of a server.
+
+    Parameters
+    ----------
+    limits : Limits
+    workers : int
+        Games solved at a time; and as many searches.
+    """
+
+    def __init__(self, limits: Limits | None = None, workers: int = 2) -> None:
+        self.limits = limits or Limits()
+        self.solves = Jobs(workers, self.limits.tables, self.limits.bytes)
+        self.searches = Jobs(workers, self.limits.searches)
+
+    def basis(self, made: Made) -> Basis:
+        """Return what the values of a game come from.
+
+        Raises
+        ------
+        Pending
+            While it is being solved.
+        Refused
+            If the game cannot be served at all.
+        """
+        if made.solution is not None:
+            return _basis(made, made.solution)
+        job = self.solves.find(made.key, lambda report: _solved(made, report, self.limits))
+        found: Basis = job.value()
+        return found
+
+    def prepare(
+        self, made: Made, progress: ProgressCallback | None, limits: Limits | None = None
+    ) -> Basis:
+        """Solve a game now, and keep the table for good."""
+        basis = _solved(made, progress, limits or self.limits)
+        self.solves.put(made.key, basis)
+        return basis
+
+    def known(self, made: Made) -> Basis | None:
+        """Return the same if it is known already."""
+        if made.solution is not None:
+            return _basis(made, made.solution)
+        job = self.solves.known(made.key)
+        return job.result if job is not None and isinstance(job.result, Basis) else None
+
+    def search(self, made: Made, state: Any, look: Look) -> SearchResult:
+        """Return what a search finds.
+
+        Raises
+        ------
+        Pending
+            While it is under way.
+        """
+        key = (made.key, state, look)
+        job = self.searches.find(key, lambda report: _searched(made, state, look, report))
+        found: SearchResult = job.value()
+        return found
+
+    def close(self) -> None:
+        """Give up all that is under way."""
+        self.solves.close()
+        self.searches.close()
+
+
+def _solved(made: Made, report: ProgressCallback | None, limits: Limits) -> Basis:
+    """Solve a game; say why not if it is too large for that."""
+    try:
+        solution: Solution = solve(
+            made.rules.game,
+            tolerance=TOLERANCE,
+            max_states=limits.states,
+            max_seconds=limits.seconds,
+            max_bytes=limits.bytes,
+            progress=report,
+        )
+    except NotSolvedError as error:
+        solution = error.solution
+    except LimitExceededError as error:
+        return _without(made, str(error))
+    except (UnsupportedProblemError, CompilationError) as error:
+        return _without(made, str(error))
+    except (GivenUp, GamedpError):
+        raise
+    except MemoryError:
+        message = f"{made.name} needs more memory than there is, with these parameters."
+        raise Refused(409, message, "memory") from None
+    except Exception as error:
+        logger.exception("the rules of %s fail", made.name)
+        message = f"the rules of {made.name} fail: {type(error).__name__}: {error}"
+        raise Refused(422, message) from error
+    return _basis(made, solution)
+
+
+def _basis(made: Made, solution: Solution) -> Basis:
+    lows, highs = solution.lower, solution.upper
+    least, most = float(lows.min(initial=0.0)), float(highs.max(initial=0.0))
+    if made.rules.num_players == 2:
+        total = made.rules.constant_sum
+        least, most = min(least, total - most), max(most, total - least)
+    finite = abs(least) < float("inf") and abs(most) < float("inf")
+    return Basis(solution, "", (least, most) if finite else None, solution.statistics.bytes)
+
+
+def _without(made: Made, why: str) -> Basis:
+    """Return the basis of a game that is searched."""
+    game = made.rules.game
+    least, most = method(game, "value_range")(game, made.rules.initial()[0][1], 0)
+    finite = abs(least) < float("inf") and abs(most) < float("inf")
+    return Basis(None, why, (float(least), float(most)) if finite else None)
+
+
+def _searched(made: Made, state: Any, look: Look, report: ProgressCallback) -> SearchResult:
+    """Search a position."""
+    seconds = MOST_SECONDS if look.seconds is None else look.seconds
+    try:
+        found: SearchResult = search(
+            made.rules.game, state, depth=look.depth, max_seconds=seconds, progress=report
+        )
+    except (GivenUp, GamedpError):
+        raise
+    except Exception as error:
+        logger.exception("the search of %s fails", made.name)
+        message = f"the rules of {made.name} fail: {type(error).__name__}: {error}"
+        raise Refused(422, message) from error
+    return found

@@ -1,0 +1,201 @@
+"""What the server answers is what the library says."""
+
+import json
+
+import numpy as np
+import pytest
+from web_client import Client, listed_game
+
+import gamedp
+from gamedp.games.matches import Matches
+from gamedp.web.catalogue import Listed
+from gamedp.web.tables import Limits, Tables
+
+GAMES = {
+    "matches": {"matches": 12},
+    "nim": {"heaps": [2, 3, 3]},
+    "wubbel": {"goal": 9},
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with Client() as client:
+        yield client
+
+
+def numbers(answer):
+    return [answer[name] for name in ("number", "lower", "upper")]
+
+
+def solved(game):
+    return gamedp.solve(game, tolerance=1e-9)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_number_is_the_library_s(client, name):
+    parameters = GAMES[name]
+    game = client.games[name].make(parameters).rules.game
+    solution, rules = solved(game), gamedp.rules.Rules(game)
+    rng = np.random.default_rng(1)
+    line, state, seen = {"start": None, "actions": [], "outcomes": []}, rules.initial()[0][1], 0
+    for _ in range(40):
+        answer = client.position(name, parameters=parameters, line=line)
+        assert answer["line"] == line
+        assert answer["text"] == rules.render(state)
+        assert answer["over"] == game.is_terminal(state)
+        if answer["over"]:
+            assert answer["payoffs"] == [game.payoff(state, player) for player in (0, 1)]
+            assert answer["actions"] == []
+            line, state = {"start": None, "actions": [], "outcomes": []}, rules.initial()[0][1]
+            continue
+        mover = answer["mover"]
+        assert mover == rules.player(state)
+        assert answer["value"]["number"] == solution.value(state, mover)
+        assert tuple(numbers(answer["value"])[1:]) == solution.bounds(state, mover)
+        found = solution.action_values(state, mover)
+        assert [each["action"] for each in answer["actions"]] == [each.action for each in found]
+        for each, known in zip(answer["actions"], found, strict=True):
+            assert numbers(each) == [known.value, known.lower, known.upper]
+            assert (each["best"], each["name"], each["relation"]) == (known.best, known.name, "=")
+            pairs = list(game.outcomes(state, known.action))
+            assert [chance["probability"] for chance in each["chance"]] == [one for one, _ in pairs]
+            for chance, (_, following) in zip(each["chance"], pairs, strict=True):
+                assert chance["number"] == solution.value(following, mover)
+        action = int(rng.choice([each["action"] for each in answer["actions"]]))
+        pairs = list(game.outcomes(state, action))
+        outcome = int(rng.integers(len(pairs)))
+        line["actions"].append(action)
+        line["outcomes"].append(outcome)
+        state, seen = pairs[outcome][1], seen + 1
+    assert seen >= 30
+
+
+def test_the_list_says_what_is_known(client):
+    client.position("matches", parameters={})
+    listed = {each["name"]: each for each in client.get("/api/games").json()}
+    assert list(listed) == ["matches", "nim", "wubbel"]
+    matches = listed["matches"]
+    assert (matches["kind"], matches["states"], matches["players"]) == ("table", 19, 2)
+    assert matches["parameters"][0] == {
+        "name": "matches",
+        "kind": "int",
+        "default": 18,
+        "about": "How many there are at the start.",
+    }
+    assert listed["wubbel"]["kind"] is None
+    kinds = [each["kind"] for each in listed["wubbel"]["parameters"]]
+    assert kinds == ["int", "int", "ints", "bool"]
+    assert not listed["wubbel"]["fixed"]
+
+
+def test_seeds_draw_the_same_and_all_outcomes(client):
+    def rolled(seed):
+        then = {"action": 0, "seed": seed}
+        return client.position("wubbel", parameters={"goal": 9}, then=then)
+
+    assert rolled(5) == rolled(5)
+    assert {rolled(seed)["played"]["outcome"] for seed in range(60)} == set(range(6))
+
+
+def test_chance_by_hand(client):
+    parameters = {"goal": 9}
+    answer = client.position("wubbel", parameters=parameters, then={"action": 0, "outcome": 3})
+    assert answer["played"]["outcome_name"] == "a 4"
+    assert answer["line"] == {"start": None, "actions": [0], "outcomes": [3]}
+    assert answer["state"] == {"player": 0, "own": 0, "opponent": 0, "turn": 4}
+    then = {"player": {"kind": "solution"}, "seed": 1, "by_hand": True}
+    answer = client.position("wubbel", parameters=parameters, then=then)
+    assert answer["played"] is None
+    assert answer["line"]["actions"] == []
+    assert answer["pending"]["action"] == 0
+    assert [each["name"][:3] for each in answer["pending"]["chance"]] == [
+        f"a {face}" for face in range(1, 7)
+    ]
+
+
+@pytest.mark.parametrize(
+    "player",
+    [
+        {"kind": "solution"},
+        {"kind": "search", "depth": 12},
+        {"kind": "search", "seconds": 2},
+        {"kind": "mistaken", "chance": 0},
+    ],
+    ids=lambda player: player["kind"] + str(player.get("depth", "")),
+)
+def test_who_plays_well_takes_a_best_action(client, player):
+    then = {"player": player, "seed": 3}
+    answer = client.position("matches", parameters={"matches": 12}, then=then)
+    assert answer["played"]["action"] == 3  # leaves 9, one more than a multiple of 4
+    assert answer["played"]["mover"] == 0
+    assert answer["mover"] == 1
+
+
+def test_who_plays_at_random_takes_any(client):
+    for player in ({"kind": "random"}, {"kind": "mistaken", "chance": 1}):
+        taken = {
+            client.position("matches", then={"player": player, "seed": seed})["played"]["action"]
+            for seed in range(40)
+        }
+        assert taken == {1, 2, 3}
+
+
+def test_a_game_too_large_for_a_table_is_searched():
+    few = Tables(Limits(states=10))
+    with Client([listed_game("large", Matches(matches=40))], few) as client:
+        answer = client.position("large", look={"depth": 3})
+        assert answer["basis"]["kind"] == "search"
+        assert answer["basis"]["depth"] == 3
+        assert answer["basis"]["why"] == "estimate"
+        assert answer["value"]["lower"] < answer["value"]["upper"]
+        assert client.position("large", look=None)["value"] is None
+
+
+def test_bounds_of_the_second_player_are_turned_round():
+    few = Tables(Limits(states=3))
+    line = {"actions": [1], "outcomes": [0]}
+    with Client([listed_game("few", Matches(matches=12))], few) as client:
+        answer = client.position("few", line=line, look={"depth": 12})
+    assert answer["mover"] == 1
+    assert answer["basis"]["why"] == "proven"
+    assert numbers(answer["value"]) == [1, 1, 1]
+    found = {each["action"]: each for each in answer["actions"]}
+    assert numbers(found[2]) == [1, 1, 1]  # leaves 9
+    assert (found[2]["relation"], found[2]["best"], found[2]["loss"]) == ("=", "certain", 0)
+    for action in (1, 3):
+        assert found[action]["upper"] < 1
+        assert found[action]["relation"] in "=≤"
+        assert (found[action]["best"], found[action]["loss"] > 0) == ("no", True)
+
+
+def test_a_start_of_one_s_own(client):
+    line = {"start": {"state": {"player": 1, "left": 5}}}
+    answer = client.position("matches", line=line)
+    assert answer["mover"] == 1
+    assert answer["value"]["number"] == -1
+    assert answer["line"]["start"] == line["start"]
+    for state in (
+        {"player": 1, "left": 500},
+        {"player": 1},
+        {"player": True, "left": 5},
+        [1, 5],
+        {"player": 1, "left": "5e9"},
+        {"player": "1", "left": "-99999999999999999999"},
+    ):
+        asked = client.asked("matches", line={"start": {"state": state}})
+        assert asked.status_code == 422, asked.text
+
+
+def test_what_the_server_was_started_with_counts():
+    games = Listed("short", Matches, {"matches": 5}), listed_game("own", Matches(7))
+    with Client(games) as client:
+        assert client.position("short")["state"]["left"] == 5
+        assert client.position("short", parameters={"matches": 6})["state"]["left"] == 6
+        assert client.position("own")["state"]["left"] == 7
+        assert client.asked("own", parameters={"matches": 6}).status_code == 422
+
+
+def test_answers_are_plain_json(client):
+    text = client.asked("nim").text
+    assert json.loads(text, parse_constant=pytest.fail)

@@ -4,16 +4,29 @@ The article is by Joachim Breitner (Eulenspiegel 45). Two players throw a die; a
 and loses its points, a save makes them safe, and 50 points win.
 
 Run it with ``python examples/wubbel.py``. It ends with status 1 if a figure does not come out as it
-must. What the article leaves open is held against what other programs have computed.
+must. What the article leaves open is held against what other programs have computed. With
+matplotlib, ``python examples/wubbel.py FILE`` draws the article's picture, too.
 """
 
 import functools
+import itertools
+import sys
+from importlib.util import find_spec
 
 import numpy as np
 from comparison import Comparison
 
 import gamedp
-from gamedp.games.wubbel import SAVE, State, Wubbel, contraction_factor, contraction_weights
+from gamedp.games.wubbel import (
+    ROLL,
+    SAVE,
+    Hold,
+    State,
+    Wubbel,
+    contraction_factor,
+    contraction_weights,
+)
+from gamedp.policies import most_unfinished
 
 GOAL = 50
 table = Comparison("Würfeln mit Wubbel")
@@ -181,9 +194,176 @@ table.agrees("weights: a sixth of their sum is below d_0", True, first_holds)
 table.agrees("    a sixth of any five is below the next", True, second_holds)
 table.known("    each is raised by", 0.00044222630152962667, float(weights[1]) - 1 / 6, 1e-15)
 table.known("    a sweep shrinks distances to", 0.9996297969875595, float(factor), 1e-15)
-table.remark(
-    "Read with d' on the right of the recurrence, where the article prints d. And its functional "
-    "must not offer a save of 0 points, as it does in print: with that it is no contraction."
+table.remark("Read with d' on the right of the recurrence, where the article prints d.")
+
+
+# No weights do better than the dominant eigenvector of the matrix of a roll: from each u to up to
+# five points more, and to the other player's u = 0.
+
+rolls = sum(np.eye(GOAL, k=face) for face in range(1, 6))
+rolls[:, 0] += 1
+best_factor = max(abs(np.linalg.eigvals(rolls / 6)))
+table.known("    with the best weights, to", 0.9909066517181815, best_factor, 1e-12)
+
+
+# As printed, the functional offers a save of nothing at the start of a turn. Then it is no
+# contraction: here two tables for 0:30 differ only where the other one begins a turn.
+
+
+def sweep(their_start, *, may_pass):
+    """Apply the functional to a table that has this at (30, 0, 0), and much for 0:30."""
+    ours = np.array([0.5, *5 * [0.9], *(GOAL - 6) * [1.0], *5 * [1.0]])  # for u = 0, 1, ...
+    saves = [1 - solution.value(State(0, 30, u, 0)) for u in range(1, GOAL)]
+    saves = np.array([1 - their_start if may_pass else 0, *saves])
+    rolled = [ours[u + 1 : u + 6].sum() + 1 - their_start for u in range(GOAL)]
+    return np.maximum(saves, np.array(rolled) / 6)
+
+
+before, after = 0.0, 0.01
+norm = np.array([float(weight) for weight in weights[:GOAL]])
+ratios = {}
+for may_pass in (True, False):
+    moved = abs(sweep(before, may_pass=may_pass) - sweep(after, may_pass=may_pass))
+    ratios[may_pass] = norm @ moved / (after - before)
+table.differs(
+    "    as printed, distances change by",
+    "a factor < 1",
+    round(ratios[True], 2),
+    1.79,
+    "The printed functional offers a save also with 0 points. A pass hands on the whole difference "
+    "at the other player's u = 0.",
 )
+table.holds("    without the pass, by", "a factor < 1", f"{ratios[False]:.3f}", ratios[False] < 1)
+
+
+# L_n, how likely a game is not over after n rolls, bounds the error of the article's proof, and
+# must tend to 0. It does, between best players, and whatever the players do.
+
+best = gamedp.evaluate(model, [solution, solution])
+low, high = best.unfinished(100, actions={ROLL})
+table.known("L_100 between best players", 0.015384782339658882, (low + high) / 2, 1e-12)
+longest = {n: most_unfinished(model, n, actions={ROLL}) for n in (100, 300, 301)}
+low, high = longest[100]
+table.known("    at most, whatever they do", 0.553060863986907, (low + high) / 2, 1e-11)
+table.known("L_300 at most", 0.088986, round(longest[300][1], 6))
+ratio = longest[301][1] / longest[300][1]
+table.known("    and L_301 divided by it", round(best_factor, 9), round(ratio, 9))
+table.remark(
+    "Nobody can delay the end for long: L_n falls by the factor of the best weights, for the games "
+    "that last longest are those in which both roll on and on."
+)
+
+
+# "The strongest strategy": nothing wins more against it than it wins itself.
+
+seats = [gamedp.best_response(model, solution, player) for player in (0, 1)]
+table.known("best answer to it, as first player", 0.537937288425228, seats[0].value(), 1e-10)
+table.known("    as second player", 0.46206271157476997, seats[1].value(), 1e-10)
+table.holds(
+    "    in both seats, on average",
+    "no more than 1/2",
+    f"{(seats[0].value() + seats[1].value()) / 2:.12f}",
+    abs(seats[0].value() + seats[1].value() - 1) < 1e-10,
+)
+exploited = gamedp.exploitability(model, [solution, solution])
+table.holds(
+    "    so there is to gain", "nothing", f"at most {exploited.upper:.0e}", exploited.upper < 1e-9
+)
+
+
+# Against the rule that most people know, to save at 20 points.
+
+hold = Hold(20)
+first = gamedp.evaluate(model, [solution, hold])
+second = gamedp.evaluate(model, [hold, solution])
+table.known("the best against hold at 20, as first", 0.5910956, round(first.value(), 7))
+table.known("    as second", 0.5164313, round(second.value(player=1), 7))
+table.known(
+    "hold at 20 against itself, as first",
+    0.5387327,
+    round(gamedp.evaluate(model, [hold, hold]).value(), 7),
+)
+answers = [gamedp.best_response(model, hold, player) for player in (0, 1)]
+table.known("who knows it is hold at 20, as first", 0.6036614, round(answers[0].value(), 7))
+table.known("    as second", 0.5285285, round(answers[1].value(), 7))
+field = gamedp.best_response(model, {hold: 0.7, Hold(10): 0.3})
+table.known("who knows 7 of 10 do, 3 hold at 10", 0.6298381, round(field.value(), 7))
+table.known("    and is told which one plays, at most", 0.6300364, round(field.told[1], 7))
+
+
+# The article found the wins of its program "plausible", and leaves it to statistics to say so.
+
+games = gamedp.simulate(model, [solution, hold], games=1_000_000, seed=7)
+low, high = games.interval(1.0)
+p_value = games.agrees_with(first)
+table.holds(
+    "wins in a million simulated games",
+    "plausible",
+    f"{games.count(1.0):,}",
+    low <= first.value() <= high,
+)
+table.remark(
+    f"With 95 % confidence {low:.4f} to {high:.4f}, and exactly {first.value():.4f}. Games as far "
+    f"from that as these, or farther, have probability {p_value:.2f}."
+)
+
+
+# It also leaves open whether the contest was won by the program that won most against the many weak
+# ones. All pairs can be computed, both seats on average.
+
+entrants = {
+    "best": solution,
+    "hold at 10": Hold(10),
+    "hold at 20": hold,
+    "hold at 30": Hold(30),
+    "answer to 8": gamedp.best_response(model, Hold(8), everywhere=True).policy,
+    "answer to 10": gamedp.best_response(model, Hold(10), everywhere=True).policy,
+}
+pairs = gamedp.cross_table(model, entrants)
+both = {
+    (one, other): pairs.both[row, column]
+    for row, one in enumerate(pairs.names)
+    for column, other in enumerate(pairs.names)
+}
+others = [name for name in entrants if name != "best"]
+table.holds(
+    "the best wins against each entrant",
+    "yes",
+    f"{min(both['best', name] for name in others):.3f} at least",
+    all(both["best", name] > 0.5 for name in others),
+)
+weak, sly = "hold at 10", "answer to 10"
+enough = next(
+    n
+    for n in range(1, 100)
+    if n * both[sly, weak] + both[sly, "best"] > n * both["best", weak] + both["best", sly]
+)
+table.holds(
+    "    and wins each contest",
+    "not checked",
+    f"not with {enough} weak",
+    both["best", sly] > 0.5 and enough == 5,
+)
+table.remark(
+    f"The answer to hold at 10 wins {both[sly, weak]:.3f} against it, the best "
+    f"{both['best', weak]:.3f}. From {enough} such opponents on that counts more than to lose "
+    f"against the best, {both[sly, 'best']:.3f}."
+)
+circle = ["answer to 8", "hold at 20", "hold at 30", "answer to 8"]
+wins = [both[one, other] for one, other in itertools.pairwise(circle)]
+table.holds("strength is an order", "-", "no", min(wins) > 0.5)
+table.remark(
+    "In a circle, each wins against the next: "
+    + ", ".join(f"{name} {win:.3f}" for name, win in zip(circle[:-1], wins, strict=True))
+    + "."
+)
+
+
+# The article's picture: the surface between rolls and saves, coloured by the winning probability.
+
+if len(sys.argv) > 1 and find_spec("matplotlib"):
+    axes = gamedp.pictures.plot_surface(solution, "own", "opponent", "turn", action=SAVE)
+    axes.figure.savefig(sys.argv[1])
+    table.remark(f"The positions in which to save are drawn in {sys.argv[1]}.")
 
 table.finish()

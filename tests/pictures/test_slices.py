@@ -170,12 +170,54 @@ def test_the_surface_is_where_the_decision_changes(solution):
                     expected.append((*middle.tolist(), value))
     (body,) = ax.collections
     middles = np.asarray(body._faces).mean(axis=1)
-    found = [
-        (*middle.tolist(), value) for middle, value in zip(middles, body.get_array(), strict=True)
-    ]
-    assert sorted(found) == sorted(expected)
+    values = body.get_array()
+    coloured = ~np.ma.getmaskarray(values)
+    found = np.column_stack([middles, values.data])[coloured].tolist()
+    assert sorted(map(tuple, found)) == sorted(expected)
+    # The plateau: above all columns whose states never save.
+    tops = {}
+    for r in columns(solution):
+        place = r["own"], r["opponent"]
+        tops[place] = max(tops.get(place, 0), r["turn"] + 0.5)
+    for own, opponent, _ in saves:
+        tops.pop((own, opponent), None)
+    assert sorted(map(tuple, middles[~coloured].tolist())) == sorted(
+        (*place, top) for place, top in tops.items()
+    )
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["reached in play", "never SAVE"]
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_zlabel()) == ("own", "opponent", "turn")
     ax.figure.canvas.draw()
+
+
+def test_dark_edges_are_where_play_gets(solution):
+    model, reached, new = solution.model, set(), [solution.initial_state()]
+    while new:
+        state = new.pop()
+        representative = model.state(model.index(state)[0])
+        if representative in reached:
+            continue
+        reached.add(representative)
+        if not model.rules.game.is_terminal(representative):
+            action = solution.best_action(representative)
+            new += [after for _, after in model.rules.game.outcomes(representative, action)]
+    ax = plot_surface(solution, "own", "opponent", "turn", action=SAVE)
+    (body,) = ax.collections
+    middles = np.asarray(body._faces).mean(axis=1)
+    below = np.isclose(middles[:, 2] % 1, 0.5) & ~np.ma.getmaskarray(body.get_array())
+    dark = body._edgecolor3d[:, 3] > 0
+    # A face at the bottom or top of a cell: one of the two cells saves.
+    saves = {
+        (r["own"], r["opponent"], r["turn"])
+        for r in columns(solution)
+        if r["action"] is not np.ma.masked and r["action"] == SAVE
+    }
+    played = {(state.own, state.opponent, state.turn) for state in reached}
+    for (own, opponent, height), seen in zip(middles[below], dark[below], strict=True):
+        cells = [(int(own), int(opponent), int(height + side)) for side in (0.5, -0.5)]
+        (owner,) = [cell for cell in cells if cell in saves]
+        assert seen == (owner in played)
+    assert 0 < dark[below].sum() < len(dark[below])
 
 
 def test_axes_that_are_given_are_drawn_into(solution):

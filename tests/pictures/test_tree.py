@@ -41,7 +41,7 @@ def test_every_position_has_its_value():
     walk(game.initial_state())
     ax = plot_tree(solution, depth=4)
     assert boxes(ax) == expected
-    assert ax.get_title() == "value of player 0"
+    assert ax.get_title() == "below each position: value of player 0"
     assert legend(ax) == ["player 0 to move", "player 1 to move", "game over", "best action"]
     ax.figure.canvas.draw()
 
@@ -72,10 +72,10 @@ def test_chance_has_a_node_of_its_own():
     solution = gamedp.solve(Wubbel(4, faces=3, busts=(3,)), compile="never")
     ax = plot_tree(solution, State(0, 0, 0, 1), depth=1)
     words = Counter(text.get_text() for text in ax.texts if not text.get_bbox_patch())
-    assert words == {"ROLL": 1, "SAVE": 1, "0.333": 3}
+    assert words == {"ROLL": 1, "SAVE": 1, "1/3": 3}
     assert len(boxes(ax)) == 1 + 3 + 1
     assert "chance" in legend(ax)
-    assert ax.get_title() == "winning probability of player 0"
+    assert ax.get_title() == "below each position: winning probability of player 0"
 
 
 def test_the_text_of_a_state_is_given():

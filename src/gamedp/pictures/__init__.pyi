@@ -1,8 +1,14 @@
+from .actions import plot_actions as plot_actions
+from .components import plot_components as plot_components
 from .convergence import plot_trace as plot_trace
+from .default import plot as plot
+from .distribution import plot_distribution as plot_distribution
+from .ratings import plot_ratings as plot_ratings
 from .slices import (
     plot_policy as plot_policy,
     plot_values as plot_values,
 )
+from .stages import plot_stages as plot_stages
 from .surface import plot_surface as plot_surface
 from .table import plot_cross_table as plot_cross_table
 from .tree import plot_tree as plot_tree

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, MissingPackageError, UnsupportedProblemError
+from gamedp.model.model import Model
 from gamedp.model.objectives import Reachability, TotalReward, sum_of_values
 from gamedp.results.status import Guarantee, check_player
 
@@ -15,12 +16,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.results.solution import Solution
+    from gamedp.stages.solution import StagedSolution
 
 __all__ = [
     "COLOURS",
     "HATCHES",
     "canvas",
     "colour_bar",
+    "in_words",
+    "short",
     "values_of",
     "what_values_are",
     "whole_ticks",
@@ -30,6 +34,9 @@ COLOURS = (
     *("#0072B2", "#E69F00", "#F0E442", "#D55E00", "#56B4E9", "#009E73", "#CC79A7", "#999999"),
 )
 """Those of Okabe and Ito, for the colour-blind; the first three differ in grey print, too."""
+
+MOST_LETTERS = 24
+"""Of a name or a state in a picture."""
 
 HATCHES = ("", "", "", "///", "...", "xxx", "\\\\\\", "ooo")
 """Where greys are too near."""
@@ -80,8 +87,22 @@ def colour_bar(ax: Axes, shown: Any, label: str) -> None:
         figure.colorbar(shown, ax=ax, label=label, shrink=0.8)
 
 
+def in_words(state: Any) -> str:
+    """Return the fields of a state but for who is to move."""
+    names = getattr(state, "_fields", None)
+    if names is None:
+        return str(state)
+    parts = [str(part) for name, part in zip(names, state, strict=True) if name != "player"]
+    return ", ".join(parts)
+
+
+def short(text: str, most: int = MOST_LETTERS) -> str:
+    """Return a line of text that is not too long."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def values_of(
-    solution: Solution, player: int
+    solution: Solution | StagedSolution, player: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return a player's value in each state, and its lower and upper bounds; (S,) each.
 
@@ -105,7 +126,7 @@ def values_of(
     return total - values, total - upper, total - lower
 
 
-def what_values_are(solution: Solution, player: int = 0) -> str:
+def what_values_are(solution: Solution | StagedSolution, player: int = 0) -> str:
     """Say what the values are, and whose, for a title or a colour bar."""
     model, objective = solution.model, solution.objective
     what = "value"
@@ -113,8 +134,8 @@ def what_values_are(solution: Solution, player: int = 0) -> str:
         what = "probability"
     elif isinstance(objective, TotalReward) and objective.until is None and objective.draw is None:
         one_wins = model.num_players == 2 and model.constant_sum == 1
-        if one_wins and np.isin(model.payoffs, (0.0, 1.0)).all() and not model.rewards.any():
-            what = "winning probability"
+        if isinstance(model, Model) and one_wins and not model.rewards.any():
+            what = "winning probability" if np.isin(model.payoffs, (0.0, 1.0)).all() else what
     whose = f" of player {player}" if model.num_players > 1 else ""
     doubt = " (not proven)" if solution.guarantee is Guarantee.NONE else ""
     return f"{what}{whose}{doubt}"

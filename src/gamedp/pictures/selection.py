@@ -10,17 +10,16 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnknownNameError, UnsupportedProblemError, shown
 from gamedp.results.columns import fields_of
+from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from gamedp.model.model import Model
-
     Integers = NDArray[np.int64]
 
-__all__ = ["Selection", "select"]
+__all__ = ["Selection", "fields_in", "select"]
 
 FIELD = "field of the state"
 MOST_CELLS = 4_000_000
@@ -68,8 +67,25 @@ class Selection:
         return ends
 
 
-def select(model: Model, names: Sequence[str], where: Mapping[str, int] | None) -> Selection:
+def fields_in(thing: Any) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
+    """Return the fields of the states of a solution or policy, and which of them there are."""
+    model = thing.model
+    if not isinstance(model, StagedModel):
+        return fields_of(model), np.ones(model.num_states, np.bool_)
+    packed = model.codec.unpack(np.arange(model.num_states)[:, None])
+    return dict(zip(model.layout.names(), packed.T, strict=True)), ~np.isnan(thing.values)
+
+
+def select(thing: Any, names: Sequence[str], where: Mapping[str, int] | None) -> Selection:
     """Return the states that have the given fields, placed by some of their other fields.
+
+    Parameters
+    ----------
+    thing : Solution, StagedSolution or Policy
+        Whose states; of a staged game, the contexts.
+    names : sequence of str
+        The fields along the picture's axes.
+    where : mapping of str to int, or None
 
     Raises
     ------
@@ -80,7 +96,7 @@ def select(model: Model, names: Sequence[str], where: Mapping[str, int] | None) 
     UnsupportedProblemError
         If a field is no integer, or the picture would have too many cells.
     """
-    fields = fields_of(model)
+    fields, chosen = fields_in(thing)
     wanted = {} if where is None else dict(where)
     for name in (*names, *wanted):
         if name not in fields:
@@ -88,7 +104,6 @@ def select(model: Model, names: Sequence[str], where: Mapping[str, int] | None) 
         if [*names, *wanted].count(name) > 1:
             message = f"the field {name} is named twice: {', '.join([*names, *wanted])}."
             raise InvalidParameterError(message)
-    chosen = np.ones(model.num_states, np.bool_)
     for name, value in wanted.items():
         chosen &= np.asarray(fields[name] == value, np.bool_)
     said = ", ".join(f"{name} = {value}" for name, value in wanted.items())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.pictures.canvas import (
     COLOURS,
     HATCHES,
@@ -18,6 +18,7 @@ from gamedp.pictures.canvas import (
 )
 from gamedp.pictures.selection import Selection, select
 from gamedp.policies.policy import Policy
+from gamedp.stages.solution import StagedSolution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
 
-__all__ = ["plot_policy", "plot_values", "taking"]
+__all__ = ["named", "plot_policy", "plot_values", "taking"]
 
 
 def plot_values(
-    solution: Solution,
+    solution: Solution | StagedSolution,
     x: str,
     y: str | None = None,
     *,
@@ -49,15 +50,15 @@ def plot_values(
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or StagedSolution
     x, y : str
-        Fields of the state, named as in :meth:`gamedp.Solution.to_columns`; ``"state"`` for a model
-        of arrays.
+        Fields of the state, or of the context of a staged game, named as in
+        :meth:`gamedp.Solution.to_columns`; ``"state"`` for a model of arrays.
     where : mapping of str to int, optional
         The fields that all states of the picture have in common. Every field that still varies
         must be named.
     action : int, optional
-        Show only where the policy takes this action.
+        Show only where the policy takes this action; not for a staged game.
     player : int
         Whose values. Where `canonical` merges positions, they are those of the representatives.
     norm : matplotlib.colors.Normalize, optional
@@ -90,7 +91,7 @@ def plot_values(
     'winning probability of player 0, own = 0'
     """
     names = (x,) if y is None else (x, y)
-    selection = select(solution.model, names, where)
+    selection = select(solution, names, where)
     values, lower, upper = (
         _taken(solution, selection, action, numbers) for numbers in values_of(solution, player)
     )
@@ -107,6 +108,8 @@ def plot_values(
         shown = _mesh(ax, selection, selection.grid(values), norm=norm)
         if norm is None:
             colour_bar(ax, shown, what)
+    if action is not None:
+        what = f"{what} where to {named(solution, selection, action)}"
     _name_axes(ax, selection, what)
     return ax
 
@@ -150,7 +153,7 @@ def plot_policy(
     ['ROLL', 'SAVE']
     """
     model = solution.model
-    selection = select(model, (x,) if y is None else (x, y), where)
+    selection = select(solution, (x,) if y is None else (x, y), where)
     what = f"action of {solution.name}" if isinstance(solution, Policy) else "best action"
     choices = _choices(solution)[selection.states]
     kinds = _named(model, selection, choices)
@@ -175,7 +178,7 @@ def plot_policy(
 
 
 def _taken(
-    solution: Solution,
+    solution: Solution | StagedSolution,
     selection: Selection,
     action: int | None,
     numbers: NDArray[np.float64],
@@ -188,14 +191,19 @@ def _taken(
     return np.where(taking(solution, action)[selection.states], found, np.nan)
 
 
-def taking(solution: Solution, action: int) -> NDArray[np.bool_]:
+def taking(solution: Solution | StagedSolution, action: int) -> NDArray[np.bool_]:
     """Say of each state whether the policy takes an action there; (S,).
 
     Raises
     ------
     InvalidParameterError
         If no state has this action.
+    UnsupportedProblemError
+        If the states are contexts of a staged game.
     """
+    if isinstance(solution, StagedSolution):
+        message = "a context of a staged game has no action of its own; draw solution.inside(...)."
+        raise UnsupportedProblemError(message)
     labels = solution.model.action_labels
     if not (labels == action).any():
         known = ", ".join(map(str, np.unique(labels)[:20].tolist()))
@@ -204,6 +212,15 @@ def taking(solution: Solution, action: int) -> NDArray[np.bool_]:
     chosen = solution.policy
     takes: NDArray[np.bool_] = (chosen >= 0) & (labels[np.maximum(chosen, 0)] == action)
     return takes
+
+
+def named(solution: Any, selection: Selection, action: int) -> str:
+    """Return an action in words, as in the first of some states in which the policy takes it."""
+    model = solution.model
+    states = selection.states[taking(solution, action)[selection.states]]
+    if model.rules is None or not len(states):
+        return f"take action {action}"
+    return str(model.rules.action_name(model.state(int(states[0])), action))
 
 
 MIXED, SILENT = -2, -1

@@ -9,7 +9,7 @@ import numpy as np
 from gamedp.errors import InvalidParameterError
 from gamedp.pictures.canvas import canvas, colour_bar, values_of, what_values_are, whole_ticks
 from gamedp.pictures.selection import select
-from gamedp.pictures.slices import taking
+from gamedp.pictures.slices import named, taking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,9 +17,14 @@ if TYPE_CHECKING:
     from matplotlib.colors import Normalize
     from numpy.typing import NDArray
 
+    from gamedp.pictures.selection import Selection
     from gamedp.results.solution import Solution
 
 __all__ = ["plot_surface"]
+
+NEVER = "#B0B0B0"
+REACHED, UNREACHED = "#000B", "#0000"
+"""The colours of edges."""
 
 SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 
@@ -38,6 +43,11 @@ def plot_surface(
     """Draw all states in which the policy takes an action, as a body coloured by player 0's values.
 
     Its surface is where the decision changes, or the states end. Turn it with ``ax.view_init``.
+
+    Cells that play by the policy can reach from the start have dark edges; in the others the
+    decision matters only after a mistake. Where there are states with some `x` and `y`, but the
+    action is taken in none of them, a grey square lies above them: a plateau on which all is left
+    to the other actions.
 
     Parameters
     ----------
@@ -69,38 +79,92 @@ def plot_surface(
     >>> ax.get_title(), ax.get_zlabel()
     ('all states in which to SAVE', 'turn')
     """
-    model = solution.model
-    selection = select(model, (x, y, z), where)
+    selection = select(solution, (x, y, z), where)
     chosen = taking(solution, action)[selection.states]
     if not chosen.any():
         message = f"the policy takes action {action!r} in none of these states."
         raise InvalidParameterError(message)
     ax = canvas(ax, space=True)
+    from matplotlib import colormaps, rcParams
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     values = values_of(solution, 0)[0][selection.states]
     body = selection.grid(np.where(chosen, 1.0, 0.0)) == 1.0
     faces, cells = _faces(body)
-    body_faces = Poly3DCollection(faces + selection.low, edgecolor="#0003", linewidth=0.2)
-    body_faces.set(array=selection.grid(values)[tuple(cells.T)], norm=norm)
+    plateau = _plateau(selection, chosen)
+    reached = selection.grid(_reached(solution)[selection.states])[tuple(cells.T)] == 1.0
+    dark = np.concatenate([reached, np.zeros(len(plateau), np.bool_)])
+    shades = np.full(len(dark), np.nan)  # the plateau has no value
+    shades[: len(cells)] = selection.grid(values)[tuple(cells.T)]
+    corners = np.concatenate([faces + selection.low, plateau])
+    colours = colormaps[rcParams["image.cmap"]].with_extremes(bad=NEVER)
+    body_faces = Poly3DCollection(
+        corners,
+        edgecolors=[REACHED if one else UNREACHED for one in dark],
+        linewidths=np.where(dark, 0.5, 0.2),
+        cmap=colours,
+        norm=norm,
+    )
+    body_faces.set_array(np.ma.masked_invalid(shades))
     ax.add_collection3d(body_faces)
-    limits = _limits(selection.places[chosen])
+    limits = _limits(corners.reshape(-1, 3))
     ax.set(xlim=limits[0], ylim=limits[1], zlim=limits[2], xlabel=x, ylabel=y, zlabel=z)
     whole_ticks(ax.xaxis, ax.yaxis, ax.zaxis, most=5)
     ax.set_box_aspect([high - low for low, high in limits], zoom=0.85)  # room for the labels
     ax.view_init(18, -140)
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
         axis.set_pane_color((0.5, 0.5, 0.5, 0.08))
-    if model.rules is None:
-        name = f"take action {action}"
-    else:
-        first = int(selection.states[chosen.argmax()])
-        name = model.rules.action_name(model.state(first), action)
+    name = named(solution, selection, action)
+    _explain(ax, name, has_plateau=bool(len(plateau)), all_reached=bool(reached.all()))
     suffix = f", {selection.where}" if selection.where else ""
     ax.set_title(f"all states in which to {name}{suffix}")
     if norm is None:
         colour_bar(ax, body_faces, what_values_are(solution))
     return ax
+
+
+def _plateau(selection: Selection, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the corners of a square above each column whose states are none of those chosen."""
+    states = ~np.isnan(selection.grid(np.ones(len(chosen))))
+    taken = selection.grid(np.where(chosen, 1.0, 0.0)) == 1.0
+    columns = np.argwhere(states.any(axis=2) & ~taken.any(axis=2))
+    tops = states.shape[2] - 1 - states[:, :, ::-1].argmax(axis=2)[tuple(columns.T)]
+    corners = np.zeros((len(columns), 4, 3))
+    corners[:, :, :2] = columns[:, None, :] + SQUARE
+    corners[:, :, 2] = tops[:, None] + 0.5
+    found: NDArray[np.float64] = corners + selection.low
+    return found
+
+
+def _reached(solution: Solution) -> NDArray[np.float64]:
+    """Return 1 for states that play by the policy can reach from the start, else 0; (S,)."""
+    model = solution.model
+    found = np.zeros(model.num_states)
+    new = np.unique(model.initial_states)
+    while len(new):
+        found[new] = 1.0
+        choices = solution.policy[new]
+        choices = choices[choices >= 0]
+        firsts = model.transition_offsets[choices]
+        counts = model.transition_offsets[choices + 1] - firsts
+        places = np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        following = np.unique(model.successors[places])
+        new = following[found[following] == 0.0]
+    return found
+
+
+def _explain(ax: Any, name: str, *, has_plateau: bool, all_reached: bool) -> None:
+    """Draw the legend of what the colours do not say."""
+    from matplotlib.patches import Patch
+
+    handles = []
+    if not all_reached:
+        handles.append(Patch(facecolor="none", edgecolor="#808080", label="reached in play"))
+        handles[-1].set_linewidth(1.5)
+    if has_plateau:
+        handles.append(Patch(facecolor=NEVER, edgecolor="none", label=f"never {name}"))
+    if handles:
+        ax.legend(handles=handles, loc="upper left", frameon=False, fontsize="small")
 
 
 def _faces(body: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -127,10 +191,9 @@ def _faces(body: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.int
     return np.concatenate(corners), np.concatenate(cells)
 
 
-def _limits(places: NDArray[np.int64]) -> list[tuple[float, float]]:
-    """Return how far each axis goes: from zero, where that is near."""
+def _limits(corners: NDArray[np.float64]) -> list[tuple[float, float]]:
+    """Return how far each axis goes: from the cells of zero, where that is near."""
     ends = []
-    for low, high in zip(places.min(axis=0).tolist(), places.max(axis=0).tolist(), strict=True):
-        first = 0 if 0 < low <= high / 2 else low
-        ends.append((first - 0.5, high + 0.5))
+    for low, high in zip(corners.min(axis=0).tolist(), corners.max(axis=0).tolist(), strict=True):
+        ends.append((-0.5 if -0.5 < low <= high / 2 else low, high))
     return ends

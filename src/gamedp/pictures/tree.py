@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.pictures.canvas import canvas, what_values_are
+from gamedp.pictures.canvas import canvas, in_words, short, what_values_are
 from gamedp.results.solution import Solution
 from gamedp.verbs.solving import solve
 
@@ -24,11 +25,14 @@ __all__ = ["plot_tree"]
 MOST_NODES = 400
 """More than can be read."""
 
-MOST_LETTERS = 24
+MOST_DENOMINATOR = 100
 CHANCE, OVER = -2, -1
 PAPERS = ("#BBDDF2", "#FBE0A6", "#BFE6D8", "#F3D3E3", "#F6C9AD", "#FAF6B8")
 """Light colours of players' boxes, on which black letters are read."""
 BOXES = ("round", "square", "round4", "sawtooth", "roundtooth", "larrow")
+LINES = ("-", "--", "-.")
+"""Edges that tell players apart in grey print, too."""
+
 THIN, THICK = "#999999", "#D55E00"
 
 
@@ -124,7 +128,7 @@ def plot_tree(
     levels = _whole(depth)
     start = solution.initial_state() if state is None else state
     nodes: list[_Node] = []
-    root = _grow(solution, rules, start, levels, text or _fields, nodes)
+    root = _grow(solution, rules, start, levels, text or in_words, nodes)
     leaves = _place(nodes)
     rows = max(node.level for node in nodes) + 1
     ax = canvas(ax, size=_size(nodes, leaves, rows))
@@ -132,7 +136,7 @@ def plot_tree(
     ax.set(xlim=(-0.6, leaves - 0.4), ylim=(-rows + 0.5, 0.5))
     ax.set_axis_off()
     whose = what_values_are(solution) if solution.values.ndim == 1 else "values of the players"
-    ax.set_title(whose)
+    ax.set_title(f"below each position: {whose}")
     _explain(ax, {node.mover for node in nodes}, any(best for _, best, _ in root.branches))
     return ax
 
@@ -153,15 +157,6 @@ def _size(nodes: list[_Node], leaves: int, rows: float) -> tuple[float, float]:
     return max(7.0, max(0.8, 0.1 * letters + 0.3) * leaves), height * rows + 0.6
 
 
-def _fields(state: Any) -> str:
-    """Return the fields of a state but for who is to move."""
-    names = getattr(state, "_fields", None)
-    if names is None:
-        return str(state)
-    parts = [str(part) for name, part in zip(names, state, strict=True) if name != "player"]
-    return ", ".join(parts)
-
-
 def _grow(
     solution: Solution,
     rules: Rules,
@@ -176,8 +171,8 @@ def _grow(
         over = rules.game.is_terminal(state)
         dots = "" if over or level < depth else "\n…"
         said = text(state)
-        if "\n" not in said and len(said) > MOST_LETTERS:
-            said = said[: MOST_LETTERS - 1] + "…"
+        if "\n" not in said:
+            said = short(said)
         node = _Node(
             state,
             OVER if over else rules.player(state),
@@ -201,11 +196,17 @@ def _grow(
         chance = _Node(None, CHANCE, "", level + 0.5)
         _listed(nodes, chance)
         for probability, outcome in outcomes:
-            branch = f"{probability:.3g}", False, node_of(outcome, level + 1)
+            branch = _chance(probability), False, node_of(outcome, level + 1)
             chance.branches.append(branch)
         return chance
 
     return node_of(start, 0)
+
+
+def _chance(probability: float) -> str:
+    """Return a probability as a fraction where it is a simple one."""
+    fraction = Fraction(probability).limit_denominator(MOST_DENOMINATOR)
+    return str(fraction) if abs(fraction - probability) < 1e-12 else f"{probability:.3g}"
 
 
 def _listed(nodes: list[_Node], node: _Node) -> None:
@@ -249,20 +250,21 @@ def _draw(ax: Axes, nodes: list[_Node]) -> None:
             )
             leans, drop = following.across - node.across, node.level - following.level
             part = 0.6 if drop == -1 else 0.4  # where lines are apart, and boxes far
+            # Above a slanted line, to the side of an upright one: the line runs through no letter.
             ax.annotate(
                 name,
                 (node.across + part * leans, -node.level + part * drop),
                 xytext=(-4 if leans < 0 else 4, 0),
                 textcoords="offset points",
                 ha="right" if leans < 0 else "left",
-                va="center",
+                va="bottom" if leans else "center",
                 size="small",
             )
     for node in nodes:
         if node.mover == CHANCE:
             ax.plot(node.across, -node.level, "D", color=THIN, markersize=6, zorder=3)
         else:
-            paper, box = _look(node.mover)
+            paper, box, line = _look(node.mover)
             ax.text(
                 node.across,
                 -node.level,
@@ -274,15 +276,21 @@ def _draw(ax: Axes, nodes: list[_Node]) -> None:
                 family="monospace" if node.is_board else None,
                 multialignment="left" if node.is_board else "center",
                 zorder=4,
-                bbox={"boxstyle": box, "facecolor": paper, "edgecolor": "#666666"},
+                bbox={
+                    "boxstyle": box,
+                    "facecolor": paper,
+                    "edgecolor": "#666666",
+                    "linestyle": line,
+                },
             )
 
 
-def _look(mover: int) -> tuple[str, str]:
-    """Return the colour and the form of a position's box."""
+def _look(mover: int) -> tuple[str, str, Any]:
+    """Return the colour, the form and the edge of a position's box."""
     if mover == OVER:
-        return "#E6E6E6", "square"
-    return PAPERS[mover % len(PAPERS)], f"{BOXES[mover % len(BOXES)]},pad=0.4"
+        return "#E6E6E6", "square", ":"
+    form = f"{BOXES[mover % len(BOXES)]},pad=0.4"
+    return PAPERS[mover % len(PAPERS)], form, LINES[mover % len(LINES)]
 
 
 def _explain(ax: Axes, movers: set[int], has_best: bool) -> None:
@@ -293,7 +301,8 @@ def _explain(ax: Axes, movers: set[int], has_best: bool) -> None:
     handles: list[Any] = []
     for mover in sorted(movers - {CHANCE}, key=lambda mover: (mover < 0, mover)):
         name = "game over" if mover == OVER else f"player {mover} to move"
-        handles.append(Patch(facecolor=_look(mover)[0], edgecolor="#666666", label=name))
+        paper, _, line = _look(mover)
+        handles.append(Patch(facecolor=paper, edgecolor="#666666", linestyle=line, label=name))
     if CHANCE in movers:
         handles.append(Line2D([], [], color=THIN, marker="D", linestyle="", label="chance"))
     if has_best:

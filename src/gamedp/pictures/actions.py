@@ -1,0 +1,206 @@
+"""What each action in one state is worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnsupportedProblemError
+from gamedp.pictures.canvas import COLOURS, canvas, short
+from gamedp.results.search_result import SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from matplotlib.axes import Axes
+
+    from gamedp.policies.evaluation import Evaluation
+    from gamedp.results.solution import Solution
+
+__all__ = ["plot_actions"]
+
+MOST_ACTIONS = 40
+"""Rows that can be read."""
+
+MOST_SAID = 60
+"""Letters of the state."""
+
+MARKERS = {"exact": "o", "at least": ">", "at most": "<"}
+
+
+@attrs.frozen
+class _Row:
+    """One action: its name, value and bounds, what the value says, and whether it is best."""
+
+    name: str
+    value: float
+    lower: float
+    upper: float
+    bound: str
+    is_best: bool
+
+
+def plot_actions(
+    found: SearchResult | Solution | Evaluation,
+    state: Hashable | None = None,
+    *,
+    player: int = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what a player can expect after each action in one state, with its bounds.
+
+    Points of actions that may be best are filled. A search need not find the value of an action
+    that is not best: an arrow says that it is less, or more, than where it stands. Bounds that are
+    infinite go to the edge of the picture. There are forty actions at most, the best ones.
+
+    Parameters
+    ----------
+    found : SearchResult, Solution or gamedp.policies.Evaluation
+    state : optional
+        The state; the start if not given. A search result has its own.
+    player : int
+        Whose expectation. Of a search result, player 0's.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    UnknownStateError
+        If there is no such state.
+    UnsupportedProblemError
+        If there is no action, a search result is asked for another state or player, or the start is
+        not one state.
+    MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(matches=6), compile="never")
+    >>> ax = gamedp.pictures.plot_actions(solution)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['take 1', 'take 2', 'take 3']
+    """
+    rows, said = _rows(found, state, player)
+    if not rows:
+        message = f"there is no action in {said}."
+        raise UnsupportedProblemError(message)
+    title = f"actions in {said}"
+    if len(rows) > MOST_ACTIONS:
+        title = f"{MOST_ACTIONS} of {len(rows):,} {title}"
+        rows = _best(rows)
+    ax = canvas(ax, size=(6.4, max(2.4, 0.32 * len(rows) + 1.4)))
+    _draw(ax, rows)
+    ax.set(xlabel=f"value for player {player}" if _players(found) > 1 else "value", title=title)
+    return ax
+
+
+def _players(found: Any) -> int:
+    """Return how many players there are."""
+    if isinstance(found, SearchResult):
+        return found.rules.num_players
+    chain = getattr(found, "chain", None)
+    model = found.model if chain is None else chain.of
+    return int(model.num_players)
+
+
+def _rows(found: Any, state: Any, player: int) -> tuple[list[_Row], str]:
+    """Return the actions, and the state in words."""
+    if isinstance(found, SearchResult):
+        if (state is not None and state != found.state) or player != 0:
+            message = "a search tells of one position, and of player 0; name neither."
+            raise UnsupportedProblemError(message)
+        rows = [
+            _Row(
+                entry.name or str(entry.action),
+                *(entry.value, entry.lower, entry.upper, entry.bound),
+                entry.action in found.best_actions,
+            )
+            for entry in found.actions
+        ]
+        return rows, _said(found.state)
+    entries = found.action_values(state, player=player)
+    return [
+        _Row(entry.name, entry.value, entry.lower, entry.upper, "exact", entry.best != "no")
+        for entry in entries
+    ], "the first state" if state is None else _said(state)
+
+
+def _said(state: Any) -> str:
+    """Return the fields of a state with their names, if all are numbers; not who is to move."""
+    names = getattr(state, "_fields", None)
+    if names is None:
+        return f"{state}" if isinstance(state, int) else "this position"
+    parts = [pair for pair in zip(names, state, strict=True) if pair[0] != "player"]
+    if not all(isinstance(part, int) for _, part in parts):
+        return "this position"
+    return short(", ".join(f"{name} = {part}" for name, part in parts), MOST_SAID)
+
+
+def _best(rows: list[_Row]) -> list[_Row]:
+    """Return the best of very many actions, in the game's order."""
+    best = [row.value for row in rows if row.is_best]
+    wants_more = bool(best) and max(best) >= max(row.value for row in rows)
+    order = sorted(range(len(rows)), key=lambda place: rows[place].value, reverse=wants_more)
+    chosen = sorted(sorted(order, key=lambda place: not rows[place].is_best)[:MOST_ACTIONS])
+    return [rows[place] for place in chosen]
+
+
+def _draw(ax: Axes, rows: list[_Row]) -> None:
+    """Draw a point and its bounds for each action, the first one at the top."""
+    numbers = np.array([(row.lower, row.value, row.upper) for row in rows])
+    finite = numbers[np.isfinite(numbers)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    margin = 0.08 * (high - low) or 0.5
+    left, right = low - margin, high + margin
+    places = np.arange(len(rows))
+    colours = [COLOURS[3] if row.is_best else COLOURS[7] for row in rows]
+    clipped = np.clip(np.nan_to_num(numbers), left, right)
+    ax.hlines(places, clipped[:, 0], clipped[:, 2], colors=colours, linewidth=4, alpha=0.5)
+    for place, row in enumerate(rows):
+        ax.plot(
+            clipped[place, 1],
+            place,
+            MARKERS[row.bound],
+            color=colours[place],
+            markerfacecolor=colours[place] if row.is_best else "none",
+            markersize=8,
+        )
+    ax.set_yticks(places, [short(row.name) for row in rows])
+    ax.set(xlim=(left, right), ylim=(len(rows) - 0.5, -0.5))
+    _explain(ax, rows, bounded=bool((clipped[:, 0] < clipped[:, 2]).any()))
+
+
+def _explain(ax: Axes, rows: list[_Row], *, bounded: bool) -> None:
+    """Draw the legend."""
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], color=COLOURS[3], marker="o", linestyle="", label="may be best")]
+    for bound in dict.fromkeys(row.bound for row in rows if not row.is_best):
+        label = "not best" if bound == "exact" else f"not best, {bound} this"
+        handles.append(
+            Line2D(
+                *([], []),
+                color=COLOURS[7],
+                marker=MARKERS[bound],
+                markerfacecolor="none",
+                linestyle="",
+                label=label,
+            )
+        )
+    if bounded:
+        handles.append(Line2D([], [], color=COLOURS[7], linewidth=4, alpha=0.5, label="bounds"))
+    ax.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(1.02, 1),
+        borderaxespad=0,
+        frameon=False,
+    )

@@ -1,0 +1,168 @@
+"""The picture that suits what is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.model.model import Model
+from gamedp.pictures.actions import plot_actions
+from gamedp.pictures.components import plot_components
+from gamedp.pictures.convergence import plot_trace
+from gamedp.pictures.distribution import plot_distribution
+from gamedp.pictures.ratings import plot_ratings
+from gamedp.pictures.selection import fields_in
+from gamedp.pictures.slices import plot_policy, plot_values
+from gamedp.pictures.stages import plot_stages
+from gamedp.pictures.surface import plot_surface
+from gamedp.pictures.table import plot_cross_table
+from gamedp.play.round_robin import RoundRobin
+from gamedp.play.statistics import Ratings
+from gamedp.policies.cross_table import CrossTable
+from gamedp.policies.evaluation import Evaluation
+from gamedp.policies.policy import Policy
+from gamedp.policies.response import Response
+from gamedp.policies.simulate import Simulation
+from gamedp.policies.trace import Trace
+from gamedp.results.search_result import SearchResult
+from gamedp.results.solution import Solution
+from gamedp.stages.solution import StagedSolution
+from gamedp.stages.totals.result import Distribution
+
+__all__ = ["plot"]
+
+WHOLE: dict[type, Callable[..., Any]] = {
+    Trace: plot_trace,
+    CrossTable: plot_cross_table,
+    RoundRobin: plot_ratings,
+    Ratings: plot_ratings,
+    Evaluation: plot_distribution,
+    Simulation: plot_distribution,
+    Distribution: plot_distribution,
+    SearchResult: plot_actions,
+    Model: plot_components,
+}
+"""What is drawn as a whole, without naming fields, and by which function."""
+
+
+def plot(thing: Any, *fields: str, **options: Any) -> Any:
+    """Draw the picture that suits what is given.
+
+    ==========================================  ==================================================
+    Given                                       Drawn by
+    ==========================================  ==================================================
+    :class:`gamedp.Solution`                    :func:`plot_values`; over three fields
+                                                :func:`plot_surface`, which needs an action
+    :class:`gamedp.StagedSolution`              :func:`plot_stages`; over fields :func:`plot_values`
+    :class:`gamedp.Policy`                      :func:`plot_policy`
+    :class:`gamedp.SearchResult`                :func:`plot_actions`
+    :class:`gamedp.Model`                       :func:`plot_components`
+    :class:`gamedp.policies.Evaluation`,        :func:`plot_distribution`
+    :class:`gamedp.policies.Simulation`,
+    :class:`gamedp.stages.Distribution`
+    :class:`gamedp.policies.Response`           as its solution
+    :class:`gamedp.policies.CrossTable`         :func:`plot_cross_table`
+    :class:`gamedp.play.RoundRobin`,            :func:`plot_ratings`
+    :class:`gamedp.play.Ratings`
+    :class:`gamedp.policies.Trace`              :func:`plot_trace`
+    ==========================================  ==================================================
+
+    Without fields, a solution or policy is drawn over the two that have most values, or over one if
+    there is no other; all others are as at the start. Where states have no integers for
+    fields, a solution is drawn by :func:`plot_actions`.
+
+    Parameters
+    ----------
+    thing
+        What to draw.
+    *fields : str
+        Fields of the state, along the axes.
+    **options
+        Of the function that draws; ``ax`` among them.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidParameterError
+        If fields are named for what has none, or more than there are axes.
+    UnsupportedProblemError
+        If there is no picture of it.
+    MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.wubbel import Wubbel
+    >>> solution = gamedp.solve(Wubbel(goal=12, faces=2, busts=(2,)), compile="never")
+    >>> ax = gamedp.pictures.plot(solution)
+    >>> ax.get_xlabel(), ax.get_ylabel(), ax.get_title()
+    ('own', 'turn', 'winning probability of player 0, opponent = 0')
+    """
+    if isinstance(thing, Response):
+        thing = thing.solution
+    if isinstance(thing, Solution | StagedSolution | Policy):
+        return _over_fields(thing, fields, options)
+    for kind, draw in WHOLE.items():
+        if isinstance(thing, kind):
+            if fields:
+                message = f"a {kind.__name__} is drawn without fields: {', '.join(fields)}."
+                raise InvalidParameterError(message)
+            return draw(thing, **options)
+    message = (
+        f"there is no picture of a {type(thing).__name__}; solve, evaluate or compile it first, "
+        "or choose from gamedp.pictures."
+    )
+    raise UnsupportedProblemError(message)
+
+
+def _over_fields(
+    thing: Solution | StagedSolution | Policy, fields: tuple[str, ...], options: dict[str, Any]
+) -> Any:
+    """Draw a solution or policy over some fields, or those that vary most."""
+    if len(fields) == 3 and isinstance(thing, Solution):
+        return plot_surface(thing, *fields, **options)
+    if len(fields) > 2:
+        message = f"{', '.join(fields)} are more fields than a picture of this has axes."
+        raise InvalidParameterError(message)
+    if not fields and isinstance(thing, StagedSolution) and not options.get("where"):
+        return plot_stages(thing, **options)
+    if not fields:
+        fields, where = _chosen(thing, dict(options.pop("where", None) or {}))
+        if not fields and isinstance(thing, Solution):
+            return plot_actions(thing, **options)
+        options["where"] = where
+    if not fields:
+        message = "no field of the states is an integer that varies; choose from gamedp.pictures."
+        raise UnsupportedProblemError(message)
+    if isinstance(thing, Policy):
+        return plot_policy(thing, *fields, **options)
+    return plot_values(thing, *fields, **options)
+
+
+def _chosen(thing: Any, where: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the one or two fields that vary most, and what all others are at the start."""
+    table, there = fields_in(thing)
+    start = int(thing.model.initial_states[0])
+    varying = {}
+    for name, column in table.items():
+        if name in where:
+            continue
+        kinds = {type(value) for value in column} if column.dtype == object else {int}
+        if kinds != {int}:
+            return (), where
+        number = len(np.unique(column[there]))
+        if number > 1:
+            varying[name] = number
+    # The player to move tells no more than what follows from the others: never an axis.
+    most = sorted(varying, key=lambda name: (name == "player", -varying[name]))[:2]
+    if most[1:] == ["player"]:
+        most = most[:1]
+    where |= {name: int(table[name][start]) for name in varying if name not in most}
+    return tuple(name for name in varying if name in most), where

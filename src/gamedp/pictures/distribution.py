@@ -1,0 +1,174 @@
+"""How likely each payoff or total is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnsupportedProblemError
+from gamedp.pictures.canvas import COLOURS, canvas, short, whole_ticks
+from gamedp.policies.evaluation import Evaluation
+from gamedp.policies.simulate import Simulation
+from gamedp.results.status import check_player
+from gamedp.stages.totals.result import Distribution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+__all__ = ["plot_distribution"]
+
+MOST_BARS = 8
+"""Side by side, each with its numbers."""
+
+RARE = 1e-4
+"""Of more: how much of the probability may lie beyond either edge of the picture."""
+
+SEEN = 1e-3
+"""Bounds that are nearer than that are one line."""
+
+MOST_SPAN = 200_000
+"""Whole numbers from the first to the last that are drawn as one outline."""
+
+
+@attrs.frozen(eq=False)
+class _Chances:
+    """What may come, how likely it is between two bounds, and what is drawn, in words."""
+
+    payoffs: NDArray[np.float64]
+    middle: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    what: str
+    title: str
+
+
+def plot_distribution(
+    found: Distribution | Evaluation | Simulation, *, player: int = 0, ax: Axes | None = None
+) -> Axes:
+    """Draw how likely each payoff or total is, and its mean.
+
+    Up to eight payoffs are bars, with bounds of the probability for an evaluation, and with
+    intervals of 95 % by Clopper and Pearson for simulated games. Of more payoffs, the rarest
+    ten-thousandth on either side is left out.
+
+    Parameters
+    ----------
+    found : gamedp.stages.Distribution, gamedp.policies.Evaluation or gamedp.policies.Simulation
+    player : int
+        Whose payoffs. A distribution of totals has player 0's alone.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If something is earned on the way, or no game has ended.
+    UnknownNameError
+        If there is no such player.
+    MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> model = gamedp.compile(Matches(matches=6), compile="never")
+    >>> chance = gamedp.Policy.uniform(model)
+    >>> ax = gamedp.pictures.plot_distribution(gamedp.evaluate(model, [chance, chance]))
+    >>> ax.get_title(), [round(float(bar.get_height()), 3) for bar in ax.patches]
+    ('uniform against uniform', [0.537, 0.463])
+    """
+    chances = _chances(found, player)
+    ax = canvas(ax)
+    if len(chances.payoffs) <= MOST_BARS:
+        _draw_bars(ax, chances)
+    else:
+        _draw_many(ax, chances)
+    ax.set(xlabel=chances.what, ylabel="probability", ylim=(0, None), title=chances.title)
+    return ax
+
+
+def _chances(found: Any, player: int) -> _Chances:
+    """Return what is drawn."""
+    if isinstance(found, Distribution):
+        if player != 0:
+            message = "a distribution of totals is player 0's; name no other player."
+            raise UnsupportedProblemError(message)
+        numbers = found.probabilities
+        title = f"mean {found.mean:.4g}, standard deviation {found.standard_deviation:.3g}"
+        totals = found.totals.astype(float)
+        return _Chances(totals, numbers, numbers, numbers, "total of player 0", title)
+    what = f"payoff of player {player}"
+    if isinstance(found, Simulation):
+        check_player(len(found.means), player)
+        payoffs = sorted(found.outcomes[player])
+        ends = np.array([found.interval(payoff, player) for payoff in payoffs])
+        rates = [found.count(payoff, player) / found.finished for payoff in payoffs]
+        left = f", {found.unfinished:,} more unfinished" if found.unfinished else ""
+        title = f"{short(' against '.join(found.names), 40)}, {found.finished:,} games{left}"
+        return _Chances(np.array(payoffs), np.array(rates), *_columns(ends), what, title)
+    bounds = found.distribution(player)
+    low, high = _columns(np.array(list(bounds.values())))
+    names = short(" against ".join(policy.name for policy in found.policies), 60)
+    return _Chances(np.array(list(bounds)), low + (high - low) / 2, low, high, what, names)
+
+
+def _columns(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return two columns of some pairs, of which there may be none."""
+    low, high = pairs.reshape(-1, 2).T
+    return low, high
+
+
+def _draw_bars(ax: Axes, chances: _Chances) -> None:
+    """Draw a bar for each payoff side by side, with its bounds, and its probability above."""
+    from matplotlib import rcParams
+
+    places = np.arange(len(chances.payoffs))
+    down, up = chances.middle - chances.lower, chances.upper - chances.middle
+    seen = (down + up).max(initial=0) > SEEN
+    ax.bar(
+        places,
+        chances.middle,
+        yerr=np.maximum([down, up], 0) if seen else None,
+        color=COLOURS[4],
+        edgecolor=COLOURS[0],
+        ecolor=rcParams["text.color"],
+        capsize=4,
+    )
+    for place, top, number in zip(places, chances.upper, chances.middle, strict=True):
+        ax.annotate(
+            f"{number:.3g}",
+            (place, top),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+        )
+    ax.set_xticks(places, [f"{payoff:.6g}" for payoff in chances.payoffs])
+    ax.margins(y=0.12)
+
+
+def _draw_many(ax: Axes, chances: _Chances) -> None:
+    """Draw very many payoffs where they are, and the mean; without what is rarest."""
+    payoffs, middle = chances.payoffs, chances.middle
+    shown = np.cumsum(middle)
+    first, last = np.searchsorted(shown, [RARE, (1 - RARE) * shown[-1]]).tolist()
+    places = payoffs - payoffs[first]
+    if places[last] <= MOST_SPAN and (places == np.round(places)).all():
+        dense = np.zeros(int(places[last]) + 1)
+        dense[places[first : last + 1].astype(int)] = middle[first : last + 1]
+        edges = payoffs[first] + np.arange(len(dense) + 1) - 0.5
+        ax.stairs(dense, edges, fill=True, color=COLOURS[0])
+        whole_ticks(ax.xaxis)
+    else:
+        ax.vlines(payoffs[first : last + 1], 0, middle[first : last + 1], color=COLOURS[0])
+    mean = float(payoffs @ middle / middle.sum())
+    ax.axvline(mean, color=COLOURS[3], linestyle="--", label=f"mean {mean:.4g}")
+    ax.legend(frameon=False)

@@ -1,0 +1,77 @@
+"""How strong players are, with errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gamedp.pictures.canvas import COLOURS, canvas, short
+from gamedp.play.round_robin import RoundRobin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from gamedp.play.statistics import Ratings
+
+__all__ = ["plot_ratings"]
+
+DEVIATIONS = 1.96
+"""Standard errors on either side that make an interval of 95 %."""
+
+
+def plot_ratings(found: RoundRobin | Ratings, *, ax: Axes | None = None) -> Axes:
+    """Draw how strong players are, the strongest first, with intervals of 95 %.
+
+    What counts are differences: the mean of the players is 0. The errors take all games as
+    independent.
+
+    Parameters
+    ----------
+    found : gamedp.play.RoundRobin or gamedp.play.Ratings
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> game = Matches(matches=9)
+    >>> players = {"random": gamedp.play.RandomPlayer(game), "best": gamedp.searchers.AlphaBeta()}
+    >>> found = gamedp.play.round_robin(game, players, games=20, seed=1, compile="never")
+    >>> ax = gamedp.pictures.plot_ratings(found)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['best', 'random']
+    """
+    ratings = found.ratings() if isinstance(found, RoundRobin) else found
+    order = np.argsort(-ratings.elo, kind="stable")
+    places = np.arange(len(order))
+    error = DEVIATIONS * ratings.first_move_error
+    ax = canvas(ax, size=(6.4, max(2.2, 0.35 * len(order) + 1.4)))
+    ax.axvline(0, color=COLOURS[7], linewidth=1, zorder=0)
+    ax.errorbar(
+        ratings.elo[order],
+        places,
+        xerr=DEVIATIONS * ratings.errors[order],
+        fmt="o",
+        color=COLOURS[0],
+        elinewidth=4,
+        markersize=8,
+        markeredgecolor="white",
+    )
+    ax.set_yticks(places, [short(ratings.names[place]) for place in order])
+    ax.set(
+        xlabel="rating in Elo, from the mean of the players",
+        ylim=(len(order) - 0.5, -0.5),
+        title=f"intervals of 95 %; the first move is worth {ratings.first_move:.0f} ± {error:.0f}",
+    )
+    return ax

@@ -1,0 +1,52 @@
+// The whole game in the page's address: `#name/` and base64url of compact JSON.
+
+export function toAddress(name, rest) {
+  const text = JSON.stringify(rest);
+  if (text === "{}") return `#${encodeURIComponent(name)}`;
+  let bytes = "";
+  for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);
+  const code = btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return `#${encodeURIComponent(name)}/${code}`;
+}
+
+// null if it names no game; {name, rest: null} if the rest cannot be read.
+export function fromAddress(hash) {
+  const [name, code] = hash.replace(/^#/, "").split("/");
+  if (!name) return null;
+  try {
+    const known = decodeURIComponent(name);
+    if (!code) return { name: known, rest: {} };
+    const bytes = atob(code.replaceAll("-", "+").replaceAll("_", "/"));
+    const text = new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));
+    const rest = JSON.parse(text);
+    const good = rest !== null && typeof rest === "object" && !Array.isArray(rest);
+    return { name: known, rest: good ? rest : null };
+  } catch {
+    return { name, rest: null };
+  }
+}
+
+// The game's own part: parameters, start, actions, outcomes; zeros at the end are left out.
+export function packed(parameters, line) {
+  const outcomes = [...line.outcomes];
+  while (outcomes.at(-1) === 0) outcomes.pop();
+  const rest = {};
+  if (Object.keys(parameters).length) rest.p = parameters;
+  if (line.start !== null && line.start !== undefined) rest.s = line.start;
+  if (line.actions.length) rest.a = line.actions;
+  if (outcomes.length) rest.o = outcomes;
+  return rest;
+}
+
+const list = (value) => (Array.isArray(value) && value.every(Number.isSafeInteger) ? value : null);
+
+export function unpacked(rest) {
+  const actions = list(rest.a ?? []);
+  const given = list(rest.o ?? []);
+  const parameters = rest.p ?? {};
+  if (!actions || !given || given.length > actions.length || typeof parameters !== "object") {
+    return null;
+  }
+  const outcomes = actions.map((_, ply) => given[ply] ?? 0);
+  return { parameters, line: { start: rest.s ?? null, actions, outcomes } };
+}

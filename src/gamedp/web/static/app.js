@@ -1,0 +1,72 @@
+// The page: what stands behind `#` says what is shown.
+
+import { fromAddress } from "./address.js";
+import { h } from "./dom.js";
+import { Play } from "./play.js";
+import { showStart } from "./start.js";
+import { language, setLanguage, words } from "./words.js";
+
+const page = document.getElementById("page");
+const switchLanguage = document.getElementById("language");
+
+let source = null;
+let games = null;
+let playing = null;
+
+export function problem(message, again) {
+  return h("div", { class: "problem", role: "alert" }, h("p", {}, message),
+    again ? h("button", { type: "button", onclick: again }, words.goOn) : null);
+}
+
+function dress() {
+  setLanguage(language);
+  switchLanguage.textContent = words.language;
+  switchLanguage.setAttribute("lang", language === "de" ? "en" : "de");
+  switchLanguage.setAttribute("aria-label", words.languageLabel);
+}
+
+async function show() {
+  playing?.leave();
+  playing = null;
+  if (!games) {
+    page.replaceChildren(h("p", { class: "loading", role: "status" }, words.loading));
+    try {
+      games = await source.games();
+    } catch (error) {
+      page.replaceChildren(problem(error.message || words.unreachable, show));
+      return;
+    }
+  }
+  const wanted = fromAddress(location.hash);
+  if (!wanted) {
+    showStart(page, games);
+    return;
+  }
+  const game = games.find((each) => each.name === wanted.name);
+  if (!game || wanted.rest === null) {
+    const message = game ? words.badAddress : words.noSuchGame(wanted.name);
+    showStart(page, games, problem(message));
+    return;
+  }
+  playing = new Play(page, source, game, wanted.rest);
+  await playing.begin();
+}
+
+switchLanguage.addEventListener("click", () => {
+  setLanguage(language === "de" ? "en" : "de");
+  dress();
+  if (playing) playing.inOtherWords();
+  else show();
+  switchLanguage.focus();
+});
+
+addEventListener("hashchange", async () => {
+  if (playing?.isAt(location.hash)) return;
+  await show();
+  page.querySelector("h1")?.focus();
+});
+
+const mode = document.documentElement.dataset.mode;
+source = await import(mode === "folder" ? "./folder.js" : "./server.js");
+dress();
+await show();

@@ -1,0 +1,362 @@
+// What is seen of a game under way. Built once; each change then fills in its parts, and elements
+// that have the focus stay where they are.
+
+import { h, unseen } from "./dom.js";
+import { die } from "./boards.js";
+import { s } from "./dom.js";
+import { past } from "./past.js";
+import { seats } from "./seats.js";
+import { title } from "./start.js";
+import { loadSurface } from "./surface.js";
+import { capital, named, number, small, whole, words } from "./words.js";
+
+export class Panel {
+  constructor(play) {
+    this.play = play;
+    this.tray = h("div", { class: "tray-dice" });
+    this.hadFocus = false;
+    this.news = "";
+  }
+
+  // Once for each language.
+  build() {
+    const { play } = this;
+    const settings = Object.entries(play.parameters)
+      .map(([name, value]) => `${named(name)}: ${Array.isArray(value) ? value.join(", ") : value}`);
+    const button = (text, onclick, cls = "tool") => h("button", { type: "button", class: cls, onclick }, text);
+    const toggle = (text, checked, onchange, help) =>
+      h("label", { class: "toggle", title: help },
+        h("input", { type: "checkbox", role: "switch", checked, onchange: (event) => onchange(event.target.checked) }),
+        h("span", { class: "slide", "aria-hidden": "true" }), text);
+    document.title = `${title(play.game)} · gamedp`;
+    this.heading = h("h1", { tabindex: "-1" }, title(play.game));
+    this.status = h("p", { class: "status", role: "status", tabindex: "-1" });
+    this.board = h("div", { class: "board" });
+    this.trayWords = h("p", { class: "tray-words" });
+    this.trayBox = h("div", { class: "tray", hidden: true }, this.tray, this.trayWords);
+    this.curtain = h("div", { class: "curtain", hidden: true });
+    this.seats = seats(play);
+    this.actions = h("ul", { class: "actions" });
+    this.actionsTitle = h("h2", {}, words.actions);
+    this.basis = h("p", { class: "basis" });
+    this.undo = button(words.undo, () => play.undo());
+    this.hint = button(words.hint, () => this.showHint());
+    this.handToggle = toggle(words.byHand, play.byHand, (on) => play.setByHand(on), words.byHandHelp);
+    this.past = past(play);
+    this.surface = play.game.surface ? loadSurface(play) : null;
+    play.page.replaceChildren(
+      h("div", { class: "play" },
+        h("section", { class: "table" },
+          h("div", { class: "title" }, this.heading,
+            settings.length ? h("p", { class: "rules" }, settings.join(" · ")) : null,
+            h("a", { href: "#", class: "all" }, words.otherGames)),
+          this.status,
+          h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
+          this.seats.element),
+        h("section", { class: "choices" },
+          h("div", { class: "choices-head" }, this.actionsTitle,
+            toggle(words.values, play.values, (on) => play.setValues(on))),
+          this.actions, this.basis,
+          h("div", { class: "tools" }, this.undo, this.hint,
+            button(words.link, () => this.copyLink()),
+            button(words.newGame, () => play.again()), this.handToggle)),
+        this.past.element,
+        this.surface),
+    );
+  }
+
+  paint() {
+    const { play } = this;
+    if (!play.now) return;
+    this.keepFocus();
+    this.curtain.hidden = true;
+    this.paintBoard();
+    this.paintActions();
+    this.seats.paint();
+    this.status.textContent = this.statusWords();
+    this.basis.textContent = play.values ? basisWords(play.now) : "";
+    this.undo.setAttribute("aria-disabled", String(play.cursor === 0));
+    this.hint.setAttribute("aria-disabled", String(!play.isPersonsTurn));
+    this.handToggle.hidden = !play.now.actions.some((each) => each.chance.length > 1) && !this.sawChance;
+    if (!this.handToggle.hidden) this.sawChance = true;
+    this.giveFocus();
+  }
+
+  paintPast() {
+    this.past.paint();
+    this.seats.paint();
+  }
+
+  statusWords() {
+    const { play } = this;
+    const { now } = play;
+    const parts = [];
+    if (play.isLive && now.played) {
+      const { mover, name, outcome_name: brought, probability } = now.played;
+      const what = named(name) + (brought ? `, ${named(brought)}` : "");
+      const isYou = play.nameOf(mover) === words.you;
+      parts.push(isYou ? words.playedYou(what) : words.played(play.nameOf(mover), what));
+      if (!brought && probability < 1) parts.push(words.chance(words.outcomeNumber(now.played.outcome + 1)));
+    }
+    if (!play.isLive) parts.push(words.lookingBack(play.cursor, play.line.actions.length));
+    if (now.over) parts.push(words.over, resultWords(play));
+    else if (play.asking) parts.push(words.chooseOutcome(capital(named(play.asking.name))));
+    else if (play.seats[now.mover] !== "person" && play.isLive) {
+      parts.push(words.thinking(play.nameOf(now.mover)));
+    } else if (play.nameOf(now.mover) === words.you) parts.push(words.yourTurn);
+    else parts.push(words.turnOf(play.nameOf(now.mover)));
+    return parts.join(" ");
+  }
+
+  paintBoard() {
+    const { play } = this;
+    const drawing = play.drawBoard();
+    const open = play.isPersonsTurn && !play.asking;
+    for (const part of drawing.querySelectorAll("[data-action]")) {
+      const action = Number(part.dataset.action);
+      if (!open) continue;
+      part.classList.add("playable");
+      part.addEventListener("click", () => play.act(action));
+      part.addEventListener("pointerenter", () => this.point(action, true));
+      part.addEventListener("pointerleave", () => this.point(action, false));
+    }
+    this.board.replaceChildren(drawing);
+  }
+
+  // Light up an action in the list and on the board.
+  point(action, on) {
+    for (const part of this.play.page.querySelectorAll(`[data-action="${action}"]`)) {
+      part.classList.toggle("pointed", on);
+      const heap = part.closest(".heap");
+      if (heap) {
+        for (const match of heap.querySelectorAll(".match:not(.gone)")) {
+          const isTaken = Number(match.dataset.place) >= Number(part.dataset.place);
+          match.classList.toggle("pointed", on && isTaken);
+        }
+      }
+    }
+  }
+
+  paintActions() {
+    const { play } = this;
+    const items = play.asking ? this.outcomeItems() : this.actionItems();
+    // Buttons are used again, so that the one that has the focus keeps it.
+    const old = [...this.actions.children];
+    items.forEach((item, n) => {
+      if (!old[n]) {
+        this.actions.append(item);
+        return;
+      }
+      const [from, to] = [item.firstChild, old[n].firstChild];
+      if (to.matches("button") && from.matches("button")) {
+        for (const { name } of [...to.attributes]) if (!from.hasAttribute(name)) to.removeAttribute(name);
+        for (const { name, value } of from.attributes) to.setAttribute(name, value);
+        to.replaceChildren(...from.childNodes);
+        to.onclick = from.onclick;
+        to.onpointerenter = from.onpointerenter;
+        to.onpointerleave = from.onpointerleave;
+      } else old[n].replaceWith(item);
+    });
+    old.slice(items.length).forEach((item) => item.remove());
+    this.actions.classList.toggle("with-values", play.values && !play.asking);
+    const mover = play.now.over ? null : play.now.mover;
+    this.actionsTitle.textContent = play.asking ? words.outcomes
+      : mover === null || play.nameOf(mover) === words.you ? words.actions
+        : words.actionsOf(play.nameOf(mover));
+  }
+
+  actionItems() {
+    const { play } = this;
+    const { now } = play;
+    if (now.over) {
+      const again = h("button", { type: "button", class: "action again" }, h("span", { class: "name" }, words.again));
+      again.onclick = () => play.again();
+      return [h("li", {}, again)];
+    }
+    const wholes = now.actions.every((each) => each.number === null || Number.isInteger(Number(each.number)));
+    return now.actions.map((entry) => {
+      const attributes = { type: "button", class: "action", "data-action": entry.action };
+      if (!play.isPersonsTurn) attributes["aria-disabled"] = "true";
+      const button = h("button", attributes, h("span", { class: "name" }, capital(named(entry.name))));
+      if (play.values) button.append(...worth(entry, now.range, wholes));
+      if (play.values && entry.best !== "no") button.classList.add("is-best");
+      button.onclick = () => play.act(entry.action);
+      button.onpointerenter = () => this.point(entry.action, true);
+      button.onpointerleave = () => this.point(entry.action, false);
+      return h("li", {}, button);
+    });
+  }
+
+  outcomeItems() {
+    const { play } = this;
+    return play.asking.chance.filter((each) => each.probability > 0).map((each) => {
+      const text = each.name ? capital(named(each.name)) : capital(words.outcomeNumber(each.outcome + 1));
+      const face = each.view?.kind === "dice" && each.view.faces.length === 1
+        ? s("svg", { viewBox: "0 0 60 60", class: "face", "aria-hidden": "true" }, die(each.view.faces[0])) : null;
+      const button = h("button", { type: "button", class: "action outcome" }, face, h("span", { class: "name" }, text));
+      button.onclick = () => play.enter(each.outcome);
+      return h("li", {}, button);
+    });
+  }
+
+  showChance(played) {
+    if (played) {
+      const brought = played.outcome_name || words.outcomeNumber(played.outcome + 1);
+      this.trayBox.hidden = false;
+      this.trayWords.textContent = capital(named(brought));
+    } else {
+      this.tray.replaceChildren();
+      this.trayWords.textContent = "";
+    }
+  }
+
+  showHint() {
+    const { play } = this;
+    if (!play.isPersonsTurn) return;
+    const best = play.best();
+    const names = best.map((each) => capital(named(each.name)));
+    const isKnown = play.now.value !== null && best.length > 0;
+    this.status.textContent = !isKnown ? words.hintNone
+      : best.length === play.now.actions.length && best.length > 1 ? words.hintAll
+        : words.hintBest(names.join(", "));
+    const button = [...this.actions.querySelectorAll("button")]
+      .find((each) => Number(each.dataset.action) === best[0]?.action);
+    button?.classList.add("hinted");
+  }
+
+  async copyLink() {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.status.textContent = words.linkCopied;
+    } catch {
+      this.status.textContent = words.linkShown;
+    }
+  }
+
+  // Progress and trouble, over the board.
+
+  wait() {
+    this.cover(h("p", {}, `${words.loading} …`));
+  }
+
+  progress(news) {
+    const known = news.total && news.done !== null;
+    const share = known ? { max: news.total, value: Math.min(news.done, news.total) } : {};
+    const text = words.phase[news.phase] ?? words.phase.solve;
+    const seconds = number(Math.round(news.seconds * 10) / 10, { digits: 1 });
+    if (!this.bar?.isConnected) {
+      this.bar = h("progress", { "aria-label": text });
+      this.phase = h("p", { class: "phase" });
+      this.seconds = h("p", { class: "seconds" });
+      const stop = h("button", { type: "button", class: "tool", onclick: () => this.play.stop() }, words.stop);
+      this.cover(this.phase, this.bar, this.seconds, stop);
+    }
+    if (this.phase.textContent !== text) this.phase.textContent = text;
+    this.bar.setAttribute("aria-label", text);
+    for (const name of ["max", "value"]) {
+      if (name in share) this.bar.setAttribute(name, share[name]);
+      else this.bar.removeAttribute(name);
+    }
+    this.seconds.textContent = words.seconds(seconds);
+  }
+
+  cover(...what) {
+    this.curtain.hidden = false;
+    this.curtain.replaceChildren(h("div", { class: "curtain-box" }, ...what));
+  }
+
+  ready() {
+    if (!this.curtain.querySelector(".problem")) this.clear();
+  }
+
+  clear() {
+    if (this.curtain.contains(document.activeElement)) this.heading.focus();
+    this.curtain.hidden = true;
+    this.curtain.replaceChildren();
+  }
+
+  fail(message, again) {
+    this.keepFocus();
+    const go = again ? h("button", { type: "button", class: "tool", onclick: again }, words.goOn) : null;
+    this.curtain.hidden = false;
+    this.curtain.replaceChildren(h("div", { class: "curtain-box problem", role: "alert" }, h("p", {}, message), go));
+    this.status.textContent = "";
+    go?.focus();
+  }
+
+  // The focus stays on the actions, and is never lost.
+
+  keepFocus() {
+    if (this.actions.contains(document.activeElement)) this.hadFocus = true;
+  }
+
+  giveFocus() {
+    const isLost = document.activeElement === document.body || document.activeElement === null;
+    if (this.hadFocus && !this.actions.contains(document.activeElement)) {
+      (this.actions.querySelector("button") ?? this.status).focus();
+    } else if (isLost) this.heading.focus();
+    this.hadFocus = false;
+  }
+
+  focusActions() {
+    (this.actions.querySelector("button") ?? this.status).focus();
+  }
+
+  focusOutcomes() {
+    this.focusActions();
+  }
+}
+
+// The value of an action: a bar, a star, the number, and bounds where they are wide.
+function worth(entry, range, wholes) {
+  const isKnown = entry.number !== null;
+  const star = { certain: "★", possible: "☆", no: "" }[isKnown ? entry.best : "no"];
+  const text = isKnown
+    ? (entry.relation === "=" ? "" : `${entry.relation} `) + (wholes ? number(entry.number) : fixed(entry.number)) : "–";
+  const bar = h("span", { class: "bar", "aria-hidden": "true" });
+  if (isKnown && range) {
+    const [low, high] = range.map(Number);
+    const share = high > low ? (Number(entry.number) - low) / (high - low) : 0;
+    const full = h("span", { class: "bar-full" });
+    full.style.width = `${100 * Math.max(0, Math.min(1, share))}%`;
+    bar.append(full);
+  }
+  const words_ = entry.best === "certain" ? words.best : entry.best === "possible" ? words.maybeBest
+    : entry.loss ? words.worse(fixed(entry.loss)) : "";
+  const isWide = isKnown && !wholes && Number(entry.upper) - Number(entry.lower) > 1e-4;
+  const bounds = isWide ? `${fixed(entry.lower)} … ${fixed(entry.upper)}` : "";
+  const loss = isKnown && entry.best === "no" && entry.loss ? `−${wholes ? number(entry.loss) : fixed(entry.loss)}` : "";
+  return [
+    h("span", { class: "star", "aria-hidden": "true" }, star), bar,
+    h("span", { class: "number", "data-number": isKnown ? entry.number : null }, text),
+    h("span", { class: "more", "aria-hidden": loss && !bounds ? "true" : null }, bounds || loss),
+    words_ ? unseen(`, ${words_}`) : null,
+  ].filter(Boolean);
+}
+
+const fixed = (value) => number(value, { fixed: true });
+
+function basisWords(now) {
+  const { kind, states, why, depth, width } = now.basis;
+  if (kind === "none" || now.value === null) return now.over ? "" : words.basisNone;
+  if (kind === "search") {
+    return why === "proven" || why === "exact" ? words.basisSearchProven(depth) : words.basisSearch(depth);
+  }
+  if (why === "exact") return words.basisExact(whole(states));
+  if (why === "proven") return width ? words.basisProven(whole(states), small(width)) : words.basisExact(whole(states));
+  if (why === "equilibrium") return words.basisEquilibrium(whole(states));
+  return words.basisUnproven;
+}
+
+export function resultWords(play) {
+  const payoffs = play.now.payoffs?.map(Number);
+  if (!payoffs) return "";
+  if (payoffs.length === 1) return words.got(number(payoffs[0]));
+  const most = Math.max(...payoffs);
+  const winners = payoffs.flatMap((payoff, n) => (payoff === most ? [n] : []));
+  if (winners.length === payoffs.length) return words.draw;
+  const [you] = play.people.length === 1 ? play.people : [null];
+  if (winners.length === 1 && winners[0] === you) return words.wonYou;
+  if (you !== null && !winners.includes(you) && payoffs.length === 2) return words.lostYou;
+  return winners.map((winner) => words.won(play.nameOf(winner))).join(" ");
+}

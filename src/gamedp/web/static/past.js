@@ -1,0 +1,93 @@
+// The game so far: the curve of its values, every ply with choice and luck told apart, and the report.
+
+import { chart } from "./chart.js";
+import { h, unseen } from "./dom.js";
+import { capital, named, number, words } from "./words.js";
+
+const TINY = 5e-5; // below what is shown
+
+export function past(play) {
+  const picture = h("div", { class: "chart-box" });
+  const list = h("ol", { class: "plies" });
+  const note = h("p", { class: "note" });
+  const report = h("div", { class: "report", hidden: true });
+  const go = (ply) => play.look(Math.max(0, Math.min(play.line.actions.length, ply)));
+  const arrow = (sign, name, to) =>
+    h("button", { type: "button", class: "tool arrow", "aria-label": name, title: name, onclick: () => go(to()) }, sign);
+  const arrows = h("div", { class: "arrows" },
+    arrow("⏮", words.first, () => 0),
+    arrow("◀", words.back, () => play.cursor - 1),
+    arrow("▶", words.forward, () => play.cursor + 1),
+    arrow("⏭", words.last, () => play.line.actions.length));
+  const element = h("section", { class: "past" },
+    h("div", { class: "past-head" }, h("h2", {}, words.history), arrows),
+    picture, report, note, list);
+
+  function paint() {
+    const known = play.past;
+    const isShown = play.values || play.now?.over;
+    const eye = play.eye;
+    const shown = isShown ? known : null;
+    picture.replaceChildren(...chart(shown, {
+      eye, many: play.seats.length > 2, range: play.now?.range, cursor: play.cursor,
+      who: play.nameOf(eye), go,
+    }));
+    const plies = known?.plies ?? [];
+    note.textContent = plies.length === 0 ? words.historyEmpty
+      : known.kind === "none" ? words.historySearch : "";
+    list.replaceChildren(...plies.map((ply) => h("li", {}, row(play, ply, isShown, go))));
+    const isOver = Boolean(play.now?.over) && play.isLive && known?.over && known.kind !== "none";
+    report.hidden = !isOver;
+    report.replaceChildren(...(isOver ? reportOf(play, known, go) : []));
+    const here = list.querySelector("[aria-current]");
+    if (here) list.scrollTop = here.offsetTop - list.clientHeight / 2;
+  }
+
+  paint();
+  return { element, paint };
+}
+
+function row(play, ply, isShown, go) {
+  const what = capital(named(ply.name)) + (ply.outcome_name ? `, ${named(ply.outcome_name)}` : "");
+  const who = play.nameOf(ply.mover);
+  const parts = [
+    h("span", { class: "ply-number" }, String(ply.ply + 1)),
+    h("span", { class: `sign sign-${ply.mover}`, "aria-hidden": "true" }),
+    unseen(`${who}: `), h("span", { class: "ply-name" }, what),
+  ];
+  if (isShown && ply.choice !== null) {
+    parts.push(part(ply.choice, words.choice, "choice", ply.mistake), part(ply.luck, words.luck, "luck"));
+  }
+  const at = ply.ply + 1;
+  return h("button", {
+    type: "button", class: `ply${ply.mistake && isShown ? " is-mistake" : ""}`, onclick: () => go(at),
+    "aria-current": at === play.cursor ? "step" : null,
+  }, ...parts);
+}
+
+function part(value, name, kind, isMistake = false) {
+  const isSome = Math.abs(value) >= TINY || isMistake;
+  return h("span", { class: `part part-${kind}${isMistake ? " is-mistake" : ""}` },
+    ...(isSome ? [unseen(`, ${name} `), number(value, { sign: true })] : []));
+}
+
+function reportOf(play, known, go) {
+  const rows = known.players.map((each) =>
+    h("tr", {}, h("th", { scope: "row" }, play.nameOf(each.player)),
+      h("td", {}, String(each.choices)), h("td", {}, String(each.mistakes)),
+      h("td", {}, number(each.cost)), h("td", {}, number(each.luck, { sign: true }))));
+  const heads = [words.reportWho, words.reportChoices, words.reportMistakes, words.reportCost, words.reportLuck];
+  const mistakes = known.mistakes.map((n) => {
+    const ply = known.plies[n];
+    const line = words.mistakeLine(ply.ply + 1, play.nameOf(ply.mover), capital(named(ply.name)), capital(named(ply.best_name)));
+    return h("li", {}, h("button", { type: "button", class: "ply", onclick: () => go(ply.ply) },
+      h("span", { class: "ply-name" }, line), h("span", { class: "part part-choice is-mistake" }, number(ply.choice))));
+  });
+  return [
+    h("h3", {}, words.report),
+    h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((head) => h("th", { scope: "col" }, head)))),
+      h("tbody", {}, ...rows)),
+    mistakes.length ? h("h4", {}, words.mistakesList) : h("p", {}, words.noMistakes),
+    mistakes.length ? h("ol", { class: "plies mistakes" }, ...mistakes) : null,
+  ].filter(Boolean);
+}

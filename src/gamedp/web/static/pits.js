@@ -1,0 +1,143 @@
+// A board of pits, and stones sown one by one.
+
+import { s, pause } from "./dom.js";
+import { named, words } from "./words.js";
+
+const [CELL, STORE, ROW] = [92, 92, 104];
+const GOLDEN = Math.PI * (3 - Math.sqrt(5));
+const SHOWN = 24; // stones drawn in a pit; more are only counted
+
+const nameOf = (view, row) => named(view.names[row] ?? words.row(row + 1));
+
+export function pitsInWords(view) {
+  return view.rows
+    .map((row, n) => words.pitWords(nameOf(view, n), row.join(", "), view.stores[n]))
+    .join("; ");
+}
+
+// Where everything lies: the middle of each pit and store, by the keys "row,place" and "store,row".
+function places(view) {
+  const columns = view.rows[0]?.length ?? 0;
+  const two = view.rows.length === 2;
+  const found = new Map();
+  view.rows.forEach((row, y) => {
+    row.forEach((_, x) => {
+      found.set(`${y},${x}`, [(two ? STORE : 0) + (x + 0.5) * CELL, (y + 0.5) * ROW]);
+    });
+    const side = two && y === 0 ? STORE / 2 : (two ? STORE : 0) + columns * CELL + STORE / 2;
+    found.set(`store,${y}`, [side, two ? ROW : (y + 0.5) * ROW]);
+  });
+  return { found, width: columns * CELL + STORE * (two ? 2 : 1), height: view.rows.length * ROW, two };
+}
+
+function stones(count, radius) {
+  const group = s("g", { class: "stones" });
+  const drawn = Math.min(count, SHOWN);
+  for (let n = 0; n < drawn; n++) {
+    const away = drawn === 1 ? 0 : (radius - 9) * Math.sqrt((n + 0.5) / Math.max(drawn, 5));
+    group.append(s("circle", {
+      class: `stone tone-${(n * 7) % 3}`,
+      cx: away * Math.cos(n * GOLDEN), cy: away * Math.sin(n * GOLDEN), r: drawn > 14 ? 5.5 : 7.5,
+    }));
+  }
+  return group;
+}
+
+function content(group, count, radius, below) {
+  const label = s("text", { class: "count", x: 0, y: below });
+  label.textContent = String(count);
+  group.querySelector(".content")?.remove();
+  group.append(s("g", { class: "content" }, stones(count, radius), label));
+}
+
+export function drawPits(view, spots) {
+  const { found, width, height, two } = places(view);
+  const drawing = s("svg", { viewBox: `-6 -6 ${width + 12} ${height + 12}` },
+    s("rect", { class: "wood", x: -4, y: -4, width: width + 8, height: height + 8, rx: 34 }));
+  view.rows.forEach((row, y) => {
+    row.forEach((count, x) => {
+      const key = `${y},${x}`;
+      const [cx, cy] = found.get(key);
+      const pit = s("g", { class: `pit owner-${y}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
+        s("circle", { class: "hollow", r: 36 }));
+      content(pit, count, 32, 54);
+      const action = spots.get(key);
+      if (action !== undefined) pit.setAttribute("data-action", action);
+      drawing.append(pit);
+    });
+    const key = `store,${y}`;
+    const [cx, cy] = found.get(key);
+    const half = two ? height / 2 - 22 : 34;
+    const store = s("g", { class: `pit store owner-${y}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
+      s("rect", { class: "hollow", x: -30, y: -half, width: 60, height: 2 * half, rx: 30 }));
+    content(store, view.stores[y], 30, half + 18);
+    drawing.append(store);
+  });
+  return drawing;
+}
+
+// The keys in the order of sowing, against the clock; the stores of others are left out.
+function ring(view, row) {
+  const columns = view.rows[0].map((_, x) => x);
+  if (view.rows.length === 2) {
+    const round = [
+      ...columns.map((x) => `1,${x}`), "store,1", ...columns.toReversed().map((x) => `0,${x}`), "store,0",
+    ];
+    return round.filter((key) => key !== `store,${1 - row}`);
+  }
+  return view.rows.flatMap((_, y) => [
+    ...columns.map((x) => `${y},${x}`), ...(y === row ? [`store,${y}`] : []),
+  ]);
+}
+
+const countAt = (view, key) => {
+  const [row, place] = key.split(",");
+  return row === "store" ? view.stores[place] : view.rows[row][place];
+};
+
+// `frame` shows the new position; show the old one again, sow, and let the rest follow.
+export async function sow(frame, before, after, action) {
+  const spot = before.spots.find((each) => each.action === action);
+  if (!spot) return;
+  const [row, place] = spot.place;
+  const from = `${row},${place}`;
+  const { found, two } = places(before);
+  const half = two ? (before.rows.length * ROW) / 2 - 22 : 34;
+  const groups = new Map([...frame.querySelectorAll("[data-key]")].map((g) => [g.dataset.key, g]));
+  const drawing = frame.querySelector("svg");
+  const show = (key, count) => {
+    const isStore = key.startsWith("store");
+    content(groups.get(key), count, isStore ? 30 : 32, isStore ? half + 18 : 54);
+  };
+  const held = new Map([...groups.keys()].map((key) => [key, countAt(before, key)]));
+  for (const [key, count] of held) show(key, count);
+  let hand = held.get(from);
+  const step = Math.max(30, Math.min(110, 900 / Math.max(hand, 1)));
+  show(from, 0);
+  held.set(from, 0);
+  const round = ring(before, row);
+  const [x0, y0] = found.get(from);
+  for (let at = round.indexOf(from) + 1; hand > 0; hand--, at++) {
+    const key = round[at % round.length];
+    const [x, y] = found.get(key);
+    const stone = s("circle", { class: "stone flying", r: 7.5 });
+    drawing.append(stone);
+    stone.animate(
+      [
+        { transform: `translate(${x0}px, ${y0 - 8}px)` },
+        { transform: `translate(${(x + x0) / 2}px, ${Math.min(y, y0) - 46}px)`, offset: 0.5 },
+        { transform: `translate(${x}px, ${y - 8}px)` },
+      ],
+      { duration: 2.2 * step, easing: "ease-in-out", fill: "forwards" },
+    ).finished.then(() => {
+      stone.remove();
+      held.set(key, held.get(key) + 1);
+      show(key, held.get(key));
+    });
+    await pause(step);
+  }
+  await pause(2.2 * step + 60);
+  const different = [...held].filter(([key, count]) => countAt(after, key) !== count);
+  if (different.length) await pause(220); // a capture, or a chain: seen as one step
+  for (const key of groups.keys()) show(key, countAt(after, key));
+}

@@ -1,0 +1,81 @@
+// The games that there are, each with its parameters.
+
+import { toAddress } from "./address.js";
+import { h } from "./dom.js";
+import { draw } from "./boards.js";
+import { capital, named, words } from "./words.js";
+
+// A small picture for games whose board is known; others have their first letter.
+const ICONS = {
+  wubbel: { kind: "dice", faces: [5, 2], kept: [], spots: [] },
+  kniffel: { kind: "dice", faces: [6, 6, 6], kept: [], spots: [] },
+  matches: { kind: "heaps", counts: [7], spots: [] },
+  nim: { kind: "heaps", counts: [3, 5, 7], spots: [] },
+  mancala: { kind: "pits", rows: [[3, 3, 3], [3, 3, 3]], stores: [0, 0], names: [], spots: [] },
+};
+
+export const title = (game) => capital(game.name.replaceAll("_", " ").replaceAll("-", " "));
+
+export function showStart(page, games, trouble = null) {
+  document.title = "gamedp";
+  page.replaceChildren(
+    h("div", { class: "start" },
+      h("h1", { tabindex: "-1" }, words.startTitle),
+      h("p", { class: "lead" }, words.startLead),
+      trouble,
+      games.length ? h("ul", { class: "games" }, ...games.map(offer)) : h("p", {}, words.noGames)),
+  );
+}
+
+function offer(game) {
+  const fields = game.fixed ? [] : game.parameters.filter((each) => each.kind !== "other");
+  const icon = h("div", { class: "icon", "aria-hidden": "true" });
+  if (game.name in ICONS) {
+    const picture = draw(ICONS[game.name], "", {});
+    picture.removeAttribute("role");
+    picture.removeAttribute("aria-label");
+    icon.append(picture);
+  } else icon.append(h("span", { class: "letter" }, title(game).slice(0, 1)));
+  const form = h("form", {
+    onsubmit: (event) => {
+      event.preventDefault();
+      const given = {};
+      for (const field of fields) {
+        const value = read(field, form.elements[field.name]);
+        if (JSON.stringify(value) !== JSON.stringify(field.default)) given[field.name] = value;
+      }
+      location.hash = toAddress(game.name, Object.keys(given).length ? { p: given } : {});
+    },
+  },
+    fields.length ? h("details", {}, h("summary", {}, words.settings),
+      h("div", { class: "fields" }, ...fields.map((field) => input(game, field)))) : null,
+    h("button", { class: "go", type: "submit", "aria-label": words.playNamed(title(game)) }, words.play));
+  return h("li", { class: "offer" }, icon,
+    h("div", { class: "offer-text" },
+      h("h2", {}, title(game), " ", h("small", {}, words.players(game.players))),
+      h("p", { lang: "en" }, game.title)), form);
+}
+
+function input(game, field) {
+  const id = `set-${game.name}-${field.name}`;
+  const about = `${id}-about`;
+  const common = { id, name: field.name, "aria-describedby": field.about ? about : null };
+  const value = Array.isArray(field.default) ? field.default.join(", ") : field.default;
+  const element = {
+    bool: () => h("input", { ...common, type: "checkbox", checked: field.default === true }),
+    int: () => h("input", { ...common, type: "number", step: 1, value, required: true }),
+    float: () => h("input", { ...common, type: "number", step: "any", value, required: true }),
+  }[field.kind]?.() ?? h("input", { ...common, type: "text", value: value ?? "", spellcheck: "false" });
+  return h("div", { class: `field field-${field.kind}` },
+    h("label", { for: id }, capital(named(field.name))), element,
+    field.about ? h("p", { class: "about", id: about, lang: "en" }, field.about) : null);
+}
+
+function read(field, element) {
+  if (field.kind === "bool") return element.checked;
+  if (field.kind === "int" || field.kind === "float") return Number(element.value);
+  if (field.kind === "ints") {
+    return element.value.split(/[\s,;]+/).filter((part) => part !== "").map(Number);
+  }
+  return element.value === "" && field.default === null ? null : element.value;
+}

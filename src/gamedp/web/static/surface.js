@@ -1,0 +1,216 @@
+// Where the decision changes, as a surface over two parts of the position: drawn on a canvas from
+// the back to the front, turned by mouse and arrow keys; and as a slice and a table.
+
+import { h } from "./dom.js";
+import { capital, named, words } from "./words.js";
+
+const NEVER = -1;
+const NOT_THERE = -2;
+
+function read(buffer) {
+  const [x0, nx, y0, ny, z0, z1] = new Int32Array(buffer, 0, 6);
+  const count = nx * ny;
+  const view = new DataView(buffer);
+  const heights = new Int16Array(count);
+  const tops = new Int16Array(count);
+  const reached = new Uint8Array(buffer, 24 + 8 * count, count);
+  for (let n = 0; n < count; n++) {
+    heights[n] = view.getInt16(24 + 2 * n, true);
+    tops[n] = view.getInt16(24 + 2 * (count + n), true);
+  }
+  return { x0, nx, y0, ny, z0, z1, heights, tops, reached };
+}
+
+export function loadSurface(play) {
+  const { x, y, z, action } = play.game.surface;
+  const body = h("div", { class: "surface-body" });
+  const box = h("details", { class: "surface" }, h("summary", {}, h("h2", {}, words.surface)), body);
+  let begun = false;
+  box.addEventListener("toggle", async () => {
+    if (!box.open || begun) return;
+    begun = true;
+    body.replaceChildren(h("p", { role: "status" }, `${words.loading} …`));
+    try {
+      const query = { x, y, z, action, parameters: JSON.stringify(play.parameters) };
+      const data = read(await play.source.surface(play.game.name, query));
+      body.replaceChildren(...show(data, { x, y, z, name: nameOf(play, action) }));
+    } catch (error) {
+      begun = false;
+      body.replaceChildren(h("p", { class: "problem", role: "alert" }, error.message || words.unreachable));
+    }
+  });
+  return box;
+}
+
+function nameOf(play, action) {
+  for (const position of play.positions.values()) {
+    const found = position.actions.find((each) => each.action === action);
+    if (found) return capital(named(found.name));
+  }
+  return play.game.name === "wubbel" ? capital(named("SAVE")) : String(action);
+}
+
+function show(data, { x, y, z, name }) {
+  const names = { x: named(x), y: named(y), z: named(z) };
+  const lead = words.surfaceLead(name, names.z, names.x, names.y);
+  const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": `${lead} ${words.surfaceTurn}` });
+  const where = { turn: -0.7, tilt: 0.6, slice: Math.floor(data.ny / 2) };
+  const picture = () => paint(canvas, data, where, names);
+  let dragged = null;
+  canvas.addEventListener("pointerdown", (event) => {
+    dragged = [event.clientX, event.clientY];
+    canvas.setPointerCapture(event.pointerId);
+  });
+  canvas.addEventListener("pointerup", () => (dragged = null));
+  canvas.addEventListener("pointermove", (event) => {
+    if (!dragged) return;
+    turn((event.clientX - dragged[0]) / 140, (event.clientY - dragged[1]) / 160);
+    dragged = [event.clientX, event.clientY];
+  });
+  const steps = { ArrowLeft: [-0.12, 0], ArrowRight: [0.12, 0], ArrowUp: [0, -0.08], ArrowDown: [0, 0.08] };
+  canvas.addEventListener("keydown", (event) => {
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    turn(...steps[event.key]);
+  });
+  function turn(around, over) {
+    where.turn += around;
+    where.tilt = Math.max(0.12, Math.min(1.45, where.tilt + over));
+    picture();
+  }
+  new ResizeObserver(picture).observe(canvas);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", picture);
+
+  const label = h("label", { for: "surface-slice" });
+  const slider = h("input", {
+    id: "surface-slice", type: "range", min: data.y0, max: data.y0 + data.ny - 1, value: data.y0 + where.slice,
+  });
+  const table = h("div", { class: "surface-table", tabindex: "0", role: "region", "aria-label": words.surfaceTable });
+  function cut() {
+    where.slice = Number(slider.value) - data.y0;
+    label.textContent = words.surfaceSlice(`${names.y} ${slider.value}`);
+    const columns = Array.from({ length: data.nx }, (_, n) => n)
+      .filter((n) => data.heights[n * data.ny + where.slice] !== NOT_THERE);
+    const cell = (n) => {
+      const at = n * data.ny + where.slice;
+      const text = data.heights[at] === NEVER ? words.never : String(data.heights[at]);
+      return h("td", { class: data.reached[at] ? null : "unreached" }, text);
+    };
+    table.replaceChildren(h("table", {},
+      h("tbody", {},
+        h("tr", {}, h("th", { scope: "row" }, capital(names.x)), ...columns.map((n) => h("td", {}, String(data.x0 + n)))),
+        h("tr", {}, h("th", { scope: "row" }, capital(names.z)), ...columns.map(cell)))));
+    picture();
+  }
+  slider.addEventListener("input", cut);
+  cut();
+  const key = (kind, text) => h("span", { class: "key" }, h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), text);
+  return [
+    h("p", {}, lead), canvas,
+    h("p", { class: "legend" }, key("reached", words.surfaceReached), key("unreached", words.surfaceUnreached),
+      key("never", words.surfaceNever(name))),
+    h("p", { class: "note" }, words.surfaceTurn),
+    h("div", { class: "slice" }, label, slider), h("h3", {}, words.surfaceTable), table,
+  ];
+}
+
+function paint(canvas, data, where, names) {
+  const width = canvas.clientWidth;
+  if (!width) return;
+  const height = Math.min(460, Math.max(260, width * 0.66));
+  const ratio = devicePixelRatio || 1;
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const pen = canvas.getContext("2d");
+  pen.scale(ratio, ratio);
+  const style = getComputedStyle(canvas);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  const [sine, cosine] = [Math.sin(where.turn), Math.cos(where.turn)];
+  const [up, flat] = [Math.cos(where.tilt), Math.sin(where.tilt)];
+  const size = Math.min(width * 0.62, height * 0.92);
+  const span = Math.max(data.z1 - data.z0, 1);
+  const place = (x, y, z) => {
+    const [u, v] = [x / Math.max(data.nx - 1, 1) - 0.5, y / Math.max(data.ny - 1, 1) - 0.5];
+    const [across, deep] = [u * cosine - v * sine, u * sine + v * cosine];
+    const rise = ((z - data.z0) / span - 0.4) * 0.62;
+    return [width / 2 + across * size, height / 2 + (deep * flat - rise * up) * size, deep];
+  };
+  axes(pen, data, place, names, colour, sine, cosine);
+  const kindOf = (at) => (data.heights[at] === NEVER ? "never" : data.reached[at] ? "reached" : "unreached");
+  const z = (at) => (data.heights[at] === NEVER ? data.tops[at] : data.heights[at]);
+  const cells = [];
+  for (let i = 0; i + 1 < data.nx; i++) {
+    for (let j = 0; j + 1 < data.ny; j++) {
+      const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
+      const places = corners.map(([a, b]) => a * data.ny + b);
+      if (places.some((at) => data.heights[at] === NOT_THERE)) continue;
+      const points = corners.map(([a, b], n) => place(a, b, z(places[n])));
+      const deep = points.reduce((sum, point) => sum + point[2], 0);
+      const mean = places.reduce((sum, at) => sum + z(at), 0) / 4;
+      cells.push({ points, deep, kind: kindOf(places[0]), light: (mean - data.z0) / span, slice: j === where.slice });
+    }
+  }
+  cells.sort((one, other) => one.deep - other.deep);
+  pen.lineWidth = 0.6;
+  for (const { points, kind, light, slice } of cells) {
+    pen.beginPath();
+    points.forEach(([px, py], n) => (n ? pen.lineTo(px, py) : pen.moveTo(px, py)));
+    pen.closePath();
+    pen.fillStyle = `color-mix(in srgb, ${colour(`--surface-${kind}`)} ${Math.round(45 + 55 * light)}%, ${colour("--card")})`;
+    pen.strokeStyle = slice ? colour("--ink") : colour("--surface-line");
+    pen.lineWidth = slice ? 1.4 : 0.5;
+    pen.fill();
+    pen.stroke();
+  }
+}
+
+function axes(pen, data, place, names, colour, sine, cosine) {
+  const [right, back] = [data.nx - 1, data.ny - 1];
+  // The edges of the floor that are nearest to the eye bear the numbers.
+  const nearY = cosine > 0 ? back : 0;
+  const nearX = sine > 0 ? right : 0;
+  const floor = [[0, 0], [right, 0], [right, back], [0, back]].map(([x, y]) => place(x, y, data.z0));
+  pen.strokeStyle = colour("--rule");
+  pen.lineWidth = 1;
+  pen.beginPath();
+  floor.forEach(([x, y], n) => (n ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+  pen.closePath();
+  pen.stroke();
+  pen.fillStyle = colour("--quiet");
+  pen.font = "13px system-ui, sans-serif";
+  pen.textBaseline = "middle";
+  const middle = place(right / 2, back / 2, data.z0);
+  const label = (text, [x, y], away = 16) => {
+    const [dx, dy] = [x - middle[0], y - middle[1]];
+    const length = Math.hypot(dx, dy) || 1;
+    pen.textAlign = Math.abs(dx) < 20 ? "center" : dx > 0 ? "left" : "right";
+    pen.fillText(text, x + (dx / length) * away, y + (dy / length) * away);
+  };
+  const ticks = (first, count) => {
+    const step = [1, 2, 5, 10, 20, 25, 50, 100, 200, 500].find((each) => count / each <= 5) ?? 1000;
+    const found = [];
+    for (let value = Math.ceil(first / step) * step; value < first + count; value += step) found.push(value);
+    return found;
+  };
+  for (const value of ticks(data.x0, data.nx)) label(String(value), place(value - data.x0, nearY, data.z0));
+  for (const value of ticks(data.y0, data.ny)) label(String(value), place(nearX, value - data.y0, data.z0));
+  pen.fillStyle = colour("--ink");
+  label(names.x, place(right / 2, nearY, data.z0), 40);
+  label(names.y, place(nearX, back / 2, data.z0), 40);
+  const pole = [nearX === 0 ? right : 0, nearY];
+  const [foot, top] = [place(...pole, data.z0), place(...pole, data.z1)];
+  pen.beginPath();
+  pen.moveTo(foot[0], foot[1]);
+  pen.lineTo(top[0], top[1]);
+  pen.stroke();
+  pen.textAlign = foot[0] > middle[0] ? "left" : "right";
+  const side = foot[0] > middle[0] ? 8 : -8;
+  for (const value of ticks(data.z0, data.z1 - data.z0 + 1)) {
+    const [x, y] = place(...pole, value);
+    pen.fillStyle = colour("--quiet");
+    pen.fillText(String(value), x + side, y);
+  }
+  pen.fillStyle = colour("--ink");
+  pen.textAlign = "center";
+  pen.fillText(names.z, Math.max(60, Math.min(top[0], pen.canvas.clientWidth - 60)), Math.max(10, top[1] - 16));
+}

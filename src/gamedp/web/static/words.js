@@ -1,0 +1,351 @@
+// All words of the page, in English and in German: the same keys in both.
+
+const EN = {
+  language: "Deutsch",
+  languageLabel: "Diese Seite auf Deutsch",
+  startTitle: "Play against the perfect player",
+  startLead:
+    "Games solved to the end, with proven values: see what every action is worth, and afterwards what was luck and what was choice.",
+  players: (n) => (n === 1 ? "for one" : `for ${n}`),
+  play: "Play",
+  playNamed: (name) => `Play ${name}`,
+  settings: "Rules",
+  fixed: "The rules of this game are fixed.",
+  noGames: "This server offers no games.",
+  player: (n) => `Player ${n}`,
+  you: "You",
+  person: "Person",
+  solution: "Perfect player",
+  search: "Looks ahead",
+  random: "Random",
+  mistaken: "Errs at times",
+  seatOf: (who) => `Who plays for ${who}`,
+  depthOf: (who) => `Plies that ${who} looks ahead`,
+  chanceOf: (who) => `How often ${who} errs, in percent`,
+  plies: "plies",
+  percent: "%",
+  actions: "Actions",
+  actionsOf: (who) => `Actions of ${who}`,
+  yourTurn: "Your turn.",
+  turnOf: (who) => `${who} is to move.`,
+  thinking: (who) => `${who} is thinking.`,
+  played: (who, action) => `${who}: ${action}.`,
+  playedYou: (action) => `You: ${action}.`,
+  chance: (what) => `Chance: ${what}.`,
+  chooseOutcome: (action) => `${action}: what has chance brought?`,
+  outcomes: "What chance may bring",
+  outcomeNumber: (n) => `outcome ${n}`,
+  over: "The game is over.",
+  won: (who) => `${who} has won.`,
+  wonYou: "You have won.",
+  lostYou: "You have lost.",
+  draw: "A draw.",
+  got: (number) => `You have got ${number}.`,
+  best: "best",
+  maybeBest: "perhaps best",
+  worse: (number) => `${number} less than the best`,
+  values: "Values",
+  byHand: "Real dice",
+  byHandHelp: "Enter by hand what chance brings",
+  hint: "Hint",
+  undo: "Undo",
+  link: "Copy link",
+  linkCopied: "The link to this position is copied.",
+  linkShown: "The address of this page holds the whole game: copy it.",
+  newGame: "New game",
+  otherGames: "All games",
+  hintBest: (names) => `Best: ${names}.`,
+  hintAll: "All actions are equally good.",
+  hintNone: "Nothing is known of this position.",
+  history: "The game so far",
+  historyEmpty: "Nothing has been played yet.",
+  historySearch: "This game is too large to be solved: there are no values to look back on.",
+  chartLabel: (who, from, to, plies) =>
+    `What ${who} can expect, over ${plies} plies: from ${from} to ${to}.`,
+  choice: "choice",
+  luck: "luck",
+  mistake: "mistake",
+  forced: "forced",
+  first: "To the start",
+  back: "One ply back",
+  forward: "One ply on",
+  last: "To the end",
+  lookingBack: (ply, of) => `Ply ${ply} of ${of}. An action here starts a new branch.`,
+  start: "Start",
+  report: "How it was played",
+  reportWho: "Player",
+  reportChoices: "Choices",
+  reportMistakes: "Mistakes",
+  reportCost: "Cost",
+  reportLuck: "Luck",
+  mistakesList: "Mistakes, the costliest first",
+  noMistakes: "No mistakes: every choice was one of the best.",
+  mistakeLine: (ply, who, did, best) => `Ply ${ply}, ${who}: ${did}, and ${best} was best`,
+  again: "Play again",
+  basisExact: (n) => `Every value is exact: all ${n} positions are solved.`,
+  basisProven: (n, width) => `Proven: all ${n} positions are solved, every value to within ${width}.`,
+  basisEquilibrium: (n) => `Proven for this way of playing: all ${n} positions are solved.`,
+  basisSearch: (depth) => `A search of ${depth} plies: bounds hold, and values are estimates.`,
+  basisSearchProven: (depth) => `Proven by a search of ${depth} plies.`,
+  basisUnproven: "These values are not proven.",
+  basisNone: "Nothing is known of this position.",
+  valueOfMover: "What each player can expect from here on",
+  phase: {
+    wait: "Waiting for a free place",
+    compile: "Compiling the rules",
+    explore: "Finding all positions",
+    solve: "Solving",
+    search: "Looking ahead",
+  },
+  seconds: (n) => `${n} s`,
+  stop: "Stop",
+  stopped: "Stopped.",
+  goOn: "Go on",
+  loading: "Loading",
+  unreachable: "The server cannot be reached.",
+  badAddress: "This link holds no game that can be read.",
+  noSuchGame: (name) => `There is no game called “${name}” here.`,
+  board: "Board",
+  heapWords: (n, count) => `heap ${n}: ${count}`,
+  pitWords: (name, list, store) => `${name}: pits ${list}; store ${store}`,
+  row: (n) => `Row ${n}`,
+  gridWords: (n, list) => `row ${n}: ${list}`,
+  empty: "empty",
+  dieWords: (face, kept) => (kept ? `${face}, stays` : `${face}`),
+  scoreWords: (name, parts, most) => `${name}: ${parts} of ${most}`,
+  surface: "Where the decision changes",
+  surfaceLead: (action, z, x, y) =>
+    `For each ${x} and ${y}: the least ${z} at which the best action is ${action}.`,
+  surfaceNever: (action) => `never ${action}`,
+  surfaceUnreached: "not reached by best play",
+  surfaceReached: "reached by best play",
+  surfaceTurn: "Drag, or use the arrow keys, to turn the picture.",
+  surfaceSlice: (y) => `Slice at ${y}`,
+  surfaceTable: "The slice as a table",
+  surfaceDraw: "Draw",
+  never: "never",
+};
+
+const DE = {
+  language: "English",
+  languageLabel: "This page in English",
+  startTitle: "Spiele gegen den perfekten Spieler",
+  startLead:
+    "Bis zum Ende gelöste Spiele, mit bewiesenen Werten: sieh, was jeder Zug wert ist, und danach, was Glück war und was Wahl.",
+  players: (n) => (n === 1 ? "für einen" : `für ${n}`),
+  play: "Spielen",
+  playNamed: (name) => `${name} spielen`,
+  settings: "Regeln",
+  fixed: "Die Regeln dieses Spiels stehen fest.",
+  noGames: "Dieser Server bietet keine Spiele an.",
+  player: (n) => `Spieler ${n}`,
+  you: "Du",
+  person: "Mensch",
+  solution: "Perfekter Spieler",
+  search: "Rechnet voraus",
+  random: "Zufällig",
+  mistaken: "Irrt manchmal",
+  seatOf: (who) => `Wer für ${who} spielt`,
+  depthOf: (who) => `Wie viele Züge ${who} vorausrechnet`,
+  chanceOf: (who) => `Wie oft ${who} irrt, in Prozent`,
+  plies: "Züge",
+  percent: "%",
+  actions: "Züge",
+  actionsOf: (who) => `Züge von ${who}`,
+  yourTurn: "Du bist am Zug.",
+  turnOf: (who) => `${who} ist am Zug.`,
+  thinking: (who) => `${who} überlegt.`,
+  played: (who, action) => `${who}: ${action}.`,
+  playedYou: (action) => `Du: ${action}.`,
+  chance: (what) => `Zufall: ${what}.`,
+  chooseOutcome: (action) => `${action}: Was hat der Zufall gebracht?`,
+  outcomes: "Was der Zufall bringen kann",
+  outcomeNumber: (n) => `Ausgang ${n}`,
+  over: "Das Spiel ist zu Ende.",
+  won: (who) => `${who} hat gewonnen.`,
+  wonYou: "Du hast gewonnen.",
+  lostYou: "Du hast verloren.",
+  draw: "Unentschieden.",
+  got: (number) => `Du hast ${number} bekommen.`,
+  best: "am besten",
+  maybeBest: "vielleicht am besten",
+  worse: (number) => `${number} weniger als der beste`,
+  values: "Werte",
+  byHand: "Echte Würfel",
+  byHandHelp: "Von Hand eingeben, was der Zufall bringt",
+  hint: "Tipp",
+  undo: "Zurücknehmen",
+  link: "Link kopieren",
+  linkCopied: "Der Link zu dieser Stellung ist kopiert.",
+  linkShown: "Die Adresse dieser Seite enthält das ganze Spiel: kopiere sie.",
+  newGame: "Neues Spiel",
+  otherGames: "Alle Spiele",
+  hintBest: (names) => `Am besten: ${names}.`,
+  hintAll: "Alle Züge sind gleich gut.",
+  hintNone: "Über diese Stellung ist nichts bekannt.",
+  history: "Das Spiel bisher",
+  historyEmpty: "Noch ist nichts gespielt.",
+  historySearch: "Dieses Spiel ist zu groß, um gelöst zu werden: im Rückblick gibt es keine Werte.",
+  chartLabel: (who, from, to, plies) =>
+    `Was ${who} erwarten kann, über ${plies} Züge: von ${from} bis ${to}.`,
+  choice: "Wahl",
+  luck: "Glück",
+  mistake: "Fehler",
+  forced: "erzwungen",
+  first: "Zum Anfang",
+  back: "Einen Zug zurück",
+  forward: "Einen Zug weiter",
+  last: "Zum Ende",
+  lookingBack: (ply, of) => `Zug ${ply} von ${of}. Wer hier zieht, beginnt einen neuen Zweig.`,
+  start: "Anfang",
+  report: "Wie gespielt wurde",
+  reportWho: "Spieler",
+  reportChoices: "Wahlen",
+  reportMistakes: "Fehler",
+  reportCost: "Kosten",
+  reportLuck: "Glück",
+  mistakesList: "Fehler, der teuerste zuerst",
+  noMistakes: "Keine Fehler: jede Wahl war eine der besten.",
+  mistakeLine: (ply, who, did, best) => `Zug ${ply}, ${who}: ${did}, am besten war ${best}`,
+  again: "Noch einmal",
+  basisExact: (n) => `Jeder Wert ist exakt: alle ${n} Stellungen sind gelöst.`,
+  basisProven: (n, width) => `Bewiesen: alle ${n} Stellungen sind gelöst, jeder Wert auf ${width} genau.`,
+  basisEquilibrium: (n) => `Bewiesen für diese Spielweise: alle ${n} Stellungen sind gelöst.`,
+  basisSearch: (depth) => `Eine Suche von ${depth} Zügen: Schranken gelten, Werte sind geschätzt.`,
+  basisSearchProven: (depth) => `Bewiesen durch eine Suche von ${depth} Zügen.`,
+  basisUnproven: "Diese Werte sind nicht bewiesen.",
+  basisNone: "Über diese Stellung ist nichts bekannt.",
+  valueOfMover: "Was jeder von hier an erwarten kann",
+  phase: {
+    wait: "Wartet auf einen freien Platz",
+    compile: "Übersetzt die Regeln",
+    explore: "Findet alle Stellungen",
+    solve: "Löst das Spiel",
+    search: "Rechnet voraus",
+  },
+  seconds: (n) => `${n} s`,
+  stop: "Anhalten",
+  stopped: "Angehalten.",
+  goOn: "Weiter",
+  loading: "Lädt",
+  unreachable: "Der Server ist nicht erreichbar.",
+  badAddress: "Dieser Link enthält kein lesbares Spiel.",
+  noSuchGame: (name) => `Ein Spiel namens „${name}“ gibt es hier nicht.`,
+  board: "Spielbrett",
+  heapWords: (n, count) => `Haufen ${n}: ${count}`,
+  pitWords: (name, list, store) => `${name}: Mulden ${list}; Kalaha ${store}`,
+  row: (n) => `Reihe ${n}`,
+  gridWords: (n, list) => `Zeile ${n}: ${list}`,
+  empty: "leer",
+  dieWords: (face, kept) => (kept ? `${face}, bleibt liegen` : `${face}`),
+  scoreWords: (name, parts, most) => `${name}: ${parts} von ${most}`,
+  surface: "Wo die Entscheidung wechselt",
+  surfaceLead: (action, z, x, y) =>
+    `Zu jedem ${x} und ${y}: das kleinste ${z}, bei dem „${action}“ am besten ist.`,
+  surfaceNever: (action) => `nie ${action}`,
+  surfaceUnreached: "bei bestem Spiel nicht erreicht",
+  surfaceReached: "bei bestem Spiel erreicht",
+  surfaceTurn: "Zum Drehen ziehen oder die Pfeiltasten drücken.",
+  surfaceSlice: (y) => `Schnitt bei ${y}`,
+  surfaceTable: "Der Schnitt als Tabelle",
+  surfaceDraw: "Zeichnen",
+  never: "nie",
+};
+
+const ALL = { en: EN, de: DE };
+
+// What the games call things, in German; English is theirs.
+const NAMES_DE = [
+  [/^first player$/, () => "Spieler 1"],
+  [/^second player$/, () => "Spieler 2"],
+  [/^player (\d+)$/, (n) => `Spieler ${n}`],
+  [/^take (\d+)$/, (n) => `nimm ${n}`],
+  [/^take (\d+) from heap (\d+)$/, (n, heap) => `nimm ${n} von Haufen ${heap}`],
+  [/^pit (\d+)$/, (n) => `Mulde ${n}`],
+  [/^row (\d+), column (\d+)$/, (row, column) => `Zeile ${row}, Spalte ${column}`],
+  [/^column (\d+)$/, (n) => `Spalte ${n}`],
+  [/^ROLL$/, () => "Würfeln"],
+  [/^SAVE$/, () => "Sichern"],
+  [/^a (\d+)$/, (n) => `eine ${n}`],
+  [/^a (\d+), which ends the turn$/, (n) => `eine ${n}, und der Zug ist vorbei`],
+  [/^goal$/, () => "Ziel"],
+  [/^faces$/, () => "Seiten des Würfels"],
+  [/^busts$/, () => "Seiten, die alles kosten"],
+  [/^grace$/, () => "Gnadenpunkt"],
+  [/^matches$/, () => "Streichhölzer"],
+  [/^takes$/, () => "erlaubte Anzahlen"],
+  [/^misere$/, () => "Wer das letzte nimmt, verliert"],
+  [/^heaps$/, () => "Haufen"],
+  [/^pits$/, () => "Mulden"],
+  [/^stones$/, () => "Steine in jeder"],
+  [/^players$/, () => "Spieler"],
+  [/^own$/, () => "eigene Punkte"],
+  [/^opponent$/, () => "Punkte des Gegners"],
+  [/^turn$/, () => "Punkte des Zugs"],
+];
+const NAMES_EN = [
+  [/^first player$/, () => "Player 1"],
+  [/^second player$/, () => "Player 2"],
+  [/^player (\d+)$/, (n) => `Player ${n}`],
+  [/^ROLL$/, () => "Roll"],
+  [/^SAVE$/, () => "Save"],
+  [/^own$/, () => "own points"],
+  [/^opponent$/, () => "opponent’s points"],
+  [/^turn$/, () => "points of the turn"],
+];
+
+const KEY = "gamedp-language";
+
+function stored() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+const wished = stored() ?? navigator.language.slice(0, 2);
+export let language = wished === "de" ? "de" : "en";
+export let words = ALL[language];
+
+export function setLanguage(wanted) {
+  language = wanted in ALL ? wanted : "en";
+  words = ALL[language];
+  document.documentElement.lang = language;
+  try {
+    localStorage.setItem(KEY, language);
+  } catch {
+    // private windows may keep nothing
+  }
+}
+
+export function named(text) {
+  for (const [pattern, made] of language === "de" ? NAMES_DE : NAMES_EN) {
+    const found = pattern.exec(text);
+    if (found) return made(...found.slice(1));
+  }
+  return text;
+}
+
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+// Whole numbers as such, unless `fixed`; others with four decimals; a true minus; in German a comma.
+export const DIGITS = 4;
+
+export function number(value, { sign = false, digits = DIGITS, fixed = false } = {}) {
+  const exact = Number(value);
+  if (Number.isNaN(exact)) return "–";
+  if (!Number.isFinite(exact)) return exact < 0 ? "−∞" : "∞";
+  const size = Math.abs(exact);
+  let text = Number.isInteger(exact) && !fixed ? String(size) : size.toFixed(digits);
+  if (language === "de") text = text.replace(".", ",");
+  const isZero = !/[1-9]/.test(text);
+  return (exact < 0 && !isZero ? "−" : sign && !isZero ? "+" : "") + text;
+}
+
+export const whole = (value) => new Intl.NumberFormat(language).format(value);
+
+export const small = (value) =>
+  value === 0 ? "0" : Number(value).toExponential(0).replace("e", " · 10^").replace("10^-", "10^−");
+
+export const keys = (code) => Object.keys(ALL[code]);

@@ -100,8 +100,7 @@ def shown_position(
     """Return what is to be seen and done in the last position, and what that is worth."""
     rules, state = made.rules, played.states[-1]
     over = played.is_over
-    view = getattr(rules.game, "view", None)
-    shown = to_plain(view(state)) if callable(view) else None
+    shown = to_plain(rules.view(state)) if hasattr(rules.game, "view") else None
     spots = {} if shown is None else {each["action"]: each["place"] for each in shown["spots"]}
     payoffs = played.record().payoffs
     return {
@@ -185,11 +184,13 @@ def chances(made: Made, state: Any, action: int, solution: Solution | None) -> l
         if solution is not None:
             reward = rules.reward(state, action, mover)
             after = plain_number(reward + solution.value(following, mover))
+        seen = rules.outcome_view(state, action, number)
         answers.append(
             {
                 "outcome": number,
                 "probability": float(probability),
                 "name": rules.outcome_name(state, action, number),
+                "view": None if seen is None else to_plain(seen),
                 "number": after,
             }
         )

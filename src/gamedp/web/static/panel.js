@@ -174,12 +174,13 @@ export class Panel {
       return [h("li", {}, again)];
     }
     const wholes = now.actions.every((each) => each.number === null || Number.isInteger(Number(each.number)));
+    const areAlike = now.actions.length > 1 && now.actions.every((each) => each.best !== "no");
     return now.actions.map((entry) => {
       const attributes = { type: "button", class: "action", "data-action": entry.action };
       if (!play.isPersonsTurn) attributes["aria-disabled"] = "true";
       const button = h("button", attributes, h("span", { class: "name" }, capital(named(entry.name))));
       if (play.values) button.append(...worth(entry, now.range, wholes));
-      if (play.values && entry.best !== "no") button.classList.add("is-best");
+      if (play.values && entry.best !== "no" && !areAlike) button.classList.add("is-best");
       button.onclick = () => play.act(entry.action);
       button.onpointerenter = () => this.point(entry.action, true);
       button.onpointerleave = () => this.point(entry.action, false);

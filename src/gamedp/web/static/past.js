@@ -1,7 +1,7 @@
 // The game so far: the curve of its values, every ply with choice and luck told apart, and the report.
 
 import { chart } from "./chart.js";
-import { h, unseen } from "./dom.js";
+import { h, s, unseen } from "./dom.js";
 import { capital, named, number, words } from "./words.js";
 
 const TINY = 5e-5; // below what is shown
@@ -12,13 +12,14 @@ export function past(play) {
   const note = h("p", { class: "note" });
   const report = h("div", { class: "report", hidden: true });
   const go = (ply) => play.look(Math.max(0, Math.min(play.line.actions.length, ply)));
-  const arrow = (sign, name, to) =>
-    h("button", { type: "button", class: "tool arrow", "aria-label": name, title: name, onclick: () => go(to()) }, sign);
+  const arrow = (path, name, to) =>
+    h("button", { type: "button", class: "tool arrow", "aria-label": name, title: name, onclick: () => go(to()) },
+      s("svg", { viewBox: "0 0 20 20", width: 18, height: 18, "aria-hidden": "true" }, s("path", { d: path })));
   const arrows = h("div", { class: "arrows" },
-    arrow("⏮", words.first, () => 0),
-    arrow("◀", words.back, () => play.cursor - 1),
-    arrow("▶", words.forward, () => play.cursor + 1),
-    arrow("⏭", words.last, () => play.line.actions.length));
+    arrow("M16 4v12L7 10zM4 4h2v12H4z", words.first, () => 0),
+    arrow("M14 4v12L5 10z", words.back, () => play.cursor - 1),
+    arrow("M6 4v12l9-6z", words.forward, () => play.cursor + 1),
+    arrow("M4 4v12l9-6zM14 4h2v12h-2z", words.last, () => play.line.actions.length));
   const element = h("section", { class: "past" },
     h("div", { class: "past-head" }, h("h2", {}, words.history), arrows),
     picture, report, note, list);

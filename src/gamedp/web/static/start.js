@@ -10,7 +10,7 @@ const ICONS = {
   wubbel: { kind: "dice", faces: [5, 2], kept: [], spots: [] },
   kniffel: { kind: "dice", faces: [6, 6, 6], kept: [], spots: [] },
   matches: { kind: "heaps", counts: [7], spots: [] },
-  nim: { kind: "heaps", counts: [3, 5, 7], spots: [] },
+  nim: { kind: "heaps", counts: [2, 4, 5], spots: [] },
   mancala: { kind: "pits", rows: [[3, 3, 3], [3, 3, 3]], stores: [0, 0], names: [], spots: [] },
 };
 
@@ -64,6 +64,8 @@ function input(game, field) {
   const element = {
     bool: () => h("input", { ...common, type: "checkbox", checked: field.default === true }),
     int: () => h("input", { ...common, type: "number", step: 1, value, required: true }),
+    choice: () => h("select", common, ...(field.choices ?? []).map((choice) =>
+      h("option", { value: choice, selected: choice === field.default }, choice))),
     float: () => h("input", { ...common, type: "number", step: "any", value, required: true }),
   }[field.kind]?.() ?? h("input", { ...common, type: "text", value: value ?? "", spellcheck: "false" });
   return h("div", { class: `field field-${field.kind}` },

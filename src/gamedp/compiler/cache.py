@@ -21,7 +21,13 @@ __all__ = ["RulesCache", "cache_directory"]
 logger = logging.getLogger("gamedp")
 
 
-BINDING = ("compiler/*.py", "searchers/*.py", "searchers/endings/*.py", "stages/*.py")
+BINDING = (
+    "compiler/*.py",
+    "policies/rules_loop.py",
+    "searchers/*.py",
+    "searchers/endings/*.py",
+    "stages/*.py",
+)
 """Where loops over rules stand, and what binds and calls rules."""
 
 

@@ -49,7 +49,7 @@ class CompiledRules:
     """A game as loops take it, and what they ask of its rules."""
 
     game: Place
-    _key: str
+    key: str
     _state_type: Any
 
     @property
@@ -65,11 +65,29 @@ class CompiledRules:
         """Return what writes to such a page by what a state is represented."""
         return self._native(answer_loop.represent_state, page)
 
+    def loop(
+        self, function: Callable[..., int], asked: tuple[str, ...], joined: str
+    ) -> Callable[..., int]:
+        """Return a loop into which these rules are compiled, together with others.
+
+        Parameters
+        ----------
+        function : callable
+        asked : tuple of str
+            The methods that it calls.
+        joined : str
+            The key of these rules and of all that is compiled with them.
+        """
+        signatures = signatures_of(self.game.record.numba_type, self._state_type)
+        used = {name: signatures[name] for name in asked}
+        (loop,) = loops_over_rules((function,), self.key, used, joined)
+        return loop
+
     def _native(self, function: Callable[..., int], page: Place) -> NativeFunction:
         if not self.is_compiled:
             return NativeFunction(function, function)
         types_of_places = self.game.numba_type, page.numba_type
-        return native_function(function, ASKED, self._key, *types_of_places, self._state_type)
+        return native_function(function, ASKED, self.key, *types_of_places, self._state_type)
 
 
 def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any]]:
@@ -239,7 +257,10 @@ def signatures_of(game: types.Type, state: types.Type) -> dict[str, tuple[types.
 
 
 def loops_over_rules(
-    functions: tuple[Callable[..., Any], ...], key: str, signatures: dict[str, tuple[Any, ...]]
+    functions: tuple[Callable[..., Any], ...],
+    key: str,
+    signatures: dict[str, tuple[Any, ...]],
+    joined: str = "",
 ) -> list[Callable[..., Any]]:
     """Return loops that take bound rules: as they were compiled before, or ready to be.
 
@@ -250,10 +271,12 @@ def loops_over_rules(
         Of the rules.
     signatures : dict of method name to argument types
         How the loops call the rules.
+    joined : str
+        The key under which the loops are kept, if they take more than these rules.
     """
     variants = []
     for counting in (False, True):
-        caches = [RulesCache(function, key, _variant(counting)) for function in functions]
+        caches = [RulesCache(function, joined or key, _variant(counting)) for function in functions]
         dispatchers = []
         for function, cache in zip(functions, caches, strict=True):
             dispatcher = njit(function, nogil=True, no_cfunc_wrapper=True, _nrt=counting)

@@ -25,7 +25,7 @@ from gamedp.policies.cross_table import CrossTable
 from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.policy import Policy
 from gamedp.policies.response import Response
-from gamedp.policies.simulate import Simulation
+from gamedp.policies.simulation import Simulation
 from gamedp.policies.trace import Trace
 from gamedp.results.search_result import SearchResult
 from gamedp.results.solution import Solution

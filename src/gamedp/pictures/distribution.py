@@ -10,7 +10,7 @@ import numpy as np
 from gamedp.errors import UnsupportedProblemError
 from gamedp.pictures.canvas import COLOURS, canvas, short, whole_ticks
 from gamedp.policies.evaluation import Evaluation
-from gamedp.policies.simulate import Simulation
+from gamedp.policies.simulation import Simulation
 from gamedp.results.status import check_player
 from gamedp.stages.totals.result import Distribution
 

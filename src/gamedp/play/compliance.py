@@ -10,10 +10,11 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.play.play import MOST_PLIES, Line, checked_seed, played
-from gamedp.play.players import RandomPlayer, seated
+from gamedp.play.players import seated
 from gamedp.play.programs import Program, Remote, Session
 from gamedp.play.protocol import PROTOCOL, TIME
 from gamedp.play.seat import Fault
+from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules
 
 __all__ = ["ComplianceCheck", "check_program"]

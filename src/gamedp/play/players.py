@@ -18,6 +18,7 @@ from gamedp.errors import (
 from gamedp.play.programs import Program, Remote, Session
 from gamedp.play.seat import Seat
 from gamedp.policies.policy import Policy
+from gamedp.policies.random_player import RandomPlayer
 from gamedp.results.solution import Solution
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
@@ -33,31 +34,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["LevelPlayer", "RandomPlayer", "seated", "seats_taken"]
-
-
-@attrs.frozen
-class RandomPlayer:
-    """A player who takes a random action, all equally likely.
-
-    Parameters
-    ----------
-    game
-        What is played.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gamedp.games.matches import Matches, MatchesState
-    >>> RandomPlayer(Matches())(MatchesState(0, 1), np.random.default_rng(0))
-    1
-    """
-
-    game: Any
-
-    def __call__(self, state: Any, rng: np.random.Generator) -> int:
-        """Return an action in `state`."""
-        actions = list(self.game.actions(state))
-        return int(actions[rng.integers(len(actions))])
 
 
 @attrs.frozen

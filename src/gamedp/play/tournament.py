@@ -14,7 +14,8 @@ from scipy.special import stdtrit
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, checked_seed, played
-from gamedp.play.players import RandomPlayer, seated, seats_taken
+from gamedp.play.players import seated, seats_taken
+from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules
 from gamedp.runtime.progress import Reporter
 

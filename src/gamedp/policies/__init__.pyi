@@ -13,9 +13,14 @@ from .response import (
     best_response as best_response,
     exploitability as exploitability,
 )
+from .sequential import SequentialInterval as SequentialInterval
 from .simulate import (
-    Simulation as Simulation,
     simulate as simulate,
+    simulate_pairs as simulate_pairs,
+)
+from .simulation import (
+    PairedSimulation as PairedSimulation,
+    Simulation as Simulation,
 )
 from .trace import (
     Trace as Trace,

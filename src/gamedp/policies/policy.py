@@ -12,6 +12,7 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.policies.choices import choices_in
+from gamedp.policies.random_player import RandomPlayer
 from gamedp.policies.symmetry import check_symmetric, merged_states
 from gamedp.results.solution import Solution
 from gamedp.rules.layout import PackedTable
@@ -21,10 +22,19 @@ from gamedp.runtime.notebook import html_table
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["AnyPolicy", "Policy", "as_policies", "model_of", "weights_of"]
+__all__ = [
+    "AnyPolicy",
+    "Policy",
+    "as_policies",
+    "chosen_action",
+    "model_of",
+    "name_of",
+    "rule_of",
+    "weights_of",
+]
 
 AnyPolicy: TypeAlias = Any
-"""A Policy, a Solution, an object with ``choose(state)``, or a function of a state."""
+"""A Policy, a Solution, an object with ``choose(state)``, a function of a state, RandomPlayer."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -183,7 +193,7 @@ class Policy:
         >>> policy.actions(model.state(0))
         {1: 0.75, 2: 0.25}
         """
-        called = name or str(getattr(function, "__name__", None) or shown(function))
+        called = name or name_of(function)
         check_symmetric(model, function, called, merged_states(model))
         numbers = _answers(model, function, called, _open_states(model))
         return cls(model, numbers, called, function if rule is None else rule)
@@ -237,7 +247,7 @@ def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Mod
     Parameters
     ----------
     given : sequence, or mapping of name to
-        Policy, Solution, object with ``choose(state)``, or function of a state.
+        Policy, Solution, object with ``choose(state)``, function of a state, or RandomPlayer.
     model : Model
 
     Raises
@@ -254,31 +264,49 @@ def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Mod
     for name, thing in zip(names, things, strict=True):
         if id(thing) in asked:
             continue
-        rule = _rule_of(thing, model)
-        if rule is None:
-            asked[id(thing)] = _known(thing, name)
+        _refuse_other(thing, model)
+        if isinstance(thing, (Policy, Solution, RandomPlayer)):
+            asked[id(thing)] = _known(thing, model, name)
             continue
+        rule = rule_of(thing)
         if not states:
             states, merged = _open_states(model), merged_states(model)
-        called = name or getattr(thing, "__name__", None) or shown(thing)
+        called = name or name_of(thing)
         check_symmetric(model, rule, called, merged)
         asked[id(thing)] = Policy(model, _answers(model, rule, called, states), called, thing)
     return [asked[id(thing)] for thing in things]
 
 
-def _known(given: Any, name: str) -> Policy:
-    """Return the policy that is given, or a solution's."""
-    return given if isinstance(given, Policy) else Policy.from_solution(given, name or "optimal")
+def _known(given: Policy | Solution | RandomPlayer, model: Model, name: str) -> Policy:
+    """Return the policy that is given, a solution's, or the one of equal chances."""
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, Solution):
+        return Policy.from_solution(given, name or "optimal")
+    return Policy.uniform(model)
 
 
-def _rule_of(given: Any, model: Model) -> Callable[[Any], Any] | None:
-    """Return what chooses in a state; None for what is a table already."""
+def _refuse_other(given: Any, model: Model) -> None:
+    """Raise InvalidParameterError for what is of another model or game."""
     own = model_of(given)
-    if own is not None:
-        if same_model(own, model):
-            return None
+    if own is not None and not same_model(own, model):
         message = f"{shown(given)} is of another model, {own!r}, than {model!r}."
         raise InvalidParameterError(message)
+    if isinstance(given, RandomPlayer):
+        rules = model.rules
+        if rules is not None and rules.game is not given.game and rules.game != given.game:
+            message = f"{shown(given)} does not play {shown(rules.game)}."
+            raise InvalidParameterError(message)
+
+
+def rule_of(given: Any) -> Callable[[Any], Any]:
+    """Return what chooses in a state: the method of an object, or a function.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is none of these.
+    """
     choose: Any = getattr(given, "choose", given)
     if isinstance(given, type) or not callable(choose):
         message = (
@@ -287,6 +315,11 @@ def _rule_of(given: Any, model: Model) -> Callable[[Any], Any] | None:
         )
         raise InvalidParameterError(message)
     return choose  # type: ignore[no-any-return]
+
+
+def name_of(given: Any) -> str:
+    """Return what to call a rule that has been given no name."""
+    return str(getattr(given, "__name__", None) or shown(given))
 
 
 def _open_states(model: Model) -> list[tuple[int, Any]]:
@@ -317,14 +350,14 @@ def _answers(
             known = dict(zip(labels, range(first, stop), strict=True))
             _write_probabilities(answer, known, numbers, (name, state))
             continue
-        chosen[number] = _action(answer, name, state)
+        chosen[number] = chosen_action(answer, name, state)
         is_sure[number] = True
     owners = np.repeat(np.arange(model.num_states), counts)
     numbers[is_sure[owners] & (model.action_labels == chosen[owners])] = 1.0
     return numbers
 
 
-def _action(answer: Any, name: str, state: Any) -> int:
+def chosen_action(answer: Any, name: str, state: Any) -> int:
     """Return an action that a policy has chosen; a truth value is none."""
     if not isinstance(answer, SupportsIndex) or isinstance(answer, (bool, np.bool_)):
         message = f"{name} chooses {shown(answer)} in {shown(state)}; an action is an integer."
@@ -341,7 +374,7 @@ def _write_probabilities(
     """Write how likely each action of a state is."""
     name, state = place
     for action, chance in answer.items():
-        choice = known.get(_action(action, name, state))
+        choice = known.get(chosen_action(action, name, state))
         if choice is not None:
             numbers[choice] = chance
         elif chance:

@@ -1,213 +1,30 @@
-"""Games of given policies, played by the million, and what they say of the exact value."""
+"""Games of given policies, played by the million."""
 
 from __future__ import annotations
 
 import math
 import secrets
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any
 
-import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.model.objectives import TotalReward
-from gamedp.policies import walk_kernels
-from gamedp.policies.chain import InducedChain, Process, Seats, induce
-from gamedp.policies.evaluation import Evaluation
+from gamedp.model.model import Model
+from gamedp.policies.chain_games import ChainGames, ChainPairs
 from gamedp.policies.given import listed, model_for
-from gamedp.results.status import check_player
+from gamedp.policies.policy import as_policies, model_of, name_of, rule_of
+from gamedp.policies.random_player import RandomPlayer
+from gamedp.policies.rules_games import RulesGames
+from gamedp.policies.sequential import Stopping
+from gamedp.policies.simulation import PairedSimulation, Simulation
+from gamedp.policies.tally import Tally, in_blocks, moments
+from gamedp.rules.game import Rules
 from gamedp.runtime.options import Tier
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+__all__ = ["simulate", "simulate_pairs"]
 
 
-__all__ = ["Simulation", "simulate"]
-
-Kind: TypeAlias = Literal["exact", "wilson"]
-
-BLOCK = 8_192
-"""Games of a block: what they earn is added up in their order, and then that of the blocks."""
-
-
-@attrs.frozen(eq=False, kw_only=True, repr=False)
-class Simulation:
-    """Games of given policies.
-
-    The numbers depend on the seed alone, not on the number of threads.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The policies, that of player 0 first.
-    games : int
-    seed : int
-    unfinished : int
-        Games that were left after so many plies.
-    outcomes : tuple of dict of float to int
-        For each player, how many games paid what at the end.
-    means, deviations : tuple of float
-        For each player what was earned and paid on average in the games that ended, and the
-        standard deviation of it; NaN if none or one has ended.
-    mean_plies : float
-        How many actions a game took on average, those left unfinished among them.
-    """
-
-    names: tuple[str, ...]
-    games: int
-    seed: int
-    unfinished: int
-    outcomes: tuple[dict[float, int], ...]
-    means: tuple[float, ...]
-    deviations: tuple[float, ...]
-    mean_plies: float
-    _has_rewards: bool
-
-    def __repr__(self) -> str:
-        """Say who played, and what came of it."""
-        names = " against ".join(self.names)
-        return f"<Simulation of {names}: {self.games:,} games, player 0 got {self.means[0]:.6g}>"
-
-    @property
-    def finished(self) -> int:
-        """How many games came to their end."""
-        return self.games - self.unfinished
-
-    def standard_error(self, player: int = 0) -> float:
-        """Return the standard error of the mean."""
-        check_player(len(self.means), player)
-        return self.deviations[player] / math.sqrt(self.finished) if self.finished else math.nan
-
-    def count(self, payoff: float, player: int = 0) -> int:
-        """Return in how many games a player was paid that at the end."""
-        check_player(len(self.means), player)
-        return self.outcomes[player].get(payoff, 0)
-
-    def interval(
-        self,
-        payoff: float,
-        player: int = 0,
-        *,
-        kind: Kind = "exact",
-        confidence: float = 0.95,
-    ) -> tuple[float, float]:
-        """Return a confidence interval of how likely a player is paid that, of games that end.
-
-        Parameters
-        ----------
-        payoff : float
-        player : int
-        kind : {"exact", "wilson"}
-            That of Clopper and Pearson, which contains the truth at least as often as it says; or
-            Wilson's, which is narrower and does so on average.
-        confidence : float
-
-        Raises
-        ------
-        UnsupportedProblemError
-            If no game has ended.
-        """
-        from scipy.stats import binomtest  # noqa: PLC0415 - slow to import, and rarely needed
-
-        self._refuse_none()
-        test = binomtest(self.count(payoff, player), self.finished)
-        low, high = test.proportion_ci(confidence, kind)
-        return float(low), float(high)
-
-    def agrees_with(self, evaluation: Evaluation, player: int = 0) -> float:
-        """Return the p-value of games like these, if the evaluation is right.
-
-        Where there are two payoffs and nothing is earned on the way, by the exact binomial test;
-        else by the normal distribution of the mean.
-
-        Parameters
-        ----------
-        evaluation : Evaluation
-            Of the same policies.
-        player : int
-
-        Raises
-        ------
-        UnsupportedProblemError
-            If some games are unfinished, which the value counts, too; or it is not that of a total.
-        """
-        from scipy.stats import binomtest, norm  # noqa: PLC0415 - slow to import, and rarely needed
-
-        self._refuse_none()
-        if self.unfinished:
-            message = f"{self.unfinished:,} games are unfinished; raise max_plies."
-            raise UnsupportedProblemError(message)
-        if not isinstance(evaluation.objective, TotalReward):
-            message = f"games are counted as they are, and {evaluation.objective!r} does not."
-            raise UnsupportedProblemError(message)
-        value = evaluation.value(player=player)
-        if not self._has_rewards:
-            payoffs = sorted(evaluation.distribution(player))
-            if len(payoffs) == 2:
-                low, high = payoffs
-                chance = min(max((value - low) / (high - low), 0.0), 1.0)
-                return float(binomtest(self.count(high, player), self.games, chance).pvalue)
-        error = self.standard_error(player)
-        difference = abs(self.means[player] - value)
-        if not error > 0:
-            return 1.0 if difference <= 1e-9 * max(1.0, abs(value)) else 0.0
-        return float(2 * norm.sf(difference / error))
-
-    def _refuse_none(self) -> None:
-        if not self.finished:
-            message = f"none of {self.games:,} games has ended; raise max_plies."
-            raise UnsupportedProblemError(message)
-
-
-@attrs.frozen(eq=False)
-class _Board:
-    """A Markov chain as the loop takes it."""
-
-    firsts: NDArray[np.int32]
-    scales: NDArray[np.float64]
-    steps: NDArray[np.int64]
-    cumulative: NDArray[np.float64]
-    successors: NDArray[np.int32]
-    begin: int
-
-    @classmethod
-    def of(cls, process: Process) -> _Board:
-        """Put a chain together; where play may begin in several states, a node draws that first."""
-        model = process.model
-        size = model.num_states
-        starts, begins = model.initial_states, model.initial_probabilities
-        rows = np.flatnonzero(~model.is_terminal)
-        successors = np.concatenate([model.successors, starts]).astype(np.int32)
-        probabilities = np.concatenate([model.probabilities, begins / begins.sum()])
-        offsets = np.concatenate([model.transition_offsets, [len(successors)]])
-        is_even, cumulative = _shares(probabilities, offsets)
-        ordered = np.concatenate([rows, [size]])
-        firsts, scales = np.zeros(size + 1, np.int32), np.zeros(size + 1)
-        firsts[ordered] = offsets[:-1]
-        scales[ordered] = np.diff(offsets) * walk_kernels.UNIT * np.where(is_even, 1.0, -1.0)
-        steps = np.zeros(size + 1, np.int64)
-        steps[rows] = process.sources >= 0
-        begin = int(starts[0]) if len(starts) == 1 else size
-        return cls(firsts, scales, steps, cumulative, successors, begin)
-
-
-def _shares(
-    probabilities: NDArray[np.float64], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return which rows are all equally likely, and how likely all up to each one of the others."""
-    counts = np.diff(offsets)
-    firsts = probabilities[offsets[:-1]]
-    same = np.maximum.reduceat(np.abs(probabilities - np.repeat(firsts, counts)), offsets[:-1])
-    cumulative = np.zeros(len(probabilities))
-    for row in np.flatnonzero((same != 0) & (counts > 1)).tolist():
-        part = slice(offsets[row], offsets[row + 1])
-        cumulative[part] = np.cumsum(probabilities[part]) / walk_kernels.UNIT
-    cumulative[offsets[1:] - 1] = math.inf
-    return same == 0, cumulative
-
-
-def simulate(
+def simulate(  # noqa: PLR0913 - what is usually set in one call
     game_or_model: Any,
     policies: Any,
     *,
@@ -215,13 +32,17 @@ def simulate(
     seed: int | None = None,
     threads: int = 1,
     max_plies: int = 1_000_000,
+    width: float | None = None,
+    confidence: float = 0.95,
+    by_rules: bool = False,
     compile: Tier = "auto",
 ) -> Simulation:
     """Play games of given policies, by the million.
 
     They are walks on the Markov chain that the policies leave. The exact value needs no games, see
     :func:`gamedp.evaluate`; these are for what is not computed, for checking it, and to see how
-    much chance there is in so many games.
+    much chance there is in so many games. A game with too many positions for that is played
+    `by_rules`.
 
     Parameters
     ----------
@@ -230,14 +51,26 @@ def simulate(
     policies : policy or sequence of policies
         As for :func:`gamedp.evaluate`.
     games : int
+        At most so many, if there is a `width`.
     seed : int, optional
         The same seed gives the same games; a new one each time if not given.
     threads : int
         How many play; the games are the same for any number.
     max_plies : int
         Leave a game unfinished after so many.
+    width : float, optional
+        Stop once the mean of player 0 is known within an interval as narrow as this, by
+        `sequential` of the result. For games in which nothing is earned on the way.
+    confidence : float
+        With which it is known.
+    by_rules : bool
+        Whether to follow the rules from position to position, instead of exploring all positions
+        first. A policy is then an object with ``choose(state)``, or a function of a state, and
+        compiled along with the rules; or a :class:`gamedp.play.RandomPlayer`. They are asked in the
+        game's own states, not in their representatives. The games are others than those on the
+        chain for the same seed.
     compile : {"auto", "always", "never"}
-        For a game, as for :func:`gamedp.compile`.
+        For a game, as for :func:`gamedp.compile`; the games are the same.
 
     Returns
     -------
@@ -247,6 +80,8 @@ def simulate(
     ------
     InvalidParameterError
         If something is no policy, or takes no action that there is, or a number is not positive.
+    UnsupportedProblemError
+        If there is a `width`, and what may be earned has no range that is known.
 
     Examples
     --------
@@ -257,42 +92,155 @@ def simulate(
     >>> found = gamedp.simulate(model, pair, games=1000, seed=7)
     >>> found.agrees_with(gamedp.evaluate(model, pair)) > 0.001
     True
+
+    By the rules alone, no position is looked at that does not come up:
+
+    >>> game = Matches(matches=30)
+    >>> pair = [gamedp.play.RandomPlayer(game), lambda state: 1]
+    >>> gamedp.simulate(game, pair, games=100, seed=7, by_rules=True, compile="never").finished
+    100
     """
     for name, number in (("games", games), ("threads", threads), ("max_plies", max_plies)):
         _checked(name, number, 1)
     given = listed(policies)
-    model = model_for(game_or_model, given, compile)
-    chain = InducedChain(model, given)
     seed = secrets.randbits(32) if seed is None else _checked("seed", seed, 0)
-    processes = [chain.process]
-    for column in range(1, model.num_players if model.num_players > 2 else 1):
-        seats = Seats(tuple((policy,) for policy in chain.policies))
-        processes.append(induce(model, seats, column=column))
-    tables = [_played(process, games, seed, threads, max_plies) for process in processes]
-    ends, counters, _ = tables[0]
-    unfinished = int(counters[walk_kernels.UNFINISHED])
-    means, deviations, outcomes = [], [], []
-    for process, (_, _, sums) in zip(processes, tables, strict=True):
-        mean, deviation = _moments(sums, games - unfinished)
-        means.append(mean)
-        deviations.append(deviation)
-        outcomes.append(_outcomes(process.model.payoffs, ends[process.model.terminals]))
-    if model.num_players == 2:
-        total = model.constant_sum
-        means.append(total - means[0])
-        deviations.append(deviations[0])
-        payoffs = total - chain.model.payoffs
-        outcomes.append(_outcomes(payoffs, ends[chain.model.terminals]))
-    return Simulation(
-        names=tuple(policy.name for policy in chain.policies),
-        games=games,
+    key = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    playing: RulesGames | ChainGames
+    if by_rules:
+        rules = _rules_of(game_or_model, given)
+        names, total = tuple(map(name_of, given)), rules.constant_sum
+        playing = RulesGames(rules, given, key, max_plies, threads, compile)
+    else:
+        model = model_for(game_or_model, given, compile)
+        made = as_policies(given, model)
+        names, total = tuple(policy.name for policy in made), model.constant_sum
+        playing = ChainGames(model, made, key, max_plies, threads)
+    sequential = None
+    if width is None:
+        playing.play(games)
+    else:
+        if playing.has_rewards:
+            message = "to stop at a width, nothing may be earned on the way; give games alone."
+            raise UnsupportedProblemError(message)
+        stopping = Stopping(width, confidence, games, *playing.payoffs())
+        for number, look in enumerate(stopping.looks(), 1):
+            playing.play(look)
+            sequential = stopping.interval(playing.tally(), number)
+            if sequential.width <= width:
+                break
+    return Simulation.of(
+        playing.tally(),
+        names,
         seed=seed,
-        unfinished=unfinished,
-        outcomes=tuple(outcomes),
-        means=tuple(means),
-        deviations=tuple(deviations),
-        mean_plies=float(counters[walk_kernels.PLIES] / games),
-        has_rewards=bool(model.rewards.any()),
+        total=total,
+        has_rewards=playing.has_rewards,
+        sequential=sequential,
+    )
+
+
+def simulate_pairs(
+    game_or_model: Any,
+    policies: Any,
+    *,
+    pairs: int = 50_000,
+    seed: int | None = None,
+    threads: int = 1,
+    max_plies: int = 1_000_000,
+    by_rules: bool = False,
+    compile: Tier = "auto",
+) -> PairedSimulation:
+    """Compare two policies by games in pairs: the seats change, and the dice stay.
+
+    The k-th throw of whoever sits first is the same in both games of a pair, and so is that of the
+    second seat (common random numbers [1]_): so luck decides less.
+
+    Parameters
+    ----------
+    game_or_model
+        For two players.
+    policies : sequence of two policies
+        As for :func:`gamedp.simulate`.
+    pairs : int
+        Of games.
+    seed, threads, max_plies, by_rules, compile
+        As for :func:`gamedp.simulate`.
+
+    Returns
+    -------
+    PairedSimulation
+
+    Raises
+    ------
+    InvalidParameterError
+        As for :func:`gamedp.simulate`.
+    UnsupportedProblemError
+        If the game is not for two.
+
+    References
+    ----------
+    .. [1] A. Law, "Simulation Modeling and Analysis" (2014), section 11.2.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.wubbel import Hold, Wubbel
+    >>> game = Wubbel(goal=12)
+    >>> found = gamedp.policies.simulate_pairs(
+    ...     game, [Hold(6), Hold(2)], pairs=500, seed=1, compile="never"
+    ... )
+    >>> found.standard_error < found.independent_error
+    True
+    """
+    for name, number in (("pairs", pairs), ("threads", threads), ("max_plies", max_plies)):
+        _checked(name, number, 1)
+    given = listed(policies)
+    seed = secrets.randbits(32) if seed is None else _checked("seed", seed, 0)
+    key = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    if by_rules:
+        rules = _rules_of(game_or_model, given)
+        names, total, num_players = list(map(name_of, given)), rules.constant_sum, rules.num_players
+    else:
+        model = model_for(game_or_model, given, compile)
+        made = as_policies(given, model)
+        names = [policy.name for policy in made]
+        total, num_players = model.constant_sum, model.num_players
+    if num_players != 2 or len(given) != 2:
+        message = "pairs are of two policies, in a game for two."
+        raise UnsupportedProblemError(message)
+    if by_rules:
+        by_rule = RulesGames(rules, given, key, max_plies, threads, compile, in_pairs=True)
+        play, has_rewards = by_rule.played_pairs, by_rule.has_rewards
+    else:
+        on_chain = ChainPairs(model, made, key, max_plies)
+        play, has_rewards = on_chain.played, on_chain.has_rewards
+    blocks: dict[int, tuple[Tally, Tally, float, float, int]] = {}
+
+    def run(_thread: int, block: int, begin: int, end: int) -> None:
+        first, second = play(begin, end)
+        both = first.is_over & second.is_over
+        means = (first.earned[both, 0] + second.earned[both, 1]) / 2
+        sums = math.fsum(means), math.fsum(means * means)
+        blocks[block] = first.tally(), second.tally(), *sums, int(both.sum())
+
+    in_blocks(0, pairs, threads, run)
+    firsts, seconds, totals, squares, finished = zip(
+        *(blocks[block] for block in sorted(blocks)), strict=True
+    )
+    mean, deviation = moments((math.fsum(totals), math.fsum(squares)), sum(finished))
+    one, other = names
+    seatings = (
+        Simulation.of(Tally.total(tallies), order, seed=seed, total=total, has_rewards=has_rewards)
+        for tallies, order in ((firsts, (one, other)), (seconds, (other, one)))
+    )
+    first, second = seatings
+    return PairedSimulation(
+        names=(one, other),
+        pairs=pairs,
+        seed=seed,
+        unfinished=pairs - sum(finished),
+        means=(mean, total - mean),
+        deviation=deviation,
+        seatings=(first, second),
     )
 
 
@@ -304,49 +252,25 @@ def _checked(name: str, number: Any, least: int) -> int:
     return number
 
 
-def _played(
-    process: Process, games: int, seed: int, threads: int, most: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[float, float]]:
-    """Play all games; return where they ended, the counters, and the sums of all blocks."""
-    board, size = _Board.of(process), process.model.num_states + 1
-    rewards, payoffs = np.zeros(size), np.zeros(size)
-    rewards[:-1][~process.model.is_terminal] = process.model.rewards
-    payoffs[process.model.terminals] = process.model.payoffs
-    has_rewards = bool(rewards.any())
-    key = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
-    ends, counters = np.zeros((threads, size), np.int64), np.zeros((threads, 3), np.int64)
-    blocks = math.ceil(games / BLOCK)
-    sums = np.zeros((blocks, 2))
-
-    def play(thread: int) -> None:
-        with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
-            for block in range(thread, blocks, threads):
-                walk_kernels.walk_jit(
-                    block * BLOCK, min((block + 1) * BLOCK, games), key, most, board.begin,
-                    board.firsts, board.scales, board.steps, board.cumulative, board.successors,
-                    has_rewards, rewards, payoffs, ends[thread], counters[thread], sums[block],
-                )  # fmt: skip
-
-    if threads == 1:
-        play(0)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(play, range(threads)))
-    return ends.sum(axis=0), counters.sum(axis=0), (math.fsum(sums[:, 0]), math.fsum(sums[:, 1]))
-
-
-def _moments(sums: tuple[float, float], count: int) -> tuple[float, float]:
-    """Return mean and standard deviation, NaN where so many games have none."""
-    total, squares = sums
-    mean = total / count if count else math.nan
-    if count < 2:
-        return mean, math.nan
-    return mean, math.sqrt(max(0.0, squares - count * mean * mean) / (count - 1))
-
-
-def _outcomes(payoffs: NDArray[np.float64], ends: NDArray[np.int64]) -> dict[float, int]:
-    """Return how many games paid what."""
-    found: dict[float, int] = {}
-    for payoff, count in zip(payoffs.tolist(), ends.tolist(), strict=True):
-        found[payoff] = found.get(payoff, 0) + count
-    return dict(sorted(found.items()))
+def _rules_of(given: Any, policies: list[Any]) -> Rules:
+    """Return the rules that policies are to play by; raise for what cannot do so."""
+    rules = given.rules if isinstance(given, Model) else Rules(given)
+    if rules is None:
+        message = "this model has no game, whose rules could be followed; leave by_rules out."
+        raise InvalidParameterError(message)
+    if len(policies) != rules.num_players:
+        message = (
+            f"{len(policies)} policies are given for a game of {rules.num_players} players; each "
+            "player needs one."
+        )
+        raise InvalidParameterError(message)
+    for policy in policies:
+        if model_of(policy) is not None:
+            message = (
+                f"{shown(policy)} is a table of positions; leave by_rules out, or give a function "
+                "of a state."
+            )
+            raise InvalidParameterError(message)
+        if not isinstance(policy, RandomPlayer):
+            rule_of(policy)
+    return rules

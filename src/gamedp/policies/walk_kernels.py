@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[Any]
     Floats = npt.NDArray[Any]
 
-__all__ = ["UNIT", "walk", "walk_jit"]
+__all__ = ["UNIT", "walk", "walk_in_seats", "walk_in_seats_jit", "walk_jit"]
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 ONCE = np.uint64(0xBF58476D1CE4E5B9)
@@ -136,3 +136,81 @@ def walk(
 
 
 walk_jit = compiled(walk)
+
+
+def walk_in_seats(
+    begin: int,
+    end: int,
+    key: Any,
+    most: int,
+    first_node: int,
+    firsts: Integers,
+    scales: Floats,
+    steps: Integers,
+    cumulative: Floats,
+    successors: Integers,
+    drawers: Integers,
+    seats_changed: bool,
+    rewards: Floats,
+    payoffs: Floats,
+    streams: Any,
+    earned: Floats,
+    paid: Floats,
+    plies: Integers,
+) -> None:
+    """Play the games with the numbers from `begin` to `end`, with streams of numbers by seat.
+
+    Each seat has dice of its own, so that the k-th throw of a seat is the same in every game with
+    that number, whoever sits there; and so has what is left to chance by the policy at a seat.
+
+    Parameters
+    ----------
+    begin, end, key, most, first_node
+        As for `walk`.
+    firsts, scales, steps, cumulative, successors, rewards, payoffs
+        Likewise.
+    drawers : (nodes,)
+        The stream from which the way on from a node is drawn: that of a seat's dice, 0 or 1; of
+        what the policy there leaves to chance, 2 or 3; or of the start, 4.
+    seats_changed : bool
+        Whether these are the games with the seats changed: the policies draw other numbers there.
+    streams : (5,) uint64
+        Where the streams are kept.
+    earned, paid : (end - begin,)
+        What the first seat got in all, and at the end; written.
+    plies : (end - begin,)
+        How many actions each game took; negative if it was left unfinished; written.
+    """
+    for game in range(begin, end):
+        row = game - begin
+        root = np.uint64(mixed_jit(key + np.uint64(game) * TWICE))
+        for stream in range(4):
+            streams[stream] = np.uint64(mixed_jit(root + np.uint64(stream + 1) * ONCE))
+        streams[4] = root
+        if seats_changed:
+            streams[2] ^= TWICE
+            streams[3] ^= TWICE
+        node = first_node
+        taken = 0
+        total = 0.0
+        scale = scales[node]
+        while scale != 0.0 and taken < most:
+            place = int(firsts[node])
+            taken += steps[node]
+            total += rewards[node]
+            drawer = drawers[node]
+            streams[drawer] += GAMMA
+            drawn = float(np.int64(np.uint64(mixed_jit(streams[drawer])) >> S11))
+            if scale > 0.0:
+                place += int(drawn * scale)
+            else:
+                while cumulative[place] <= drawn:
+                    place += 1
+            node = int(successors[place])
+            scale = scales[node]
+        plies[row] = taken if scale == 0.0 else -1 - taken
+        paid[row] = payoffs[node]
+        earned[row] = total + payoffs[node]
+
+
+walk_in_seats_jit = compiled(walk_in_seats)

@@ -1,0 +1,237 @@
+"""A game and the policies of its seats, joined to what one loop can ask."""
+
+from __future__ import annotations
+
+import functools
+import types as python_types
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from gamedp.compiler.bridge import as_action, bind, record
+from gamedp.compiler.methods import compile_rules, hash_of
+from gamedp.errors import InvalidParameterError, shown
+from gamedp.policies.policy import chosen_action, name_of, rule_of
+from gamedp.policies.random_player import RandomPlayer
+from gamedp.rules.anatomy import dissect
+from gamedp.rules.expand import Calling
+from gamedp.rules.fingerprint import Fingerprint
+from gamedp.rules.game import helper, method
+from gamedp.runtime.floats import SUM_TOLERANCE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.rules.game import Rules
+    from gamedp.rules.layout import Layout
+
+__all__ = ["JoinedRules"]
+
+ASKED = ("is_terminal", "actions", "outcomes", "payoff", "player", "reward")
+"""What the loop asks of a game."""
+
+
+@attrs.frozen(eq=False)
+class JoinedRules:
+    """A game and the policies of its seats, as a loop takes them.
+
+    Attributes
+    ----------
+    loop : callable
+    given
+        What the loop asks: `game` and ``gamedp_choose(state, seat, chance)``.
+    met : deque
+        The positions that the loop has asked about, the last one last; none of compiled rules.
+    is_compiled : bool
+    """
+
+    loop: Callable[..., int]
+    given: Any
+    met: deque[Any]
+    is_compiled: bool
+    _layout: Layout | None
+
+    def rows(self, states: Sequence[Any]) -> NDArray[Any]:
+        """Return states as the loop puts them down, a row for each."""
+        if self._layout is not None:
+            return np.array([self._layout.flatten(state) for state in states], np.int64)
+        rows = np.empty((len(states), 1), object)
+        for row, state in zip(rows, states, strict=True):
+            row[0] = state
+        return rows
+
+    def page(self, values: dict[str, Any]) -> Any:
+        """Return named values as the loop takes them."""
+        return (
+            record("games", values) if self.is_compiled else python_types.SimpleNamespace(**values)
+        )
+
+    @classmethod
+    def plain(
+        cls, rules: Rules, policies: Sequence[Any], loop: Callable[..., int], *, keep: bool = False
+    ) -> JoinedRules:
+        """Join them as plain Python: there, any object is a position.
+
+        Parameters
+        ----------
+        rules : Rules
+        policies : sequence
+        loop : callable
+        keep : bool
+            Whether to keep all positions that are met, and not only the last one.
+        """
+        met: deque[Any] = deque(maxlen=None if keep else 1)
+        choosers = [_plain_chooser(rules, policy) for policy in policies]
+
+        def decode(fields: NDArray[Any]) -> Any:
+            met.append(fields[0])
+            return fields[0]
+
+        def flatten(state: Any, fields: NDArray[Any]) -> None:
+            fields[0] = state
+
+        game = {name: functools.partial(method(rules.game, name), rules.game) for name in ASKED}
+        given = python_types.SimpleNamespace(
+            game=python_types.SimpleNamespace(
+                **game | {"player": rules.player}, gamedp_decode=decode, gamedp_flatten=flatten
+            ),
+            gamedp_choose=lambda state, seat, chance: choosers[seat](state, chance),
+        )
+        return cls(loop, given, met, is_compiled=False, layout=None)
+
+    @classmethod
+    def compiled(
+        cls,
+        rules: Rules,
+        policies: Sequence[Any],
+        loop: Callable[..., int],
+        layout: Layout,
+        state: Any,
+    ) -> JoinedRules:
+        """Join them to be compiled at the first call of the loop, or loaded from disk.
+
+        Raises
+        ------
+        numba.core.errors.NumbaError
+            If a method cannot be compiled.
+        """
+        game = compile_rules(rules, layout, state)
+        distinct = list({id(policy): policy for policy in policies}.values())
+        bound, keys = {"game": game.game.record}, []
+        for number, policy in enumerate(distinct):
+            if isinstance(policy, RandomPlayer):
+                keys.append("random")
+            else:
+                bound[f"policy_{number}"], key = _bound_policy(policy)
+                keys.append(key)
+        places = {id(policy): number for number, policy in enumerate(distinct)}
+        text = _choosing([places[id(policy)] for policy in policies], keys)
+        joined = hash_of(f"{game.key} {text} {keys}")
+        key = f"{type(rules.game).__name__}-games-{joined}"
+        namespace: dict[str, Any] = {"as_action": as_action}
+        exec(text, namespace)  # noqa: S102 - our own text, the numbers of seats apart
+        choose = {"gamedp_choose": namespace["gamedp_choose"]}
+        given = bind(python_types.SimpleNamespace(**bound), key, choose, (), tuple(bound))
+        return cls(game.loop(loop, ASKED, key), given, deque(), is_compiled=True, layout=layout)
+
+
+def _plain_chooser(rules: Rules, policy: Any) -> Callable[[Any, float], int]:
+    """Return what asks a policy in a state; a number in [0, 1) decides what it leaves to chance."""
+    if isinstance(policy, RandomPlayer):
+
+        def draw(state: Any, chance: float) -> int:
+            actions = list(rules.game.actions(state))
+            return as_action(actions[int(chance * len(actions))])
+
+        return draw
+    rule, name = rule_of(policy), name_of(policy)
+
+    def choose(state: Any, chance: float) -> int:
+        with Calling("choose", state):
+            answer = rule(state)
+        if isinstance(answer, Mapping):
+            answer = _drawn(answer, chance, name, state)
+        action = chosen_action(answer, name, state)
+        actions = [as_action(label) for label in rules.game.actions(state)]
+        if action not in actions:
+            message = (
+                f"{name} chooses {action} in {shown(state)}, where the actions are "
+                f"{shown(actions)}."
+            )
+            raise InvalidParameterError(message)
+        return action
+
+    return choose
+
+
+def _drawn(answer: Mapping[Any, float], chance: float, name: str, state: Any) -> Any:
+    """Return one of several actions by their probabilities."""
+    if not (answer and all(share >= 0 for share in answer.values())) or not (
+        abs(sum(answer.values()) - 1) <= SUM_TOLERANCE
+    ):
+        message = f"the probabilities of {name} in {shown(state)}, {shown(answer)}, are none."
+        raise InvalidParameterError(message)
+    reached = 0.0
+    possible = [action for action, share in answer.items() if share > 0]
+    for action in possible:
+        reached += answer[action]
+        if chance < reached:
+            return action
+    return possible[-1]
+
+
+def _bound_policy(policy: Any) -> tuple[Any, str]:
+    """Return a policy as compiled loops take it, with a method `choose`, and its key."""
+    rule = rule_of(policy)
+    if isinstance(rule, python_types.FunctionType):
+        marked, fingerprint = _marked(rule), Fingerprint()
+        fingerprint.add_function("policy", rule)
+        key = f"policy-{fingerprint.hexdigest()[:24]}"
+        namespace: dict[str, Any] = {"function": marked}
+        exec("def choose(self, state):\n    return function(state)", namespace)  # noqa: S102 - our own
+        helpers = marked, *fingerprint.helpers
+        return bind(policy, key, {"choose": namespace["choose"]}, helpers, ()), key
+    anatomy = dissect(policy, ("choose",), {})
+    if "choose" not in anatomy.methods:
+        message = f"choose of {name_of(policy)} is not a method of its class in Python"
+        raise TypeError(message)
+    key = f"{type(policy).__name__}-{anatomy.digest[:24]}"
+    return bind(policy, key, anatomy.methods, anatomy.helpers, anatomy.fields), key
+
+
+@functools.lru_cache(maxsize=64)
+def _marked(function: python_types.FunctionType) -> Callable[..., Any]:
+    """Return a copy of a function that is compiled along with the rules."""
+    copy = python_types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    return helper(copy)
+
+
+def _choosing(seats: Sequence[int], keys: Sequence[str]) -> str:
+    """Write the method that asks the policy of a seat, each a number into `keys`."""
+    lines = ["def gamedp_choose(self, state, seat, chance):"]
+    for number, key in enumerate(keys):
+        own = [seat for seat, of in enumerate(seats) if of == number]
+        lines.append(f"    if {' or '.join(f'seat == {seat}' for seat in own)}:")
+        if key == "random":
+            lines += [
+                "        count = 0",
+                "        for label in self.game.actions(state):",
+                "            count += 1",
+                "        place = int(chance * count)",
+                "        for label in self.game.actions(state):",
+                "            if place == 0:",
+                "                return as_action(label)",
+                "            place -= 1",
+            ]
+        else:
+            lines.append(f"        return as_action(self.policy_{number}.choose(state))")
+    return "\n".join([*lines, "    return 0", ""])

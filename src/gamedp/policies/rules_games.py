@@ -1,0 +1,193 @@
+"""Games that are played by the rules, one position after the other: there is no table of positions.
+
+The loop of :mod:`gamedp.policies.rules_loop` runs compiled together with rules and policies, or as
+plain Python, and plays the same games either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numba
+import numpy as np
+
+from gamedp.compiler.build import fall_back, first_reason
+from gamedp.compiler.methods import disagree
+from gamedp.compiler.overflow import refuse_overflow
+from gamedp.errors import InvalidModelError, InvalidParameterError, shown
+from gamedp.policies.joined_rules import JoinedRules
+from gamedp.policies.rules_loop import DONE, WRONG, play_games
+from gamedp.policies.tally import Played, Tally, in_blocks
+from gamedp.rules.expand import expand, start
+from gamedp.rules.game import method
+from gamedp.rules.layout import Layout
+
+if TYPE_CHECKING:
+    from gamedp.rules.game import Rules
+    from gamedp.runtime.options import Tier
+
+__all__ = ["RulesGames"]
+
+
+class RulesGames:
+    """Plays the games of given policies.
+
+    Parameters
+    ----------
+    rules : Rules
+    policies : sequence
+        One for each seat: an object with ``choose(state)``, a function of a state, or RandomPlayer.
+    key : uint64
+        What the games are drawn from.
+    most : int
+        Plies after which a game is left unfinished.
+    threads : int
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`.
+    in_pairs : bool
+        Whether two games at a time have the same dice, and the policies' seats changed.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        policies: Sequence[Any],
+        key: np.uint64,
+        most: int,
+        threads: int,
+        compile: Tier,
+        *,
+        in_pairs: bool = False,
+    ) -> None:
+        self.rules = rules
+        self.policies = policies
+        self.has_rewards = hasattr(rules.game, "reward")
+        self._threads = threads
+        self._values = {
+            "key": key,
+            "most": most,
+            "in_pairs": in_pairs,
+            "has_rewards": self.has_rewards,
+            "num_players": rules.num_players,
+            "total": rules.constant_sum,
+        }
+        start(rules)  # refuses what is no distribution
+        pairs = [(float(chance), state) for chance, state in rules.initial() if chance > 0]
+        self._starts = [state for _, state in pairs]
+        self._start_sums = np.cumsum([chance for chance, _ in pairs])
+        self._joined = JoinedRules.plain(rules, policies, play_games)
+        self._games = 0
+        self._blocks: dict[int, Tally] = {}
+        if compile != "never" and not numba.config.DISABLE_JIT:
+            self._compile(must=compile == "always")
+
+    def _compile(self, *, must: bool) -> None:
+        """Compile game and policies by a call that plays nothing, if that can be."""
+        game, state = self.rules.game, self._starts[0]
+        layout = Layout.of(state)
+        if layout is None or layout.is_leaf:
+            reason = f"its states ({shown(state)}) are not NamedTuples of ints and tuples of ints"
+            fall_back(game, reason, must=must)
+            return
+        try:
+            joined = JoinedRules.compiled(self.rules, self.policies, play_games, layout, state)
+            joined.loop(joined.given, joined.page(self._page(joined, 0)), 0, 0)
+        except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
+            expand(self.rules, state)  # rules that do not compile are often just wrong
+            fall_back(game, first_reason(error), must=must)
+            return
+        self._joined = joined
+
+    def payoffs(self) -> tuple[set[float] | None, float, float]:
+        """Return None for all that player 0 may be paid; the least of it and the most."""
+        value_range = method(self.rules.game, "value_range")
+        ranges = [value_range(self.rules.game, state, 0) for state in self._starts]
+        lows, highs = zip(*ranges, strict=True)
+        return None, float(min(lows)), float(max(highs))
+
+    def play(self, end: int) -> None:
+        """Play on, up to so many games."""
+
+        def play(_thread: int, block: int, first: int, last: int) -> None:
+            self._blocks[block] = self.played(first, last).tally()
+
+        in_blocks(self._games, end, self._threads, play)
+        self._games = end
+
+    def tally(self) -> Tally:
+        """Return what all games have brought so far."""
+        return Tally.total(self._blocks[block] for block in sorted(self._blocks))
+
+    def played(self, begin: int, end: int) -> Played:
+        """Play the games with the numbers from `begin` to `end`.
+
+        Raises
+        ------
+        InvalidModelError
+            If the rules are wrong in a position that is met.
+        InvalidParameterError
+            If a policy takes no action that there is.
+        """
+        joined, error = self._joined, None
+        page = self._page(joined, end - begin)
+        try:
+            with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
+                status = joined.loop(joined.given, joined.page(page), begin, end)
+        except Exception as raised:  # noqa: BLE001 - whatever the rules may raise
+            status, error = WRONG, raised
+        if status != DONE:
+            self._explain(int(page["number"][0]), error)
+        plies = page["plies"]
+        is_over = plies >= 0
+        return Played(page["earned"], page["paid"], np.where(is_over, plies, -1 - plies), is_over)
+
+    def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
+        """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
+        both = self.played(2 * begin, 2 * end)
+        first, second = (
+            Played(
+                both.earned[place::2],
+                both.paid[place::2],
+                both.plies[place::2],
+                both.is_over[place::2],
+            )
+            for place in (0, 1)
+        )
+        return first, second
+
+    def _page(self, joined: JoinedRules, count: int) -> dict[str, Any]:
+        """Return the fields of a page for so many games."""
+        num_players = self.rules.num_players
+        return {
+            **self._values,
+            "start_sums": self._start_sums,
+            "starts": joined.rows(self._starts),
+            "fields": joined.rows(self._starts[:1])[0],
+            "streams": np.zeros(2 * num_players, np.uint64),
+            "number": np.zeros(1, np.int64),
+            "earned": np.zeros((count, num_players)),
+            "paid": np.zeros((count, num_players)),
+            "plies": np.zeros(count, np.int64),
+        }
+
+    def _explain(self, number: int, error: Exception | None) -> NoReturn:
+        """Play a game again in plain Python, and raise the error of the position it stops at."""
+        plain = JoinedRules.plain(self.rules, self.policies, play_games, keep=True)
+        page = self._page(plain, 1)
+        status, again = DONE, None
+        try:
+            with np.errstate(over="ignore"):
+                status = plain.loop(plain.given, plain.page(page), number, number + 1)
+        except (InvalidModelError, InvalidParameterError):
+            raise
+        except Exception as raised:  # noqa: BLE001 - whatever the rules may raise
+            again = raised
+        state = plain.met[-1]
+        if status != DONE or again is not None:
+            expand(self.rules, state)
+        if again is not None:
+            raise again
+        if self._joined.is_compiled:
+            refuse_overflow(self.rules, self._joined.given.values.game, plain.met, error)
+        disagree(f"in game {number}", error)

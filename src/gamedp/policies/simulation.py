@@ -1,0 +1,275 @@
+"""What games of given policies say of the exact value."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, TypeAlias
+
+import attrs
+
+from gamedp.errors import UnsupportedProblemError
+from gamedp.model.objectives import TotalReward
+from gamedp.policies.evaluation import Evaluation
+from gamedp.policies.sequential import SequentialInterval
+from gamedp.policies.tally import Tally
+from gamedp.results.status import check_player
+
+__all__ = ["PairedSimulation", "Simulation"]
+
+Kind: TypeAlias = Literal["exact", "wilson"]
+
+
+def normal_p_value(difference: float, error: float, value: float) -> float:
+    """Return how likely a mean is so far from an exact value, by the normal distribution."""
+    from scipy.stats import norm  # noqa: PLC0415 - slow to import, and rarely needed
+
+    if not error > 0:
+        return 1.0 if abs(difference) <= 1e-9 * max(1.0, abs(value)) else 0.0
+    return float(2 * norm.sf(abs(difference) / error))
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class Simulation:
+    """Games of given policies.
+
+    The numbers depend on the seed alone, not on the number of threads.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The policies, that of player 0 first.
+    games : int
+    seed : int
+    unfinished : int
+        Games that were left after so many plies.
+    outcomes : tuple of dict of float to int
+        For each player, how many games paid what at the end.
+    means, deviations : tuple of float
+        For each player what was earned and paid on average in the games that ended, and the
+        standard deviation of it; NaN if none or one has ended.
+    mean_plies : float
+        How many actions a game took on average, those left unfinished among them.
+    sequential : SequentialInterval or None
+        Where games stopped once enough was known: what is known then.
+    """
+
+    names: tuple[str, ...]
+    games: int
+    seed: int
+    unfinished: int
+    outcomes: tuple[dict[float, int], ...]
+    means: tuple[float, ...]
+    deviations: tuple[float, ...]
+    mean_plies: float
+    sequential: SequentialInterval | None = None
+    _has_rewards: bool
+
+    @classmethod
+    def of(
+        cls,
+        tally: Tally,
+        names: tuple[str, ...],
+        *,
+        seed: int,
+        total: float,
+        has_rewards: bool,
+        sequential: SequentialInterval | None = None,
+    ) -> Simulation:
+        """Return what games say; `total` is what the payoffs of two players add up to."""
+        columns = range(len(tally.sums))
+        means, deviations = zip(*map(tally.moments, columns), strict=True)
+        outcomes = tally.outcomes
+        if len(names) == 2:
+            means = (means[0], total - means[0])
+            deviations = (deviations[0], deviations[0])
+            others: dict[float, int] = {}
+            for payoff, count in outcomes[0].items():
+                others[total - payoff] = others.get(total - payoff, 0) + count
+            outcomes = (outcomes[0], dict(sorted(others.items())))
+        return cls(
+            names=names,
+            games=tally.games,
+            seed=seed,
+            unfinished=tally.unfinished,
+            outcomes=outcomes,
+            means=means,
+            deviations=deviations,
+            mean_plies=tally.plies / tally.games,
+            sequential=sequential,
+            has_rewards=has_rewards,
+        )
+
+    def __repr__(self) -> str:
+        """Say who played, and what came of it."""
+        names = " against ".join(self.names)
+        return f"<Simulation of {names}: {self.games:,} games, player 0 got {self.means[0]:.6g}>"
+
+    @property
+    def finished(self) -> int:
+        """How many games came to their end."""
+        return self.games - self.unfinished
+
+    def standard_error(self, player: int = 0) -> float:
+        """Return the standard error of the mean."""
+        check_player(len(self.means), player)
+        return self.deviations[player] / math.sqrt(self.finished) if self.finished else math.nan
+
+    def count(self, payoff: float, player: int = 0) -> int:
+        """Return in how many games a player was paid that at the end."""
+        check_player(len(self.means), player)
+        return self.outcomes[player].get(payoff, 0)
+
+    def interval(
+        self,
+        payoff: float,
+        player: int = 0,
+        *,
+        kind: Kind = "exact",
+        confidence: float = 0.95,
+    ) -> tuple[float, float]:
+        """Return a confidence interval of how likely a player is paid that, of games that end.
+
+        It is for a number of games that was fixed beforehand; where they stopped once enough was
+        known, `sequential` says what is.
+
+        Parameters
+        ----------
+        payoff : float
+        player : int
+        kind : {"exact", "wilson"}
+            That of Clopper and Pearson, which contains the truth at least as often as it says; or
+            Wilson's, which is narrower and does so on average.
+        confidence : float
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If no game has ended.
+        """
+        from scipy.stats import binomtest  # noqa: PLC0415 - slow to import, and rarely needed
+
+        self._refuse_none()
+        test = binomtest(self.count(payoff, player), self.finished)
+        low, high = test.proportion_ci(confidence, kind)
+        return float(low), float(high)
+
+    def agrees_with(self, evaluation: Evaluation, player: int = 0) -> float:
+        """Return the p-value of games like these, if the evaluation is right.
+
+        Where there are two payoffs and nothing is earned on the way, by the exact binomial test;
+        else by the normal distribution of the mean.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+            Of the same policies.
+        player : int
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If some games are unfinished, which the value counts, too; or it is not that of a total.
+        """
+        from scipy.stats import binomtest  # noqa: PLC0415 - slow to import, and rarely needed
+
+        self.refuse(evaluation)
+        value = evaluation.value(player=player)
+        if not self._has_rewards:
+            payoffs = sorted(evaluation.distribution(player))
+            if len(payoffs) == 2:
+                low, high = payoffs
+                chance = min(max((value - low) / (high - low), 0.0), 1.0)
+                return float(binomtest(self.count(high, player), self.games, chance).pvalue)
+        return normal_p_value(self.means[player] - value, self.standard_error(player), value)
+
+    def refuse(self, evaluation: Evaluation) -> None:
+        """Raise UnsupportedProblemError if the games cannot be compared with an evaluation."""
+        self._refuse_none()
+        if self.unfinished:
+            message = f"{self.unfinished:,} games are unfinished; raise max_plies."
+            raise UnsupportedProblemError(message)
+        if not isinstance(evaluation.objective, TotalReward):
+            message = f"games are counted as they are, and {evaluation.objective!r} does not."
+            raise UnsupportedProblemError(message)
+
+    def _refuse_none(self) -> None:
+        if not self.finished:
+            message = f"none of {self.games:,} games has ended; raise max_plies."
+            raise UnsupportedProblemError(message)
+
+
+@attrs.frozen(eq=False, kw_only=True, repr=False)
+class PairedSimulation:
+    """Games of two policies in pairs: the seats change, and the dice stay.
+
+    The k-th throw of whoever sits first is the same in both games of a pair, and so is that of the
+    second seat. Luck is then shared, and the two policies are compared with fewer games. The pairs
+    are independent of one another, the two games of a pair are not: so errors are those of pairs.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The policies.
+    pairs : int
+    seed : int
+    unfinished : int
+        Pairs of which a game was left after so many plies. The means leave them out.
+    means : (float, float)
+        What each policy got on average in both seats.
+    deviation : float
+        The standard deviation of what a policy gets in a pair, on average of its two games.
+    seatings : (Simulation, Simulation)
+        The first games of all pairs, in which the first policy is player 0; and the second games.
+    """
+
+    names: tuple[str, str]
+    pairs: int
+    seed: int
+    unfinished: int
+    means: tuple[float, float]
+    deviation: float
+    seatings: tuple[Simulation, Simulation]
+
+    def __repr__(self) -> str:
+        """Say who played, and what came of it."""
+        one, other = self.names
+        return (
+            f"<PairedSimulation of {one} against {other}: {self.pairs:,} pairs, {one} got "
+            f"{self.means[0]:.6g} give or take {self.standard_error:.2g}>"
+        )
+
+    @property
+    def finished(self) -> int:
+        """How many pairs came to their end in both games."""
+        return self.pairs - self.unfinished
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the means."""
+        return self.deviation / math.sqrt(self.finished) if self.finished else math.nan
+
+    @property
+    def independent_error(self) -> float:
+        """What the standard error would be if each game had dice of its own."""
+        errors = [each.standard_error() for each in self.seatings]
+        return math.hypot(*errors) / 2
+
+    def agrees_with(self, first: Evaluation, second: Evaluation) -> float:
+        """Return the p-value of pairs like these, if the evaluations of both seatings are right.
+
+        By the normal distribution of the mean of pairs.
+
+        Parameters
+        ----------
+        first, second : Evaluation
+            Of the policies in their order, and with the seats changed.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If some games are unfinished, which the value counts, too; or it is not that of a total.
+        """
+        for each, evaluation in zip(self.seatings, (first, second), strict=True):
+            each.refuse(evaluation)
+        exact = (first.value() + second.value(player=1)) / 2
+        return normal_p_value(self.means[0] - exact, self.standard_error, exact)

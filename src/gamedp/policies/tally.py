@@ -1,0 +1,135 @@
+"""What many games have brought, added up so that the number of threads makes no difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["BLOCK", "Played", "Tally", "in_blocks", "moments"]
+
+BLOCK = 8_192
+"""Games of a block: what they earn is added up in their order, and then that of the blocks."""
+
+
+@attrs.frozen(eq=False)
+class Tally:
+    """What games have brought so far; of two players the first one's, else each player's.
+
+    Attributes
+    ----------
+    games, unfinished, plies : int
+    outcomes : tuple of dict of float to int
+        How many games paid what at the end.
+    sums : tuple of (float, float)
+        What was earned and paid in the games that ended, and its squares.
+    """
+
+    games: int
+    unfinished: int
+    plies: int
+    outcomes: tuple[dict[float, int], ...]
+    sums: tuple[tuple[float, float], ...]
+
+    def moments(self, column: int) -> tuple[float, float]:
+        """Return mean and standard deviation, NaN where so many games have none."""
+        return moments(self.sums[column], self.games - self.unfinished)
+
+    @classmethod
+    def total(cls, tallies: Iterable[Tally]) -> Tally:
+        """Return what several rows of games have brought together, in their order."""
+        parts = list(tallies)
+        outcomes: list[dict[float, int]] = []
+        for column in range(len(parts[0].sums)):
+            found: dict[float, int] = {}
+            for part in parts:
+                for payoff, count in part.outcomes[column].items():
+                    found[payoff] = found.get(payoff, 0) + count
+            outcomes.append(dict(sorted(found.items())))
+        return cls(
+            games=sum(part.games for part in parts),
+            unfinished=sum(part.unfinished for part in parts),
+            plies=sum(part.plies for part in parts),
+            outcomes=tuple(outcomes),
+            sums=tuple(map(_added, zip(*(part.sums for part in parts), strict=True))),
+        )
+
+
+def _added(sums: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Return sums and sums of squares, each added up."""
+    totals, squares = zip(*sums, strict=True)
+    return math.fsum(totals), math.fsum(squares)
+
+
+@attrs.frozen(eq=False)
+class Played:
+    """Some games in a row, of N seats.
+
+    Attributes
+    ----------
+    earned, paid : (games, N) float64
+        What each seat got in all, and at the end; of no meaning where a game was left unfinished.
+    plies : (games,) int64
+    is_over : (games,) bool
+    """
+
+    earned: NDArray[np.float64]
+    paid: NDArray[np.float64]
+    plies: NDArray[np.int64]
+    is_over: NDArray[np.bool_]
+
+    def tally(self) -> Tally:
+        """Return what they have brought."""
+        num_players = self.paid.shape[1]
+        outcomes, sums = [], []
+        for column in range(num_players if num_players > 2 else 1):
+            paid, counts = np.unique(self.paid[self.is_over, column] + 0.0, return_counts=True)
+            outcomes.append(dict(zip(paid.tolist(), counts.tolist(), strict=True)))
+            earned = self.earned[self.is_over, column]
+            sums.append((math.fsum(earned), math.fsum(earned * earned)))
+        return Tally(
+            games=len(self.plies),
+            unfinished=int((~self.is_over).sum()),
+            plies=int(self.plies.sum()),
+            outcomes=tuple(outcomes),
+            sums=tuple(sums),
+        )
+
+
+def moments(sums: tuple[float, float], count: int) -> tuple[float, float]:
+    """Return mean and standard deviation of so many numbers, by their sum and that of squares."""
+    total, squares = sums
+    mean = total / count if count else math.nan
+    if count < 2:
+        return mean, math.nan
+    return mean, math.sqrt(max(0.0, squares - count * mean * mean) / (count - 1))
+
+
+def in_blocks(
+    begin: int, end: int, threads: int, play: Callable[[int, int, int, int], None]
+) -> None:
+    """Play the games from `begin`, where a block begins, to `end`.
+
+    Parameters
+    ----------
+    begin, end, threads : int
+    play : callable
+        Of the thread's number, the block's, and its first game and the one behind its last.
+    """
+
+    def run(thread: int) -> None:
+        for block in range(begin // BLOCK + thread, math.ceil(end / BLOCK), threads):
+            play(thread, block, block * BLOCK, min((block + 1) * BLOCK, end))
+
+    if threads == 1:
+        run(0)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(run, range(threads)))

@@ -1,0 +1,321 @@
+"""Games that are played by the rules alone, in pairs, or until enough is known."""
+
+import math
+from typing import NamedTuple
+
+import attrs
+import numba
+import numpy as np
+import pytest
+
+import gamedp
+from gamedp.errors import (
+    CompilationWarning,
+    InvalidModelError,
+    InvalidParameterError,
+    UnsupportedProblemError,
+)
+from gamedp.games.mancala import Mancala
+from gamedp.games.matches import Matches
+from gamedp.games.wubbel import Hold, Wubbel
+from gamedp.policies import simulate_pairs
+from gamedp.policies.sequential import Stopping
+from gamedp.policies.tally import BLOCK, Tally
+
+SMALL = Wubbel(goal=10)
+
+
+def facts(found):
+    """Return all that games have brought."""
+    return found.outcomes, found.means, found.deviations, found.mean_plies, found.unfinished
+
+
+class Walk(NamedTuple):
+    """A place, and who moves."""
+
+    place: int
+    mover: int
+
+
+@attrs.frozen
+class Race:
+    """Three players push a counter, which chance pushes as well; each push costs its mover."""
+
+    goal: int = 6
+
+    num_players = 3
+
+    def initial_state(self):
+        return [(0.25, Walk(0, 0)), (0.75, Walk(1, 1))]
+
+    def is_terminal(self, state):
+        return state.place >= self.goal
+
+    def player(self, state):
+        return state.mover
+
+    def actions(self, state):
+        return range(1, 3) if state.place < self.goal - 1 else range(1, 2)
+
+    def outcomes(self, state, action):
+        following = (state.mover + 1) % 3
+        yield 0.5, Walk(state.place + action, following)
+        yield 0.2, Walk(state.place, following)
+        yield 0.3, Walk(state.place + action + 1, following)
+
+    def reward(self, state, action, player):
+        return -0.25 * action if player == state.mover else 0.0
+
+    def payoff(self, state, player):
+        return float(state.place - self.goal + player)
+
+
+def push(state):
+    """Push hard from the middle on."""
+    return 2 if state.place > 2 else 1
+
+
+def test_compiled_and_plain_rules_play_the_same_games():
+    for game, policies in (
+        (SMALL, [Hold(4), gamedp.play.RandomPlayer(SMALL)]),
+        (Race(), [push, gamedp.play.RandomPlayer(Race()), push]),
+    ):
+        plain = gamedp.simulate(game, policies, games=200, seed=5, by_rules=True, compile="never")
+        again = gamedp.simulate(game, policies, games=200, seed=5, by_rules=True, compile="always")
+        assert facts(plain) == facts(again)
+        assert plain.finished == 200
+
+
+def test_games_by_rules_do_not_depend_on_the_number_of_threads():
+    pair, games = [Hold(4), Hold(6)], BLOCK + 9 if numba.config.DISABLE_JIT else 5 * BLOCK + 1
+    one, three = (
+        gamedp.simulate(SMALL, pair, games=games, seed=3, threads=threads, by_rules=True)
+        for threads in (1, 3)
+    )
+    assert facts(one) == facts(three)
+    assert facts(one) != facts(gamedp.simulate(SMALL, pair, games=games, seed=4, by_rules=True))
+
+
+@pytest.mark.parametrize("game", [SMALL, Wubbel(goal=10, grace=True)], ids=["plain", "grace"])
+def test_games_by_rules_agree_with_the_exact_value(game):
+    games = 1_000 if numba.config.DISABLE_JIT else 20_000
+    for pair in ([Hold(4), Hold(6)], [Hold(9), gamedp.play.RandomPlayer(game)]):
+        true = gamedp.evaluate(game, pair)
+        found = gamedp.simulate(game, pair, games=games, seed=1, by_rules=True)
+        for player in (0, 1):
+            assert found.agrees_with(true, player) > 1e-4
+        low, high = true.mean_plies_bounds
+        assert low * 0.9 <= found.mean_plies <= high * 1.1
+
+
+def test_rewards_and_starts_of_three_players_agree_with_the_exact_values():
+    games = 1_000 if numba.config.DISABLE_JIT else 40_000
+    policies = [push, push, gamedp.play.RandomPlayer(Race())]
+    true = gamedp.evaluate(Race(), policies)
+    found = gamedp.simulate(Race(), policies, games=games, seed=2, by_rules=True)
+    for player in range(3):
+        assert found.agrees_with(true, player) > 1e-4
+    on_chain = gamedp.simulate(Race(), policies, games=games, seed=2)
+    assert all(
+        abs(one - other) < 5 * math.hypot(found.standard_error(place), on_chain.standard_error())
+        for place, (one, other) in enumerate(zip(found.means, on_chain.means, strict=True))
+    )
+
+
+def test_a_game_with_too_many_positions_is_played_by_its_rules():
+    game = Mancala(stones=12)
+
+    def first(state):
+        for action in game.actions(state):
+            return action
+        return 0
+
+    pair = [first, gamedp.play.RandomPlayer(game)]
+    found = gamedp.simulate(game, pair, games=20, seed=1, by_rules=True, compile="never")
+    assert found.finished == 20
+
+
+def test_a_policy_may_leave_actions_to_chance_by_rule():
+    def mixed(_state):
+        return {1: 0.5, 2: 0.5}
+
+    game, options = Matches(matches=5, takes=(1, 2)), {"games": 2_000, "seed": 3, "by_rules": True}
+    pair = [mixed, lambda _state: 1]
+    found = gamedp.simulate(game, pair, compile="never", **options)
+    assert found.agrees_with(gamedp.evaluate(game, pair, compile="never")) > 1e-4
+    if not numba.config.DISABLE_JIT:
+        with pytest.warns(CompilationWarning, match="plain Python"):
+            again = gamedp.simulate(game, pair, **options)
+        assert facts(again) == facts(found)
+
+
+SUM, PAYOFFS, ERROR = range(3)
+
+
+@attrs.frozen
+class Wrong:
+    """Two push a counter on by one or two; with a mistake that shows late."""
+
+    mistake: int
+    goal: int = 6
+
+    num_players = 2
+
+    def initial_state(self):
+        return Walk(0, 0)
+
+    def is_terminal(self, state):
+        return state.place >= self.goal
+
+    def player(self, state):
+        return state.mover
+
+    def actions(self, state):
+        yield 1
+        yield 2
+
+    def outcomes(self, state, action):
+        yield 0.5, Walk(state.place + action, 1 - state.mover)
+        if self.mistake != SUM or state.place < 4:
+            yield 0.5, Walk(state.place, 1 - state.mover)
+
+    def payoff(self, state, player):
+        if self.mistake == ERROR:
+            return 1.0 / (state.place // 10)
+        if self.mistake == PAYOFFS:
+            return 1.0
+        return 1.0 if player == state.mover else -1.0
+
+
+@pytest.mark.parametrize("tier", ["never", "always"])
+@pytest.mark.parametrize(
+    ("mistake", "error", "words"),
+    [
+        (SUM, InvalidModelError, r"probabilit.* Walk\(place=[45]|Walk\(place=[45].*probabilit"),
+        (PAYOFFS, InvalidModelError, "add up"),
+        (ERROR, ZeroDivisionError, "division"),
+    ],
+    ids=["sum", "payoffs", "error"],
+)
+def test_wrong_rules_are_refused_where_they_are_met(mistake, error, words, tier):
+    with pytest.raises(error, match=words):
+        gamedp.simulate(Wrong(mistake), [push] * 2, games=500, seed=1, by_rules=True, compile=tier)
+
+
+@attrs.frozen
+class Stubborn:
+    """Saves whether it may or not."""
+
+    def choose(self, state):
+        return 5 if state.turn > 3 else 0
+
+
+@pytest.mark.parametrize("tier", ["never", "always"])
+def test_an_action_that_there_is_not_is_refused(tier):
+    with pytest.raises(InvalidParameterError, match=r"Stubborn\(\) chooses 5 in State\("):
+        gamedp.simulate(SMALL, [Hold(3), Stubborn()], games=9, seed=1, by_rules=True, compile=tier)
+
+
+def test_what_cannot_play_by_rules_is_refused():
+    model = gamedp.compile(SMALL, compile="never")
+    pair = [gamedp.Policy.uniform(model)] * 2
+    with pytest.raises(InvalidParameterError, match="table of positions"):
+        gamedp.simulate(model, pair, by_rules=True)
+    with pytest.raises(InvalidParameterError, match="2 players"):
+        gamedp.simulate(SMALL, Hold(3), by_rules=True)
+    bare = gamedp.Model.from_arrays([0, 0], [0], [], [], terminals=[0], payoffs=[1.0])
+    with pytest.raises(InvalidParameterError, match="no game"):
+        gamedp.simulate(bare, Hold(3), by_rules=True)
+
+
+def test_games_stop_once_enough_is_known():
+    pair = [Hold(4), Hold(6)]
+    true = gamedp.evaluate(SMALL, pair).value()
+    wide, narrow = (
+        gamedp.simulate(SMALL, pair, games=10**7, seed=1, width=width) for width in (0.05, 0.02)
+    )
+    for found, width in ((wide, 0.05), (narrow, 0.02)):
+        assert found.sequential.width <= width
+        assert found.sequential.low <= true <= found.sequential.high
+    assert wide.games < narrow.games < 10**6
+    assert wide.sequential.looks < narrow.sequential.looks
+    short = gamedp.simulate(SMALL, pair, games=1000, seed=1, width=1e-4)
+    assert short.games == 1000
+    assert short.sequential.width > 1e-4
+    assert gamedp.simulate(SMALL, pair, games=1000, seed=1).sequential is None
+    by_rules = gamedp.simulate(
+        SMALL, pair, games=1000, seed=1, width=0.5, by_rules=True, compile="never"
+    )
+    assert by_rules.sequential.low <= true <= by_rules.sequential.high
+    assert by_rules.sequential.width > short.sequential.width  # only the range is known there
+
+
+@pytest.mark.parametrize(
+    "option", [{"width": 0.0}, {"width": math.nan}, {"width": 1.0, "confidence": 1.0}]
+)
+def test_a_width_that_makes_no_sense_is_refused(option):
+    with pytest.raises(InvalidParameterError):
+        gamedp.simulate(SMALL, [Hold(3)] * 2, seed=1, games=10, **option)
+
+
+def test_a_width_needs_a_range_of_payoffs():
+    with pytest.raises(UnsupportedProblemError, match="on the way"):
+        gamedp.simulate(Race(), [push] * 3, width=0.1, compile="never")
+    open_ended = attrs.make_class("Open", [], bases=(Wubbel,))
+    open_ended.value_range = lambda self, state, player: (0.0, math.inf)
+    with pytest.raises(UnsupportedProblemError, match="value_range"):
+        gamedp.simulate(
+            open_ended(goal=5), [Hold(2)] * 2, width=0.1, by_rules=True, compile="never"
+        )
+
+
+@pytest.mark.parametrize("payoffs", [{0.0, 1.0}, None], ids=["two payoffs", "a range"])
+def test_intervals_of_all_looks_contain_the_mean_as_often_as_promised(payoffs):
+    """Over many runs, those in which any look's interval misses are no more than the error."""
+    rng = np.random.default_rng(7)
+    chance, runs, missed = 0.3, 100, 0
+    stopping = Stopping(1e-9, 0.9, 100_000, payoffs, 0.0, 1.0)
+    looks = stopping.looks()
+    assert looks == sorted(set(looks))
+    assert looks[-1] == 100_000
+    for _ in range(runs):
+        wins, games, hit = 0, 0, True
+        for number, look in enumerate(looks, 1):
+            wins += int(rng.binomial(look - games, chance))
+            games = look
+            counts = ({0.0: games - wins, 1.0: wins},)
+            tally = Tally(games, 0, 0, counts, ((float(wins), float(wins)),))
+            found = stopping.interval(tally, number)
+            hit = hit and found.low <= chance <= found.high
+        missed += not hit
+    assert missed <= 0.1 * runs + 3 * math.sqrt(0.09 * runs)
+
+
+@pytest.mark.parametrize("by_rules", [False, True])
+def test_pairs_share_their_dice(by_rules):
+    options = {"pairs": 400, "seed": 3, "by_rules": by_rules, "compile": "never"}
+    same = simulate_pairs(SMALL, [Hold(4), Hold(4)], **options)
+    assert same.means == (0.5, 0.5)  # both games of each pair go alike
+    assert same.deviation == 0
+    assert same.independent_error > 0.01
+    pair = [Hold(4), gamedp.play.RandomPlayer(SMALL)]
+    both = simulate_pairs(SMALL, pair, **options)
+    exact = [gamedp.evaluate(SMALL, order) for order in (pair, pair[::-1])]
+    assert both.agrees_with(*exact) > 1e-4
+    for each, true in zip(both.seatings, exact, strict=True):
+        assert each.agrees_with(true) > 1e-4
+    assert both.finished == 400
+    assert math.isclose(sum(both.means), 1.0)
+    threaded = simulate_pairs(SMALL, pair, **options | {"threads": 2})
+    assert (threaded.means, threaded.deviation) == (both.means, both.deviation)
+
+
+def test_pairs_are_compared_with_less_luck():
+    pair = [Hold(5), Hold(6)]
+    found = simulate_pairs(SMALL, pair, pairs=5_000, seed=1)
+    assert found.standard_error < 0.6 * found.independent_error
+
+
+def test_pairs_are_for_two():
+    with pytest.raises(UnsupportedProblemError, match="for two"):
+        simulate_pairs(Race(), [push] * 3, compile="never")

@@ -12,7 +12,7 @@ from reductions import is_reduced, reduction_of
 
 import gamedp
 from gamedp.bellman import deflation
-from gamedp.reduction.buchi import forced_again_and_again
+from gamedp.reduction.buchi import buchi_states
 from gamedp.solvers.tools import deflation as deflating
 from gamedp.solvers.tools.exact import bounds as rational_bounds
 from gamedp.testing import exact_values
@@ -276,7 +276,7 @@ def test_what_is_infinite_for_two_opponents():
 def test_who_can_force_choices_again_and_again(model):
     """A total of rewards that are never negative is infinite from there, and from nowhere else."""
     helps = model.players == 0
-    members, _ = forced_again_and_again(
+    members, _ = buchi_states(
         model.structure, helps, model.rewards > 0, np.ones(model.num_choices, np.bool_)
     )
     truth = exact_values(model, gamedp.TotalReward())

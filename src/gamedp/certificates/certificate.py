@@ -45,7 +45,7 @@ class Verified:
 
 
 def _locked(array: Any) -> Any:
-    """Return a read-only view of an array; what is none, the checker refuses."""
+    """Return a read-only view of an array; anything else is left for the checker to refuse."""
     if isinstance(array, np.ndarray):
         array = array.view()
         array.flags.writeable = False

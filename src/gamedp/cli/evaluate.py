@@ -112,7 +112,7 @@ def respond(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Find the best answer to a player, or to a field of which nobody says who plays.
+    """Find the best response to a player, or to a field: one of several, not known which.
 
     Parameters
     ----------

@@ -313,7 +313,7 @@ def sum_of_values(objective: Objective, constant_sum: float) -> float | None:
 
 
 def check_objective(objective: Any) -> None:
-    """Raise InvalidParameterError unless it is an objective; a class is none."""
+    """Raise InvalidParameterError unless it is an objective; a class is not one."""
     if not isinstance(objective, Objective):
         name = objective.__name__ if isinstance(objective, type) else repr(objective)
         message = (

@@ -37,7 +37,7 @@ Answer = TypeVar("Answer")
 
 
 def _from_zero(_instance: object, attribute: Any, value: float) -> None:
-    """Refuse negative numbers, and those that are none."""
+    """Refuse negative numbers and NaN."""
     if not value >= 0:
         message = f"{attribute.name} is {shown(value)}; it must be 0 or more."
         raise InvalidParameterError(message)

@@ -358,7 +358,7 @@ def _answers(
 
 
 def chosen_action(answer: Any, name: str, state: Any) -> int:
-    """Return an action that a policy has chosen; a truth value is none."""
+    """Return an action that a policy has chosen; a bool is refused."""
     if not isinstance(answer, SupportsIndex) or isinstance(answer, (bool, np.bool_)):
         message = f"{name} chooses {shown(answer)} in {shown(state)}; an action is an integer."
         raise InvalidParameterError(message)

@@ -175,9 +175,9 @@ def best_response(
     """Find the best response to policies, and its value, between proven bounds.
 
     The others keep to their policies, so a decision process is left, which is solved. Against a
-    field, one of several policies plays the whole game, and nobody says which one. What one knows
-    of it is who it may still be: those who would have acted as was seen, with their weights
-    unchanged. So the process has that in its states.
+    field, one of several policies plays the whole game, and it is not known which. What is known
+    is who it may still be: those that would have acted as was seen, with their weights unchanged.
+    The states of the process say that, too.
 
     Parameters
     ----------

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["forced_again_and_again"]
+__all__ = ["buchi_states"]
 
 
-def forced_again_and_again(
+def buchi_states(
     structure: Structure, helps: Flags, good: Flags, active: Flags
 ) -> tuple[Flags, Integers]:
     """Find the states from which one side can satisfy a Büchi condition with positive probability.

@@ -1,4 +1,4 @@
-"""The decision process that is left of a model when one player keeps to a policy."""
+"""The decision process that remains of a model when one player follows a fixed policy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["fix"]
 
 
 def fix(model: Model, policy: Integers, who: Flags) -> tuple[Model, Integers]:
-    """Leave some states the one choice of a policy.
+    """Restrict some states to the one choice that a policy takes there.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ FEW_SWEEPS, MOST_SWEEPS = 250, 16_000
 
 
 class OutOfTimeError(Exception):
-    """Says that a limit of time is over before it is known what endless play earns."""
+    """Raised when a time limit passes before it is known what endless play earns."""
 
 
 def never() -> bool:

@@ -61,7 +61,7 @@ LARGEST = 2.0**53
 
 @attrs.frozen(eq=False)
 class FlatParts:
-    """End components of which one knows the heights.
+    """End components whose potential, the height of each state, is known.
 
     Attributes
     ----------
@@ -180,7 +180,7 @@ def _fallen(part: Integers, sources: Integers, successors: Integers, falls: Floa
 
 
 def _whole(numbers: Floats, part: Integers, count: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the numbers of each part as multiples of 2**-shift, and the shifts, (parts,)."""
+    """Return the numbers of each part as integers times 2**-shift, and the shifts, (parts,)."""
     mantissas, exponents = np.frexp(numbers)
     whole = np.ldexp(mantissas, 53).astype(np.int64)
     lowest = exponents.astype(np.int64) - 53

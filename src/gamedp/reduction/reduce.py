@@ -30,7 +30,7 @@ from gamedp.graph.sets import almost_sure, attractor, end_components, first_choi
 from gamedp.graph.structure import Structure
 from gamedp.model.objectives import Reachability, TotalReward
 from gamedp.model.problem import Problem
-from gamedp.reduction.buchi import forced_again_and_again
+from gamedp.reduction.buchi import buchi_states
 from gamedp.reduction.gains import (
     UNDECIDED,
     have_both_signs,
@@ -114,7 +114,7 @@ def reduce(problem: Problem, out_of_time: Callable[[], bool] = never) -> Reducti
 
 
 def _moved(problem: Problem, model: Model) -> Problem:
-    """Return the same problem of a model with more states, none of them a target."""
+    """Return the same problem on a model with more states, none of which is a target."""
     objective = problem.objective
     if isinstance(objective, TotalReward) and objective.until is not None:
         more = np.zeros(model.num_states - problem.model.num_states, np.bool_)
@@ -123,11 +123,11 @@ def _moved(problem: Problem, model: Model) -> Problem:
 
 
 class UndefinedTotalError(UnsupportedProblemError):
-    """Says that each of two opponents can make a total infinite, in their own direction."""
+    """Raised where each of two opponents can make a total infinite, in their own direction."""
 
 
 class _FlatPartsError(Exception):
-    """Says that there are end components to be made flat first."""
+    """Raised where end components must be made flat first."""
 
 
 class _Case:
@@ -227,11 +227,11 @@ class _Case:
         return shown(self.original.model.state(self._of_original(state)))
 
     def _choose(self, states: Flags, choices: Integers) -> None:
-        """Set the policy of those of the states that have such a choice."""
+        """Set the policy of those states that have one of these choices."""
         np.copyto(self.policy, choices, where=states & (choices >= 0))
 
     def _reachability(self, objective: Reachability) -> None:
-        """Probabilities 0 and 1; for who wants to reach, waiting is no obstacle."""
+        """Find the probabilities that are 0 or 1; whoever wants to reach the target may wait."""
         target = objective.target
         ends = target if objective.allowed is None else target | ~objective.allowed
         active = ~ends[self.structure.owners]
@@ -266,7 +266,7 @@ class _Case:
         self.stays &= one[self.structure.owners]
 
     def _choosers(self, labels: Integers, choices: Flags) -> tuple[Flags, Flags]:
-        """Say whether who wants the most, and the least, can choose in a state's end component."""
+        """Say whether the maximiser, and the minimiser, can choose in a state's end component."""
         choices = choices & np.isnan(self.known)[self.structure.owners]
         counts = np.bincount(self.structure.owners[choices], minlength=len(self.known))
         free = (labels >= 0) & (counts > 1)
@@ -413,7 +413,7 @@ class _Case:
             self._choose(earning & mixed, policy)
 
     def _make_flat(self, parts: FlatParts | None) -> None:
-        """Have end components made flat, if there are any: all is to be looked at again then."""
+        """Have end components made flat, if there are any; the reduction begins anew then."""
         if parts is not None:
             self.parts = parts
             raise _FlatPartsError
@@ -442,7 +442,7 @@ class _Case:
         self._settle_opponents(self.keep)
 
     def _force(self, choices: Flags, sign: int) -> Flags:
-        """Make infinite what one of two opponents can force to be that, with some probability."""
+        """Set values to infinity where an opponent can force that with positive probability."""
         structure, rewards = self.structure, np.asarray(self.model.rewards)
         found = end_components(structure, ~self.model.is_terminal, choices)
         if found is None:
@@ -453,13 +453,13 @@ class _Case:
         good = stays & (signs[labels[structure.owners]] == sign)
         good &= mixed[structure.owners] | (rewards != 0)
         helps = self.maximise if sign > 0 else ~self.maximise
-        members, via = forced_again_and_again(structure, helps, good, choices)
+        members, via = buchi_states(structure, helps, good, choices)
         self.known[members] = sign * np.inf
         self._choose(members, via)
         return members
 
     def _settle_opponents(self, choices: Flags) -> None:
-        """Collapse where nothing is earned and one alone chooses; find who is left to contest."""
+        """Collapse where nothing is earned and one player alone chooses; find those with two."""
         self._collapse(choices & (np.asarray(self.model.rewards) == 0), choices)
         found = end_components(self.structure, np.isnan(self.known), choices)
         if found is None:

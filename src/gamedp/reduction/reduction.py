@@ -132,7 +132,7 @@ class Reduction:
         return states[states < size], limsups[states < size]
 
     def leave(self, policy: NDArray[np.int64]) -> None:
-        """Let a policy go, within each end component, to the state where it leaves that.
+        """Make a policy go, within each end component, to the state at which it leaves that.
 
         To choose there what looks best might mean to stay for ever.
 

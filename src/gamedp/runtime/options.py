@@ -34,7 +34,7 @@ def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
 
 
 def finite(_instance: object, attribute: Any, value: float) -> None:
-    """Refuse infinite numbers and those that are none."""
+    """Refuse infinite numbers and NaN."""
     if not math.isfinite(value):
         message = f"{attribute.name} is {shown(value)}; it must be one finite number."
         raise InvalidParameterError(message)

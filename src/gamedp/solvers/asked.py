@@ -1,4 +1,4 @@
-"""What is asked of a solver, checked; and what the answer says of itself besides the values."""
+"""Checks of what a solver is asked for, and statistics that the answer gets besides."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def checked_solver(solver: Any) -> Any:
 
 
 def answer(solve: Callable[[], SolutionT], solver: Any) -> SolutionT:
-    """Solve; the solution bears the solver as it was given, and tells what was compiled.
+    """Solve; the solution names the solver as given, and its statistics count compiling apart.
 
-    So does what :class:`gamedp.NotSolvedError` has.
+    The same holds for the solution of a :class:`gamedp.NotSolvedError`.
     """
     began = time.perf_counter()
     most = getattr(solver, "max_seconds", float("inf"))
@@ -73,13 +73,13 @@ def _with_limit(solution: SolutionT, max_seconds: float) -> SolutionT:
 
 
 def reporting(progress: ProgressCallback) -> compile_clock.Listener:
-    """Return what tells `progress` that something is compiled."""
+    """Return a listener that reports to `progress` what is compiled."""
     why = "only the first time: the result is kept"
     return lambda count, seconds: progress(Progress("compile", count, None, seconds, why))
 
 
 def _with_compiling(solution: SolutionT, began: float) -> SolutionT:
-    """Return a solution whose statistics tell apart what was compiled since it was begun."""
+    """Return a solution whose statistics count apart what was compiled since `began`."""
     compiled = compile_clock.seconds_within(time.perf_counter() - began)
     if not compiled:
         return solution

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.progress import ProgressCallback
 
-# Solvers that are not for every day are imported where they are chosen: it makes a start faster.
+# Solvers that are rarely chosen are imported where they are: so that the start is fast.
 
 __all__ = ["explain_problem", "solve_problem"]
 
@@ -115,7 +115,7 @@ def explain_problem(problem: Problem) -> str:
 
 
 def _can_get_stuck(solver: Any) -> bool:
-    """Say whether a solver is one that goes on and on: it has limits."""
+    """Say whether a solver iterates until it converges: then it has limits."""
     return hasattr(solver, "max_seconds")
 
 
@@ -157,7 +157,7 @@ def _shape(model: Model) -> str:
 
 
 def _known(reduction: Reduction) -> str:
-    """Describe what the graph alone has told."""
+    """Describe what the graph alone determines."""
     known = int((reduction.quotient.class_of < 0).sum())
     labels = reduction.labels
     collapsed = 0 if labels is None else len(np.unique(labels[labels >= 0]))
@@ -211,7 +211,7 @@ def _for_discounted(problem: Problem) -> tuple[Solver, str]:
 
 
 def _for_opponents(prepared: Prepared, limit: Limit) -> tuple[Solver, str] | None:
-    """Return what does two opponents who can keep each other from an end, if anything does."""
+    """Return the solver for two opponents who can prolong play for ever, and why; or None."""
     from gamedp.solvers.methods.interval_iteration import IntervalIteration  # noqa: PLC0415
     from gamedp.solvers.methods.strategy_iteration import StrategyIteration  # noqa: PLC0415
 
@@ -248,7 +248,7 @@ def _choose(
 def _chosen(  # noqa: C901, PLR0911 - a table of reasons
     prepared: Prepared, asked: Problem, limit: Limit
 ) -> tuple[Solver, str]:
-    """Return the same, or raise OutOfTimeError."""
+    """Return the solver and the reason; raise OutOfTimeError when time is up."""
     problem = prepared.problem
     if isinstance(problem.objective, FiniteHorizon):
         return BackwardInduction(), "one sweep for each step of the horizon."

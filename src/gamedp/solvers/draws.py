@@ -39,7 +39,7 @@ __all__ = ["at_zero", "counts_zero", "declare", "for_draws", "is_tried_at_once"]
 
 
 def counts_zero(problem: Problem) -> bool:
-    """Say whether endless play counts 0 in a problem, or there is none."""
+    """Say whether endless play counts 0, or all play ends."""
     return problem.draws == (0.0, 0.0)
 
 
@@ -64,7 +64,7 @@ def declare(problem: Problem, draw: float) -> Problem:
 
 
 def for_draws(solver: Any, problem: Problem, choose: Callable[[Problem], Any], limit: Limit) -> Any:
-    """Return what solves the problem by `solver`, whatever endless play counts in it.
+    """Return a solver that solves the problem by `solver`, whatever endless play counts.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def for_draws(solver: Any, problem: Problem, choose: Callable[[Problem], Any], l
 
 
 def is_tried_at_once(problem: Problem) -> bool:
-    """Say whether it is tried first if each player makes an end; retrograde analysis is faster."""
+    """Say whether to try first if each player can force an end; retrograde analysis is faster."""
     return not problem.model.is_deterministic and may_be_forced(problem)
 
 

@@ -129,7 +129,7 @@ def is_supported(solver: Any, prepared: Prepared) -> bool:
 
 
 def is_for_deflation(prepared: Prepared) -> bool:
-    """Say whether a contested problem is one for deflated bounds first, policies after that."""
+    """Say whether to deflate bounds first, and improve policies after that, for two opponents."""
     found = prepared.reduction
     if not isinstance(found, Reduction) or found.problem.model.num_choices <= LARGE:
         return False

@@ -29,7 +29,7 @@ def certify(solution: Solution | StagedSolution) -> Certificate:
     hides the proof. Where rounding has stopped the solver, or contexts lead to each other, they may
     be narrower: those of a certificate can be finer than doubles. The certificate has been
     verified. With more than two players it is one of the policy: that it is an equilibrium, and
-    what it is worth to each.
+    its value for each player.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def verify(
 
 
 def _is_game(given: Any) -> bool:
-    """Say whether this has the methods of a game; a class has them, and is none."""
+    """Say whether this has the methods of a game; a class has them, but is no game."""
     if isinstance(given, type):
         return False
     return any(

@@ -41,7 +41,7 @@ def search(
     depth : int, optional
         Actions to look ahead; to the end of the game if not given. For the searcher that is chosen.
     max_seconds : float
-        Time at most, likewise. What is known then is returned.
+        Time at most, for the searcher that is chosen; what is known then is returned.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     progress : callable, optional

@@ -35,7 +35,7 @@ LARGEST_REST = 2.0**1000
 
 
 def may_drift(model: Model, objective: Objective) -> bool:
-    """Say whether endless play may earn and lose, and by and by have earned ever more."""
+    """Say whether endless play may earn and lose, and earn ever more in the long run."""
     return isinstance(objective, TotalReward) and not model.has_swaps
 
 

@@ -125,7 +125,7 @@ class Stages:
         Raises
         ------
         InvalidModelError
-            If a context leads to one of a higher rank, or to what is none, or earns no number.
+            If a context leads to one of a higher rank, to something else, or earns no number.
         """
         num_ends = len(self.lattice.ends)
         many = -(-max(1, MANY // num_ends) // self.width) * self.width

@@ -120,7 +120,7 @@ def _averages(solution: Solution, plain: Certificate) -> Certificate:
 
 
 def _proven(solution: Solution, plain: Certificate) -> Certificate:
-    """Return a certificate that is accepted, of the first bounds that are and have hardly moved.
+    """Return the first certificate that is accepted and whose bounds have hardly moved.
 
     If there are none, of the narrowest ones.
     """
@@ -162,7 +162,7 @@ def _require_agreement(solution: Solution, certificate: Certificate) -> None:
 
 
 def _likely_first(candidates: Iterator[Ranked]) -> Iterator[Certificate]:
-    """Leave out those that lack a rank, but for one at the end: to say what is wrong with it."""
+    """Leave out bounds that lack a rank; the last one stays, to say what is wrong with it."""
     lacking: Certificate | None = None
     for certificate, is_complete in candidates:
         if is_complete:

@@ -72,7 +72,7 @@ def certify_stages(solution: StagedSolution) -> Certificate:
 
 
 class _Ranks:
-    """The contexts of one or more ranks, again and again; what the rules say of few is kept."""
+    """The contexts of some ranks, to go through repeatedly; what the rules say of few is kept."""
 
     def __init__(self, stages: Stages, codes: Integers) -> None:
         self.stages = stages
@@ -133,7 +133,7 @@ class _Certifying:
         return stages.codes[stages.offsets[first] : stages.offsets[stop]]
 
     def _ranks(self, first: int, stop: int) -> _Ranks:
-        """Return these contexts, to go through again and again."""
+        """Return these contexts, to go through repeatedly."""
         return _Ranks(self.stages, self._codes(first, stop))
 
     def _is_known(self, codes: Integers) -> bool:

@@ -1,4 +1,4 @@
-"""What solvers have in common: how they are asked, and how most of them work."""
+"""The `Solver` protocol, the base classes of methods, and how a solver is asked."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def settle_in_time(solver: Any, prepared: Prepared, limit: Limit | None = None) 
 
 
 def handed(solver: Any, problem: Any) -> Any:
-    """Return what a solver is handed: the problem alone, unless it takes what is known of it."""
+    """Return a problem as a solver takes it: prepared, or the problem alone."""
     takes_more = not isinstance(problem, Prepared) or isinstance(solver, PreparingSolver)
     return problem if takes_more else problem.problem
 
@@ -82,7 +82,7 @@ def require(solver: Any, problem: Problem | Prepared) -> None:
 
 
 class PreparingSolver:
-    """What solvers have in common that take a problem with what is known of it.
+    """The base class of solvers that take a prepared problem.
 
     They take a :class:`gamedp.Problem` as well, and prepare it themselves.
     """
@@ -115,7 +115,7 @@ class PreparingSolver:
         prepared.settle(out_of_time)
 
     def settle_in_time(self, prepared: Prepared, limit: Limit) -> float:
-        """Decide that within a limit of time; return how many seconds are left.
+        """Settle the problem within a time limit; return how many seconds are left.
 
         Raises
         ------
@@ -139,12 +139,12 @@ class PreparingSolver:
 
 
 class FixedPointSolver(PreparingSolver):
-    """What solvers of Bellman's equation as a fixed point have in common.
+    """The base class of solvers that iterate Bellman's equation to its fixed point.
 
     A solver is a frozen attrs class with the option `max_seconds`, and says in `iterate` how values
     are found. Targets, end components and infinite totals are dealt with before and after
-    (:mod:`gamedp.reduction`): whatever `iterate` sees is proper, but for total rewards of play
-    without end that nothing can be proven of.
+    (:mod:`gamedp.reduction`): what `iterate` gets is proper, except for totals of endless play
+    of which nothing can be proven.
     """
 
     max_seconds: float
@@ -196,7 +196,7 @@ class FixedPointSolver(PreparingSolver):
     def solved_at_once(
         self, problem: Problem, tolerance: float, progress: ProgressCallback | None
     ) -> Solution | None:
-        """Return the solution where a method has a way of its own to it, without a run."""
+        """Return the solution if the method finds it without a run, else None."""
         del problem, tolerance, progress
         return None
 
@@ -215,13 +215,13 @@ def solve_as_asked(
 ) -> Any:
     """Solve a problem with an absolute tolerance or a relative one, whatever the solver knows.
 
+    A solver that knows no relative tolerance solves again with a smaller absolute one, as long as
+    that helps.
+
     Parameters
     ----------
     problem : Problem, Prepared or AnyProblem of a staged model
         A solver that prepares problems is handed a prepared one as it is.
-
-    One that knows no relative tolerance solves again with a smaller absolute one, as long as that
-    helps.
 
     Raises
     ------

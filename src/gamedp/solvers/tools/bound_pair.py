@@ -22,7 +22,7 @@ __all__ = ["Bracket"]
 
 
 class Bracket:
-    """The bounds of a run in the making.
+    """Lower and upper bounds of a run, narrowed component by component.
 
     Those of the components that are done hold. What a component is worth is bracketed before it is
     looked at by what it leads to, if it earns nothing or only gains or only losses; else bounds are

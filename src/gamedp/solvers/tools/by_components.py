@@ -29,7 +29,7 @@ To call kernels for one of them takes longer than to solve it, if it is small.
 
 
 def share_of_tolerance(run: Run) -> float:
-    """Return how much error a component may add, so that all on one way do not add too much."""
+    """Return the error that one component may add, so that no path adds more than allowed."""
     return 0.4 * run.tolerance / max(1, run.problem.model.structure.num_cyclic_levels)
 
 

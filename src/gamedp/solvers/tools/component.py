@@ -120,7 +120,7 @@ class Component:
 
     @property
     def is_crawling(self) -> bool:
-        """Whether there have been so many sweeps that another way should be tried, or again."""
+        """Whether sweeps have taken long enough to try another way, or to try it again."""
         return bool(self.memory[component_sweeps.WORK] >= self.due)
 
     @property

@@ -1,4 +1,4 @@
-"""What comes after the last sweep: the numbers of the states that were asked for, checked."""
+"""After the last sweep: values and bounds of the original states, checked."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ PATIENCE = 1000
 
 
 class _NotForcedError(Exception):
-    """Says that nothing is proven in this way."""
+    """Raised where nothing is proven in this way."""
 
 
 def may_be_forced(problem: Problem) -> bool:

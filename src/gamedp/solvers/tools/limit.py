@@ -13,7 +13,7 @@ __all__ = ["Limit", "within"]
 
 
 class Limit:
-    """Says whether time is up, counted from when that is asked for the first time.
+    """Says, when called, whether time is up; the first call starts the clock.
 
     What numba compiles meanwhile is not counted: it happens once, on one machine.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Prepared", "prepare"]
 
 UNKNOWN = OpenCases()
-"""What nobody has asked for."""
+"""A fact that has not been asked for yet."""
 
 
 def _no_time() -> bool:
@@ -57,9 +57,9 @@ class Prepared:
 
     @property
     def reduction(self) -> Reduction | Refusal | OpenCases | None:
-        """What makes the problem proper; None if nothing need to.
+        """The reduction that makes the problem proper; None if it is proper already.
 
-        But for two opponents who can keep play from ending: see :attr:`proper`.
+        Opponents who can prolong play for ever are left for deflation: see :attr:`proper`.
         """
         if self._reduction is UNKNOWN:
             self._reduction = find_reduction(self.problem, _no_time)
@@ -67,7 +67,7 @@ class Prepared:
 
     @property
     def proper(self) -> Reduction | Refusal | OpenCases | None:
-        """The same, for solvers that need an end from each state, by either player's choice."""
+        """The same for solvers that do not deflate: a refusal where play can be prolonged for ever."""
         found = self.reduction
         if isinstance(found, Reduction) and found.problem.needs_deflation:
             return refused_opponents(found)

@@ -1,4 +1,4 @@
-"""A decision process solved by policies, for those who need its answer on the way."""
+"""Decision processes solved by policy iteration, as a step of other methods."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Ans
 
 
 def _nothing(problem: Problem) -> Answer:
-    """Return an answer that tells nothing, for want of time."""
+    """Return an answer without bounds: time was up."""
     model = problem.model
     first = model.choice_offsets[:-1]
     infinite = np.full(model.num_states, np.inf)

@@ -65,7 +65,7 @@ def find_reduction(
     out_of_time: Callable[[], bool] = never,
     open_cases: OpenCases | None = None,
 ) -> Reduction | Refusal | OpenCases | None:
-    """Return what makes a problem proper: None if nothing need to, or why nothing does.
+    """Return the reduction that makes a problem proper, None if it is, or why there is none.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def find_reduction(
 
 
 def refused_draws(problem: Problem) -> str:
-    """Say why no solver does what endless play counts; empty if that is 0, or there is none."""
+    """Say why no solver takes this draw; empty if it is 0, or all play ends."""
     if problem.draws == (0.0, 0.0):
         return ""
     low, high = problem.draws
@@ -108,7 +108,7 @@ def refused_draws(problem: Problem) -> str:
 
 
 def refused_opponents(reduction: Reduction) -> Refusal:
-    """Say why most solvers do not do what two opponents can keep each other from ending."""
+    """Return why solvers that do not deflate refuse opponents who can prolong play for ever."""
     state = reduction.original.model.state(reduction.improper_state)
     return Refusal(
         "does not solve games in which either player can prolong play for ever, as around "

@@ -26,7 +26,7 @@ __all__ = ["Run"]
 
 
 class Run:
-    """A solver at work: the arrays it fills, the limits it minds, the work it counts.
+    """A solver at work: the arrays it fills, the limits it keeps, the work it counts.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The Solution that numbers make, or NotSolvedError with what would help."""
+"""From a solver's numbers to a Solution, or to NotSolvedError with what would help."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     relative: bool = False,
     exact: bool = False,
 ) -> Solution:
-    """Return the Solution that a solver's numbers make; raise NotSolvedError if it has stopped.
+    """Return the Solution with a solver's numbers; raise NotSolvedError if it has stopped.
 
     Where the model's payoffs or rewards are those of the rules rounded to doubles, the bounds are
     widened by that. The status is about the widened bounds.
@@ -138,7 +138,7 @@ def solution_of(
     ----------
     run : Run
     solver
-        Whose name the solution bears.
+        The solver that the solution names.
     proven : bool
         Whether errors can be proven at all.
     reduction : Reduction, optional

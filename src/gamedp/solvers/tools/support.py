@@ -73,7 +73,7 @@ def support_of_deflating(prepared: Prepared) -> Support:
 
 
 def support_by(found: object) -> Support:
-    """Return the support for what was found, of those who need just that."""
+    """Return the support of a solver that needs just what was found: yes, no, or open."""
     if isinstance(found, Refusal):
         return Support(False, found.reason)
     return Support(True, is_open=isinstance(found, OpenCases))

@@ -1,4 +1,4 @@
-"""A decision process of one player in rational numbers: policies are improved until none is."""
+"""Decision processes of one player in rational numbers, solved by policy iteration."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Process", "StoppedError", "Terms"]
 
 
 class StoppedError(GamedpError):
-    """Says that a limit is reached."""
+    """Raised at a limit."""
 
     def __init__(self, status: Status) -> None:
         super().__init__(status.value)
@@ -53,7 +53,7 @@ class Terms:
 
 
 class Account(Protocol):
-    """Who counts the policies, and minds the limits."""
+    """What counts the policies, and checks the limits."""
 
     policies: int
     max_policies: int

@@ -133,7 +133,7 @@ def _expanded(
 def _in_integers(
     rows: Sequence[Mapping[int, Rational]], known: list[Rational]
 ) -> tuple[list[dict[int, int]], list[int]]:
-    """Return x - P x = b, each equation times what makes it one of integers."""
+    """Return x - P x = b with each equation scaled to integers."""
     matrix, right = [], []
     for number, (row, constant) in enumerate(zip(rows, known, strict=True)):
         times = math.lcm(int(constant.q), *(int(probability.q) for probability in row.values()))

@@ -353,7 +353,7 @@ class _Game:
 
 
 def _leg(model: Model, choice: int, class_of: Integers, known: list[Value]) -> Terms:
-    """Return what a choice brings that is none of the game's: one sure step."""
+    """Return the terms of a choice that the reduction has added: one sure step."""
     earned = rational(float(model.rewards[choice]))
     state = int(model.successors[model.transition_offsets[choice]])
     if class_of[state] < 0:

@@ -103,3 +103,30 @@ def test_what_guides_name_in_the_source_is_there(page):
             assert (
                 not module or hasattr(found, part) or importlib.util.find_spec(f"gamedp.{name}")
             ), name
+
+
+def named(path):
+    """Return what a dotted name stands for, a field that only its class names included."""
+    parts = path.split(".")
+    depth = next(n for n in range(len(parts), 0, -1) if is_module(".".join(parts[:n])))
+    found = importlib.import_module(".".join(parts[:depth]))
+    for part in parts[depth:]:
+        found = getattr(found, part, None) or getattr(found, "__annotations__", {}).get(part)
+    return found
+
+
+def is_module(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # its parent is none
+        return False
+
+
+def test_what_docstrings_refer_to_is_there():
+    """Sphinx looks at those of the reference alone."""
+    text = "".join(
+        path.read_text(encoding="utf-8") for path in Path(gamedp.__file__).parent.rglob("*.py")
+    )
+    paths = set(re.findall(r":(?:mod|func|class|meth|attr):`~?(gamedp\.[\w.]+)`", text))
+    assert len(paths) > 100
+    assert [path for path in sorted(paths) if not named(path)] == []

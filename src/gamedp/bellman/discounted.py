@@ -92,7 +92,7 @@ def begin(
     values: Floats,
     before: Floats,
 ) -> None:
-    """Choose what earns the most at once in the states ``start .. stop-1``, and value it so.
+    """Choose what earns the most at once in the states ``start .. stop-1``; that is their value.
 
     Terminal states have their values. Where no state has a choice, the rows are in place.
     """
@@ -150,7 +150,7 @@ begin_jit = compiled(begin)
 def prepare(
     discount: float, extremes: Extremes, values: Floats, before: Floats, numbers: Floats
 ) -> None:
-    """Make ready for an improvement: see how far values have moved since the last, and their size.
+    """Prepare an improvement: measure how far values have moved since the last, and their size.
 
     The range of the moves adds to the drift. A choice that was the best by more than that still is,
     even if all that has to do with it was off by rounding: that is the margin.

@@ -193,7 +193,7 @@ def swap_constants(
     constants: Floats,
     sizes: Floats,
 ) -> None:
-    """Set constants to rewards and what the swaps of the players are worth, and their sizes."""
+    """Set constants to rewards and the shares of the constant sum from swaps, and their sizes."""
     for choice in range(len(constants)):
         first, last = transition_offsets[choice], transition_offsets[choice + 1]
         swapped = 0.0

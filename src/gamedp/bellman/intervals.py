@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def enclose(choice: int, equation: Equation, lower: Floats, upper: Floats) -> tuple[float, float]:
-    """Return a lower and an upper bound of what a choice is worth."""
+    """Return a lower and an upper bound of the value of a choice."""
     graph = equation.graph
     first = graph.transition_offsets[choice]
     last = graph.transition_offsets[choice + 1]
@@ -95,7 +95,7 @@ enclose_jit = inlined(enclose)
 def enclose_best(
     state: int, equation: Equation, lower: Floats, upper: Floats
 ) -> tuple[float, float, int, int]:
-    """Return a lower and an upper bound of what a state is worth, and the choice that has each."""
+    """Return a lower and an upper bound of the value of a state, and the choice that has each."""
     graph = equation.graph
     sign = 1.0 if equation.maximise[state] else -1.0
     low = high = -np.inf

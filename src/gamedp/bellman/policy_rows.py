@@ -313,7 +313,7 @@ def follow_any(
     values: Floats,
     new: Floats,
 ) -> None:
-    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new`."""
+    """Write the values of the chosen rows of the states ``start .. stop-1`` into `new`."""
     first, last, constants = rows.first, rows.last, rows.constants
     successors, probabilities, codebook = rows.successors, rows.probabilities, rows.codebook
     for place in range(start, stop):
@@ -368,7 +368,7 @@ def follow(
     values: Floats,
     new: Floats,
 ) -> None:
-    """Write what the chosen rows of the states ``start .. stop-1`` are worth into `new`.
+    """Write the values of the chosen rows of the states ``start .. stop-1`` into `new`.
 
     These may be the values themselves (Gauss-Seidel).
     """

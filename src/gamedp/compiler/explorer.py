@@ -420,7 +420,7 @@ class Explorer:
 
 
 def _fields_in_box(box: Sequence[tuple[int, int]], number: int) -> Iterator[int]:
-    """Yield the fields of a state of the box, as `loop.seed_box` counts them."""
+    """Yield the fields of a state of the box, as `explore_loop.seed_box` counts them."""
     for first, last in box:
         number, offset = divmod(number, last + 1 - first)
         yield first + offset

@@ -31,7 +31,7 @@ BYTES = (300, 250, 200, 70)
 
 @attrs.frozen
 class Patience:
-    """How long plain Python goes on before something faster is worth its while.
+    """How long plain Python goes on before something faster pays.
 
     Attributes
     ----------

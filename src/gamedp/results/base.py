@@ -29,7 +29,7 @@ ModelT = TypeVar("ModelT", bound=AnyModel)
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class BaseSolution(Generic[ModelT]):
-    """Values between bounds, what they are of, and what they rest on.
+    """Values between bounds, with their model, objective, status and guarantee.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class BaseSolution(Generic[ModelT]):
 
     @property
     def _start_sum(self) -> float:
-        """The same for the start, where nobody asks for it unless some start is swapped."""
+        """The same for the start; asked for only if some start is swapped."""
         return self._sum if (self.model.initial_probabilities < 0).any() else 0.0
 
     def __repr__(self) -> str:

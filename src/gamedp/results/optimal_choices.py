@@ -114,7 +114,7 @@ class OptimalChoices:
         return most
 
     def _tight(self, first_state: int, end_state: int, tolerance: float = 0.0) -> Candidates:
-        """Return the choices of some states that are worth what their state is.
+        """Return the choices of some states whose value is that of their state.
 
         Possible is one whose upper bound no other's lower bound exceeds, nor the state's own;
         certain is one whose lower bound no other's upper bound exceeds, or the state's does not.
@@ -197,7 +197,7 @@ class OptimalChoices:
         return until_the_end and not solution.model.structure.always_ends
 
     def _drop_waits(self, state: int, found: Candidates) -> None:
-        """Take away the choices of a state with which play may never come to what it is worth."""
+        """Take away the choices of a state with which play may never attain its value."""
         solution, model = self.solution, self.solution.model
         first, end = model.choice_offsets[state : state + 2].tolist()
         sign = 1.0 if self._wants_most()[state] else -1.0
@@ -260,7 +260,7 @@ class OptimalChoices:
         return leads
 
     def _earns(self, sign: float) -> Flags:
-        """Say which choices bring a player more than any end, if they are made again and again."""
+        """Say which choices, made for ever, bring a player more than any end."""
         solution = self.solution
         counts = isinstance(solution.objective, TotalReward) and solution.objective.until is None
         if counts and self._has_one_sign and not solution.model.has_swaps:
@@ -330,7 +330,7 @@ class OptimalChoices:
         return value_of_endless_play(solution.objective, solution.model)[0 if sign > 0 else 1]
 
     def _ends(self, sign: float, certainty: Certainty, *, infinite: bool) -> Flags:
-        """Return the states at which a player has what the value promises.
+        """Return the states at which a player has received the value.
 
         Terminal states, those where the objective ends, and those in which to go on for ever is as
         good as the value; and where rewards have both signs, those among which the policy goes on.

@@ -132,7 +132,7 @@ def width_of(
 
 
 def check_player(num_players: int, player: int) -> None:
-    """Raise UnknownNameError unless there is such a player."""
+    """Raise UnknownNameError unless the game has such a player."""
     if not 0 <= player < num_players:
         message = f"there is no player {player}; there are {num_players}."
         raise UnknownNameError(message)

@@ -255,7 +255,7 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
 
 
 def _check_action(state: Any, action: Any) -> None:
-    """Refuse what is no integer of 32 bits."""
+    """Refuse what is not an integer of 32 bits."""
     if not hasattr(action, "__index__"):
         message = (
             f"action {shown(action)} in {shown(state)} is not an integer. "
@@ -370,7 +370,7 @@ def _refuse_nan(state: Any) -> None:
 
 def _holds_nan(part: Any) -> bool:
     if isinstance(part, tuple):
-        for item in part:  # noqa: SIM110 - a generator takes thrice as long
+        for item in part:  # noqa: SIM110 - a generator takes three times as long
             if type(item) is not int and _holds_nan(item):
                 return True
         return False

@@ -245,7 +245,7 @@ def _parts(value: Any) -> list[Any] | None:
 
 
 def _origin(value: Any) -> tuple[str, str, str]:
-    """Return the module, the name and the version of what is told by them."""
+    """Return module, name and version of an object that is identified by them."""
     named = value if hasattr(value, "__qualname__") else type(value)
     home = str(getattr(named, "__module__", None) or "")
     root = sys.modules.get(home.partition(".")[0])

@@ -256,7 +256,7 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
 
 
 def as_real(value: Any) -> float:
-    """Return a number that the rules or a caller give as a double; text is none, nor is a mask.
+    """Return a number that the rules or a caller give as a double; text and masks are refused.
 
     Raises
     ------
@@ -284,7 +284,7 @@ class AnyRules:
     game: Any = attrs.field()
 
     def __attrs_post_init__(self) -> None:
-        """Refuse numbers of players and sums that are none."""
+        """Refuse numbers of players and constant sums that make no sense."""
         number = getattr(self.game, "num_players", 1)
         if not hasattr(number, "__index__") or not 1 <= number <= MOST_PLAYERS:
             message = f"num_players is {shown(number)}; it must be an integer, 1 to {MOST_PLAYERS}."

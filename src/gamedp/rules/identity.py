@@ -1,4 +1,4 @@
-"""What tells the rules of one game from those of others, in files and from day to day."""
+"""What identifies the rules of a game, in files and across processes."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def _nearest(rows: Iterable[_Row], others: Iterable[_Row]) -> dict[int, int | No
 
 
 def _without_mirrors(rules: Rules, row: _Row, mirrors: dict[Any, bool]) -> _Row:
-    """Return a row in which nobody is swapped on the way to what is its own mirror image."""
+    """Return a row without swaps on the way to states that are their own mirror images."""
     outcomes: dict[tuple[Any, bool], float] = {}
     for (state, swapped), probability in row.outcomes.items():
         if state not in mirrors:

@@ -208,7 +208,7 @@ def is_unwritable(encoded: Any) -> bool:
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """Return what the class of `value` is called with to make it."""
+    """Return the arguments with which the class of `value` makes it."""
     kind = type(value)
     if attrs.has(kind):
         return {

@@ -1,4 +1,4 @@
-"""How kernels are compiled, and kept on disk so that a second process compiles nothing.
+"""How kernels are compiled, and cached on disk so that a second process compiles nothing.
 
 A kernel is a loop over arrays, a plain function: inputs first, arrays that it fills last; it
 returns scalars. It has two names. ``name`` is the plain Python function, which tests and debuggers

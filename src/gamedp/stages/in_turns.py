@@ -96,7 +96,7 @@ def settle_in_turns(run: StageRun, codes: Integers, allowed: float) -> float:
 
 
 def _ahead(first: Floats, second: Floats, third: Floats) -> Floats:
-    """Return to where values tend if their changes shrink by the same factor on and on (Aitken)."""
+    """Return the limit of values whose changes shrink by a constant factor (Aitken's method)."""
     change = third - second
     with np.errstate(divide="ignore", invalid="ignore"):
         factor = change / (second - first)

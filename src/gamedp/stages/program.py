@@ -1,4 +1,4 @@
-"""The stage as the sweep takes it: inner states, successors first, in as few rows as will do."""
+"""The stage as the sweep takes it: inner states, successors first, in as few rows as possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a solver of a staged game knows while it works."""
+"""The state of a solver of staged games at work: its program, limits and rounding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["StageRun", "largest"]
 
 
 class StageRun:
-    """What a solver of a staged game knows so far."""
+    """A solver of a staged game at work."""
 
     def __init__(
         self,

@@ -105,7 +105,7 @@ class StagedSolution(BaseSolution[StagedModel]):
         return self._inside[context]
 
     def _check_symmetry(self, context: Any, swapped: bool, part: Solution) -> None:
-        """Raise if a context and its representative are not worth the same."""
+        """Raise if a context and its representative have different values."""
         if self.guarantee is not Guarantee.TWO_SIDED:
             return
         low, high = self.bounds(context, player=int(swapped))
@@ -185,7 +185,7 @@ class StagedSolution(BaseSolution[StagedModel]):
 def moved_outward(
     values: NDArray[np.float64], errors: NDArray[np.float64], direction: int
 ) -> NDArray[np.float64]:
-    """Return values less their errors, rounded down, for direction -1; plus these, up, for 1."""
+    """Return values less errors, rounded down, for direction -1; plus errors, rounded up, for 1."""
     outward = np.nextafter(values + direction * errors, direction * np.inf)
     bounds = np.where(errors == 0, values, outward)
     return np.where(errors == np.inf, direction * np.inf, bounds)

@@ -188,7 +188,7 @@ class PlainSweeper:
         weights: bool,
         writes: bool,
     ) -> int:
-        """Do what `stage_loop.sweep_contexts` does, with plain rules and compiled kernels."""
+        """Do what `context_loop.sweep_contexts` does, with plain rules and compiled kernels."""
         row = int(program.own_rows[-1])
         for first in range(0, len(codes), LANES):
             some = codes[first : first + LANES]
@@ -209,7 +209,7 @@ class PlainSweeper:
     def values_of_ends(
         self, program: Program, codes: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return what each end is worth in each of a few contexts, (E, n)."""
+        """Return the value of each end in each of a few contexts, (E, n)."""
         work = self._work(program)
         self._guarded(
             lambda: self._sweep(work, program, codes, values, weights=False, writes=False), codes
@@ -248,7 +248,7 @@ class _PlainGame:
 
 
 def _exactly(name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what asks the same, and refuses numbers that no double is equal to."""
+    """Return a method that does the same, and refuses numbers that no double is equal to."""
 
     def call(*arguments: Any) -> Any:
         answer = ask(*arguments)

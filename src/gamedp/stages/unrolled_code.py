@@ -86,7 +86,7 @@ def _digest(program: Program) -> str:
 
 
 def _function() -> Any:
-    """Return the function that is compiled; what `write` means is put in afterwards."""
+    """Return the function to compile; `write` is filled in later."""
     # Without a module's name, numba can write what it compiles to disk, but not read it again.
     namespace: dict[str, Any] = {"__name__": __name__}
     text = "def sweep(block, scratch):\n    write(block, scratch)"

@@ -48,7 +48,7 @@ NOT_OURS = ("cli", "games", "testing")
 
 @attrs.frozen
 class LoadedStatistics(Statistics):
-    """Those of a kept solution: `seconds` has what it took to ``"load"``, and no work but that.
+    """Statistics of a kept solution: `seconds` has only the time that it took to ``"load"``.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ __all__ = ["changed", "game_of"]
 
 
 def game_of(folder: Path, saved: dict[str, Any] | None, game: Any) -> Any:
-    """Return the game that was solved, None for a model of arrays, or raise.
+    """Return the game that was solved, or None for a model of arrays; raise if it has changed.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def _values(
     reading: Callable[[Iterable[Fraction]], Fraction],
     met: list[int],
 ) -> list[Number]:
-    """Return what a policy is worth: first where play never ends, then by linear equations."""
+    """Return the values of a policy: first where play never ends, then by linear equations."""
     reach = [_reachable(chain, state) for state in range(len(chain))]
     values = list(known)
     for state, row in enumerate(chain):

@@ -155,7 +155,7 @@ def _has_target(objective: Any) -> bool:
 
 
 def exact_choice_values(model: gamedp.Model, objective: Any = None) -> list[Any]:
-    """Return what every choice of a model is worth, exactly, if play is at its best afterwards.
+    """Return the value of every choice of a model, exactly, with optimal play afterwards.
 
     In the long run, what a choice itself earns does not count.
 
@@ -194,7 +194,7 @@ def exact_choice_values(model: gamedp.Model, objective: Any = None) -> list[Any]
 
 
 def exact_committed_values(model: gamedp.Model, objective: Any = None) -> list[Any]:
-    """Return for every choice what its state is worth if its mover always takes that choice there.
+    """Return for every choice the value of its state if its mover always takes that choice there.
 
     A choice is best exactly if that is the value of the state. It is less than
     :func:`exact_choice_values` where the choice comes back to the state, and to take it once is
@@ -209,7 +209,7 @@ def exact_committed_values(model: gamedp.Model, objective: Any = None) -> list[A
 
     Examples
     --------
-    To wait is worth as much as to go, if one goes some time:
+    To wait has the value of going, if one goes some time:
 
     >>> import gamedp
     >>> model = gamedp.Model.from_arrays([0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], payoffs=[0.5])

@@ -362,7 +362,7 @@ def relax(
     dirty: Flags,
     bounds: Floats,
 ) -> int:
-    """Lower bounds to what their choices are worth, once each; return how many were too high.
+    """Lower bounds to the values of their choices, once each; return how many were too high.
 
     Parameters
     ----------

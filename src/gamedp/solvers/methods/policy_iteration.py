@@ -61,5 +61,5 @@ class PolicyIteration(FixedPointSolver):
         return support_of_proper(prepared)
 
     def iterate(self, run: Run) -> None:
-        """Improve policies until none is better, and prove what the last one is worth."""
+        """Improve policies until none is better, and prove the value of the last one."""
         improve_policies(run, self.max_policies)

@@ -134,7 +134,7 @@ class _Deflating(Bracket):
             run.policy[least] = sure.via[least]
 
     def _surround(self, number: int) -> None:
-        """Bound a component by what it leads to, and by what endless play is worth."""
+        """Bound a component by what it leads to, and by the value of endless play."""
         super()._surround(number)
         states = self.states(number)
         ends = self.run.problem.model.structure.end_component[states] >= 0

@@ -48,7 +48,7 @@ def inner_matrix(
     ----------
     choices : (R,) int
     values : (S,)
-        What the states outside are worth.
+        The values of the states outside.
 
     Returns
     -------

@@ -15,7 +15,7 @@ worth to the improver whether the policy is the best one when no choice is bette
   better policy. If the opponent can, that is its best answer to everything, and v is the value.
   That takes end components that bring the improver no losses: rewards that are never negative, or
   that surely add up to ever more.
-* Nothing, with no value below 0 (the probability to reach a target): likewise; there is no N.
+* Nothing, with no value below 0 (the probability to reach a target): the same; there is no N.
 
 In all three, the sum of what is earned and of v at the state that is reached never falls, on
 average, under the improved policy; and play that stays in an end component under it was possible
@@ -80,7 +80,7 @@ class Opponents:
     start : (S,)
         The policy that the improver starts with, and some choice of each other state.
     may_wait : bool
-        Whether endless play is worth what it earns.
+        Whether the value of endless play is what it earns.
     lost : (S,) bool
         The states in which the opponent of `start` forces infinity, whatever the improver does.
     over : (S,) bool
@@ -131,12 +131,12 @@ class Opponents:
         return np.where(~self.improver & self.lost, self.start, policy)
 
     def escapes(self, below: Flags, best: Flags) -> tuple[Flags, Integers]:
-        """Find where the improver can wait for ever among states that are worth less than that.
+        """Find where the improver can wait for ever among states whose values are less than that.
 
         Parameters
         ----------
         below : (S,) bool
-            The states that are worth less than 0 to the improver.
+            The states whose value to the improver is less than 0.
         best : (C,) bool
             The choices that the values call best.
 

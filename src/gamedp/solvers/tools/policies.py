@@ -26,7 +26,7 @@ MOST_POLICIES = 10_000
 
 
 def improve_policies(run: Run, max_policies: int = MOST_POLICIES) -> None:
-    """Improve policies until none is better, and prove what the last one is worth.
+    """Improve policies until none is better, and prove the value of the last one.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def improve_policies(run: Run, max_policies: int = MOST_POLICIES) -> None:
 
 
 def _improve_unfolded(run: Run, max_policies: int) -> None:
-    """Solve the model of both sides of every state, and take over what one side is worth."""
+    """Solve the model of both sides of every state, and take over the values of one side."""
     model = unfold(run.problem.model)
     twice = Run(Problem(model, run.problem.objective), run.tolerance, None)
     twice.reporter, twice.max_seconds, twice.stop = run.reporter, run.max_seconds, run.stop
@@ -87,7 +87,7 @@ class _Work:
             enough /= 16
 
     def _improve(self, component: Component, enough: float) -> None:
-        """Evaluate policies and improve them, until there is none or a limit is reached."""
+        """Evaluate and improve policies, until none is better or a limit is reached."""
         run = self.run
         opponents = component.who == component_sweeps.OPPONENTS
         first = component_sweeps.MINIMISERS if opponents else component_sweeps.BOTH

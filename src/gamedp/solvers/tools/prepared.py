@@ -67,7 +67,7 @@ class Prepared:
 
     @property
     def proper(self) -> Reduction | Refusal | OpenCases | None:
-        """The same for solvers that do not deflate: a refusal where play can be prolonged for ever."""
+        """The same for solvers that do not deflate: refused if play can be prolonged for ever."""
         found = self.reduction
         if isinstance(found, Reduction) and found.problem.needs_deflation:
             return refused_opponents(found)

@@ -82,7 +82,7 @@ def middle_of(lower: Floats, upper: Floats) -> Floats:
 
 @attrs.frozen(eq=False)
 class _PolicyBounds:
-    """What a policy of one side is worth, for certain, with the other's best answer to it.
+    """Sure bounds of a policy of one side, with the other's best answer to it.
 
     `least` and `most` bound it as the improver sees it.
     """
@@ -188,7 +188,7 @@ class _Search:
         return width_of(self.lower, self.upper) <= self.tolerance
 
     def _results(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return what choices are worth to the improver, and how far rounding may be off."""
+        """Return the values of choices to the improver, and how far rounding may be off."""
         opponents, model = self.opponents, self.opponents.model
         probabilities = opponents.problem.discount * model.probabilities
         starts = model.transition_offsets[:-1]
@@ -203,7 +203,7 @@ class _Search:
         return results, np.where(np.isfinite(slack), slack, 0.0)
 
     def _better(self, policy: Integers, answer: _PolicyBounds) -> Integers:
-        """Return the policy with choices instead that are better for certain."""
+        """Return the policy with choices that are better for certain in place of its own."""
         results, slack = self._results(answer.least)
         with np.errstate(invalid="ignore"):  # an infinite value that stays so is no gain
             gains = results - slack - answer.most[self.owners]
@@ -227,5 +227,5 @@ class _Search:
 
 
 def _is_better(answer: _PolicyBounds, before: _PolicyBounds) -> bool:
-    """Say whether an answer is worth more somewhere for certain, and nowhere less for certain."""
+    """Say whether an answer surely has a higher value somewhere, and surely a lower one nowhere."""
     return bool((answer.least > before.most).any() and (answer.most >= before.least).all())

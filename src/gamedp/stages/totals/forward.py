@@ -178,7 +178,7 @@ class ForwardPass:
     def _whole(
         self, numbers: NDArray[np.float64], place: Callable[[int], tuple[Any, Any]]
     ) -> NDArray[np.int64]:
-        """Return numbers as integers; refuse those that are none."""
+        """Return numbers as integers; refuse those that are not whole."""
         whole = np.rint(numbers)
         bad = np.flatnonzero(~((whole == numbers) & (np.abs(numbers) < 2.0**53)))
         if len(bad):
@@ -275,7 +275,7 @@ def _processors() -> int:
 
 
 def _counted(game: Any, model: StagedModel) -> StagedModel:
-    """Return the model of the game that counts."""
+    """Return the model of the game whose totals are counted."""
     if isinstance(game, StagedModel):
         counted = game
     else:

@@ -248,7 +248,7 @@ class Ways:
     def _solved(
         self, gains: NDArray[np.float64], tolerance: float, seconds: float, max_sweeps: int
     ) -> Answer:
-        """Return what staying in the best component is worth, for given gains of each; (K,)."""
+        """Return the value of staying in the best component, for given gains of each; (K,)."""
         payoffs = np.zeros(len(self.skeleton.terminals))
         payoffs[len(payoffs) - len(gains) :] = gains
         model = attrs.evolve(self.skeleton, payoffs=payoffs)

@@ -45,7 +45,7 @@ class Terms:
     probabilities: dict[int, Rational]
 
     def result(self, values: list[Rational]) -> Rational:
-        """Return what the choice is worth."""
+        """Return the value of the choice."""
         return self.constant + sum(
             (probability * values[state] for state, probability in self.probabilities.items()),
             start=rational(0),

@@ -110,7 +110,7 @@ class RationalModel:
     rewards : list
         What each choice earns.
     payoffs : dict
-        What each terminal state is worth.
+        The value of each terminal state.
     constant_sum : Rational
     """
 
@@ -157,7 +157,7 @@ class RationalModel:
         return self.rewards[choice] if choice < count else -self.rewards[choice - count]
 
     def payoff(self, state: int) -> Rational | None:
-        """Return what a state of the model, or of the unfolded one, is worth if it is terminal."""
+        """Return the value of a terminal state of the model, or of the unfolded one."""
         count = self.model.num_states
         payoff = self.payoffs.get(state % count)
         return payoff if payoff is None or state < count else self.constant_sum - payoff

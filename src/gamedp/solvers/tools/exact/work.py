@@ -54,7 +54,7 @@ class Work:
     policies : int
         How many linear systems were solved.
     tight : (C,) bool
-        When the values are known: whether a choice is worth exactly what its state is.
+        When the values are known: whether a choice has exactly the value of its state.
     following : list or None
         For a finite horizon, then: the values with one step fewer to go.
     """
@@ -188,7 +188,7 @@ class Work:
         return values, policy, step_policies
 
     def _choice_value(self, choice: int, values: list[Value]) -> Rational:
-        """Return what a choice is worth if these are the values one step later."""
+        """Return the value of a choice if these are the values one step later."""
         model, numbers = self.problem.model, self.numbers
         row = slice(*model.transition_offsets[choice : choice + 2].tolist())
         total = numbers.reward(choice)
@@ -229,7 +229,7 @@ class _Game:
         return self.numbers.reward(choice) if self.opponents.earns else rational(0)
 
     def result(self, choice: int, values: list[Value]) -> Value:
-        """Return what a choice is worth; only one of the two infinities is among the values."""
+        """Return the value of a choice; only one of the two infinities is among the values."""
         total = self.reward(choice)
         for successor, probability in self.outcomes(choice):
             value = values[successor]
@@ -263,11 +263,11 @@ class _Game:
         return better
 
     def best_choices(self, values: list[Value], states: Flags) -> Flags:
-        """Say which choices of some states are worth what the state is, if that is finite; (C,)."""
+        """Say which choices of some states have the value of the state, if that is finite; (C,)."""
         return self.tight(values, states & np.isfinite(_floats(values)))
 
     def tight(self, values: list[Value], states: Flags | None = None) -> Flags:
-        """Say which choices of some states, or of all, are worth what the state is; (C,)."""
+        """Say which choices of some states, or of all, have the value of the state; (C,)."""
         best = np.zeros(self.opponents.model.num_choices, np.bool_)
         some = range(len(self.choices) - 1) if states is None else np.flatnonzero(states).tolist()
         for state in some:

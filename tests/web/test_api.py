@@ -199,3 +199,50 @@ def test_what_the_server_was_started_with_counts():
 def test_answers_are_plain_json(client):
     text = client.asked("nim").text
     assert json.loads(text, parse_constant=pytest.fail)
+
+
+def played(client, name, seed, **parameters):
+    """Play a game at random; return its line and the answer at the end."""
+    line, answer = {"start": None, "actions": [], "outcomes": []}, {"over": False}
+    while not answer["over"]:
+        then = {"player": {"kind": "random"}, "seed": seed}
+        answer = client.position(name, parameters=parameters, line=line, then=then)
+        line = answer["line"]
+    return line, answer
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_history_tells_choice_and_luck_apart(client, name):
+    solution = solved(client.games[name].make(GAMES[name]).rules.game)
+    line, end = played(client, name, 2, **GAMES[name])
+    asked = client.asked(name, "history", parameters=GAMES[name], line=line)
+    answer = asked.json()
+    assert len(answer["plies"]) == len(line["actions"])
+    for ply in answer["plies"]:
+        assert ply["choice"] <= 0
+        assert ply["before"] + ply["choice"] + ply["luck"] == pytest.approx(ply["after"], abs=1e-12)
+        assert ply["mistake"] == (ply["choice"] < -1e-9)
+        assert ply["values"][ply["mover"]] == pytest.approx(ply["before"], abs=1e-9)
+    for one, two in zip(answer["plies"], answer["plies"][1:], strict=False):
+        assert one["after"] == two["values"][one["mover"]]
+    assert answer["values"] == answer["payoffs"] == end["payoffs"]
+    # What a player gets is what was to be expected, with all choices and all luck.
+    for player in (0, 1):
+        own = answer["players"][player]
+        other = answer["players"][1 - player]
+        change = own["luck"] - own["cost"] - other["luck"] + other["cost"]
+        assert solution.value(player=player) + change == pytest.approx(end["payoffs"][player])
+    costs = [answer["plies"][ply]["choice"] for ply in answer["mistakes"]]
+    assert costs == sorted(costs)
+    assert len(costs) == sum(each["mistakes"] for each in answer["players"])
+
+
+def test_history_without_a_table_has_no_values():
+    few = Tables(Limits(states=3))
+    with Client([listed_game("large", Matches(matches=20))], few) as client:
+        line = {"actions": [1, 2], "outcomes": [0, 0]}
+        answer = client.asked("large", "history", line=line).json()
+    assert answer["kind"] == "none"
+    assert [ply["before"] for ply in answer["plies"]] == [None, None]
+    assert [ply["name"] for ply in answer["plies"]]
+    assert answer["values"] is None

@@ -16,10 +16,11 @@ from starlette.routing import Route
 
 from gamedp.errors import GamedpError
 from gamedp.web.files import page_files
+from gamedp.web.history import history_answer
 from gamedp.web.jobs import Pending
 from gamedp.web.positions import position_answer
 from gamedp.web.refusals import Refused
-from gamedp.web.requests import PositionRequest, read
+from gamedp.web.requests import HistoryRequest, PositionRequest, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -105,6 +106,7 @@ def make_app(
         Route("/", server.page),
         Route("/api/games", server.list_games),
         Route("/api/games/{name}/position", server.position, methods=["POST"]),
+        Route("/api/games/{name}/history", server.history, methods=["POST"]),
         Route("/{path:path}", server.page),
     ]
     app = Starlette(
@@ -222,6 +224,15 @@ class _Server:
         return await self._answered(
             request,
             lambda: position_answer(self._tables, listed.make(asked.parameters), asked),
+        )
+
+    async def history(self, request: Request) -> Response:
+        """Answer with a game so far."""
+        asked = read(await _body(request), HistoryRequest)
+        listed = self._listed_as(request)
+        return await self._answered(
+            request,
+            lambda: history_answer(self._tables, listed.make(asked.parameters), asked),
         )
 
     def _listed_as(self, request: Request) -> Listed:

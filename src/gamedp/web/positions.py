@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gamedp.web.requests import PositionRequest, Start, Then
     from gamedp.web.tables import Basis, Tables
 
-__all__ = ["chances", "end_of", "position_answer", "shown_position"]
+__all__ = ["chances", "happened", "position_answer", "shown_position"]
 
 
 def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dict[str, Any]:
@@ -37,9 +37,9 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
     """
     basis = tables.basis(made)
     played, start = replayed(made, basis, request.line)
-    happened = pending = None
+    last = pending = None
     if request.then is not None:
-        happened, pending = _go_on(tables, made, basis, played, request.then)
+        last, pending = _go_on(tables, made, basis, played, request.then)
     state = played.states[-1]
     values = None
     if not played.is_over:
@@ -53,24 +53,20 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
             "actions": played.actions,
             "outcomes": played.outcomes,
         },
-        "played": happened,
+        "played": last,
         "pending": pending,
         **shown_position(made, played, values, basis.solution),
         "earned": [plain_number(number) for number in played.earned],
         "range": None if basis.range is None else list(basis.range),
         "basis": {
-            "kind": "none" if values is None and basis.solution is None else _kind(basis),
+            "kind": "search" if basis.solution is None else "table",
             "states": count,
-            "why": "estimate" if values is None else values.why,
+            "why": None if values is None else values.why,
             "why_not": basis.why_not,
             "depth": None if values is None else values.depth,
             "width": width,
         },
     }
-
-
-def _kind(basis: Basis) -> str:
-    return "search" if basis.solution is None else "table"
 
 
 def _plain_start(start: Start | None) -> dict[str, Any] | None:
@@ -226,7 +222,7 @@ def _go_on(
     outcome = rng if rng is not None else then.outcome
     assert outcome is not None  # noqa: S101 - the request has one or the other
     take(played, action, outcome)
-    return end_of(made, played, forced=len(actions) == 1), None
+    return happened(made, played), None
 
 
 def _look_of(player: Player, basis: Basis) -> Look | None:
@@ -234,10 +230,11 @@ def _look_of(player: Player, basis: Basis) -> Look | None:
     return player.look or (None if basis.solution is not None else Look(seconds=0.5))
 
 
-def end_of(made: Made, played: Played, *, forced: bool) -> dict[str, Any]:
-    """Return the last ply of a line: who has done what, and what chance has made of it."""
-    rules, state = made.rules, played.states[-2]
-    action, outcome = played.actions[-1], played.outcomes[-1]
+def happened(made: Made, played: Played, ply: int = -1) -> dict[str, Any]:
+    """Return what was done in a ply, the last one if not given, and what chance made of it."""
+    rules = made.rules
+    state = played.states[ply if ply >= 0 else ply - 1]
+    action, outcome = played.actions[ply], played.outcomes[ply]
     pairs = list(rules.game.outcomes(state, action))
     return {
         "mover": rules.player(state),
@@ -246,5 +243,5 @@ def end_of(made: Made, played: Played, *, forced: bool) -> dict[str, Any]:
         "outcome": outcome,
         "outcome_name": rules.outcome_name(state, action, outcome),
         "probability": float(pairs[outcome][0]),
-        "forced": forced,
+        "forced": len(list(rules.game.actions(state))) == 1,
     }

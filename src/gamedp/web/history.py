@@ -1,0 +1,119 @@
+"""A game so far: what it was worth at each ply, choice and luck told apart, and the mistakes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gamedp.web.lines import replayed
+from gamedp.web.positions import happened
+from gamedp.web.states import plain_number
+from gamedp.web.values import by_table
+
+if TYPE_CHECKING:
+    from gamedp.play.play import Line as Played
+    from gamedp.results.solution import Solution
+    from gamedp.web.catalogue import Made
+    from gamedp.web.requests import HistoryRequest
+    from gamedp.web.tables import Tables
+
+__all__ = ["history_answer"]
+
+
+def history_answer(tables: Tables, made: Made, request: HistoryRequest) -> dict[str, Any]:
+    """Return the answer to `history`.
+
+    Raises
+    ------
+    Pending, Refused
+        As for `position_answer`.
+    """
+    basis = tables.basis(made)
+    played, _ = replayed(made, basis, request.line)
+    plies, values = _plies(made, played, basis.solution)
+    payoffs = played.record().payoffs
+    mistakes = [ply for ply in plies if ply["mistake"]]
+    mistakes.sort(key=lambda ply: ply["choice"])
+    return {
+        "kind": "none" if basis.solution is None else "table",
+        "plies": [{name: _plain(value) for name, value in ply.items()} for ply in plies],
+        "values": _plain(values),
+        "over": played.is_over,
+        "payoffs": _plain(payoffs),
+        "players": [_sums(player, plies) for player in range(made.rules.num_players)],
+        "mistakes": [ply["ply"] for ply in mistakes],
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return plain_number(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _plies(
+    made: Made, played: Played, solution: Solution | None
+) -> tuple[list[dict[str, Any]], list[float] | None]:
+    """Return what is to be said of each ply, and what each player has in the last position."""
+    rules = made.rules
+    players = range(rules.num_players)
+    earned = [0.0] * rules.num_players
+    plies = []
+    for ply, action in enumerate(played.actions):
+        state, following = played.states[ply : ply + 2]
+        entry = {"ply": ply, **happened(made, played, ply)}
+        rewards = [rules.reward(state, action, player) for player in players]
+        entry |= _told_apart(made, solution, state, following, action, rewards)
+        if solution is not None:
+            entry["values"] = _standing(solution, state, earned)
+        earned = [had + got for had, got in zip(earned, rewards, strict=True)]
+        plies.append(entry)
+    return plies, None if solution is None else _standing(solution, played.states[-1], earned)
+
+
+def _standing(solution: Solution, state: Any, earned: list[float]) -> list[float]:
+    """Return what each player has earned so far, and can expect to get besides."""
+    return [had + solution.value(state, player) for player, had in enumerate(earned)]
+
+
+def _told_apart(
+    made: Made,
+    solution: Solution | None,
+    state: Any,
+    following: Any,
+    action: int,
+    rewards: list[float],
+) -> dict[str, Any]:
+    """Return what a ply has changed for its mover: by the choice, and by the luck of chance."""
+    if solution is None:
+        names = ("before", "chosen", "after", "choice", "luck", "best_name", "values")
+        return {**dict.fromkeys(names), "best": [], "mistake": False}
+    values = by_table(solution, made.rules, state)
+    mover = values.each[0][0]
+    most = max(each.number for each in values.actions)
+    taken = next(each for each in values.actions if each.action == action)
+    best = [each for each in values.actions if each.best != "no"]
+    after = rewards[mover] + solution.value(following, mover)
+    return {
+        "before": most,
+        "chosen": taken.number,
+        "after": after,
+        "choice": taken.number - most,
+        "luck": after - taken.number,
+        "best": [each.action for each in best],
+        "best_name": best[0].name if best else None,
+        "mistake": taken.best == "no" and taken.number < most,
+    }
+
+
+def _sums(player: int, plies: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return how a player has chosen in all, and what chance has brought."""
+    own = [ply for ply in plies if ply["mover"] == player]
+    return {
+        "player": player,
+        "choices": sum(not ply["forced"] for ply in own),
+        "mistakes": sum(ply["mistake"] for ply in own),
+        "cost": _plain(0.0 - sum(ply["choice"] or 0.0 for ply in own)),
+        "luck": _plain(sum((ply["luck"] or 0.0 for ply in own), 0.0)),
+    }

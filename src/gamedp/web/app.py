@@ -103,11 +103,10 @@ def make_app(
     """
     server = _Server(games, tables)
     routes = [
-        Route("/", server.page),
         Route("/api/games", server.list_games),
         Route("/api/games/{name}/position", server.position, methods=["POST"]),
         Route("/api/games/{name}/history", server.history, methods=["POST"]),
-        Route("/{path:path}", server.page),
+        *(Route(path, server.page) for path in server.pages),
     ]
     app = Starlette(
         routes=routes,
@@ -190,14 +189,13 @@ class _Server:
     def __init__(self, games: Mapping[str, Listed], tables: Tables) -> None:
         self._games = games
         self._tables = tables
-        self._files = page_files()
+        self.pages = {f"/{path}": file for path, file in page_files().items()}
+        if "/index.html" in self.pages:
+            self.pages["/"] = self.pages["/index.html"]
 
     async def page(self, request: Request) -> Response:
         """Answer with a file of the page."""
-        path = request.path_params.get("path") or "index.html"
-        found = self._files.get(path)
-        if found is None:
-            raise HTTPException(404)
+        found = self.pages[request.url.path]
         headers = {"etag": found.tag, "cache-control": "no-cache", "content-type": found.kind}
         if request.headers.get("if-none-match") == found.tag:
             return Response(b"", 304, headers)

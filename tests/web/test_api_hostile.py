@@ -1,0 +1,183 @@
+"""Whatever a stranger asks, the answer is no fault, and the headers are there."""
+
+import json
+import random
+import resource
+
+import pytest
+from hostile_requests import HISTORY, HOSTILE, POSITION
+from hypothesis import given, settings, strategies as st
+from web_client import Client
+
+from gamedp.web.app import HEADERS
+from gamedp.web.tables import Limits, Tables
+
+
+@pytest.fixture(scope="module")
+def client():
+    with Client() as client:
+        client.position("matches")
+        yield client
+
+
+def send(client, request):
+    return client.request(
+        request["method"],
+        request["path"],
+        headers=request.get("headers"),
+        content=request.get("content"),
+    )
+
+
+def check_headers(answer):
+    for name, value in HEADERS.items():
+        assert answer.headers[name] == value
+
+
+def test_there_are_forty_kinds_at_least():
+    assert len(HOSTILE) >= 40
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_request_is_refused(client, kind, caplog):
+    request, status = HOSTILE[kind]
+    answer = send(client, request)
+    statuses = status if isinstance(status, tuple) else (status,)
+    assert answer.status_code in statuses, answer.text
+    check_headers(answer)
+    assert set(answer.json()) <= {"error", "limit"}
+    assert answer.json()["error"]
+    assert not caplog.records
+
+
+def test_every_answer_has_the_headers(client):
+    for path in ("/", "/index.html", "/api/games", "/static/none.js", "/api/games/x/position"):
+        check_headers(client.get(path))
+    check_headers(client.post(POSITION, json={"line": {}}))
+    policy = client.get("/api/games").headers["content-security-policy"]
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+
+
+def test_a_host_that_was_allowed_is_answered():
+    with Client(allowed_hosts=("Games.example",)) as client:
+        for host, status in (
+            ("games.example", 200),
+            ("games.example:8000", 200),
+            ("localhost:80", 200),
+            ("[::1]:80", 200),
+            ("example", 403),
+        ):
+            answer = client.get("/api/games", headers={"host": host})
+            assert answer.status_code == status, host
+        own = {"host": "games.example:8000", "origin": "http://games.example:8000"}
+        assert client.get("/api/games", headers=own).status_code == 200
+
+
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(st.text(max_size=6), parts),
+    max_leaves=6,
+)
+small = st.integers(-1, 4)
+
+
+def nearly(**fields):
+    """Return objects that often have these fields, now and then with something else in them."""
+    return st.fixed_dictionaries(
+        {}, optional={name: value | anything for name, value in fields.items()}
+    )
+
+
+bodies = nearly(
+    parameters=nearly(matches=st.integers(-1, 30), takes=st.lists(small, max_size=3), misere=small),
+    line=nearly(
+        start=nearly(drawn=small, seed=small, state=nearly(player=small, left=small)),
+        actions=st.lists(small, max_size=3),
+        outcomes=st.lists(small, max_size=3),
+    ),
+    then=nearly(
+        action=small,
+        outcome=small,
+        seed=small,
+        by_hand=st.booleans(),
+        player=nearly(
+            kind=st.sampled_from(["solution", "search", "random", "mistaken"]),
+            depth=small,
+            chance=st.floats(0, 1),
+        ),
+    ),
+    look=nearly(depth=small, seconds=st.floats(0, 2)),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(body=bodies | anything, path=st.sampled_from([POSITION, HISTORY]))
+def test_no_body_brings_the_server_down(client, body, path):
+    content = json.dumps(body).encode()
+    answer = client.post(path, content=content, headers={"content-type": "application/json"})
+    assert answer.status_code in {200, 202, 400, 409, 422}, answer.text
+    if answer.status_code >= 400:
+        assert answer.json()["error"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(body=st.binary(max_size=60))
+def test_no_bytes_bring_the_server_down(client, body):
+    answer = client.post(POSITION, content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 400
+
+
+@pytest.mark.deep
+def test_ten_thousand_mixed_requests(caplog):
+    """Good ones are right, none is a fault, and memory does not grow."""
+    rng = random.Random(1)  # noqa: S311 - a choice of requests
+    with Client(tables=Tables(Limits(tables=8, searches=16))) as client:
+        good = {
+            left: client.position("matches", line={"start": {"state": {"player": 1, "left": left}}})
+            for left in range(1, 18)
+        }
+        hostile = list(HOSTILE.values())
+
+        async def mixed(many):
+            for _ in range(rounds):
+                if rng.random() < 0.5:
+                    left = rng.randrange(1, 18)
+                    line = {"start": {"state": {"player": 1, "left": left}}}
+                    answer = await many.post(POSITION, json={"line": line})
+                    assert answer.json() == good[left]
+                elif rng.random() < 0.1:
+                    parameters = {"matches": rng.randrange(1, 60)}
+                    body = {"line": {}, "parameters": parameters}
+                    assert (await many.post(POSITION, json=body)).status_code in {200, 202}
+                else:
+                    request, status = rng.choice(hostile)
+                    answer = await many.request(
+                        request["method"],
+                        request["path"],
+                        headers=request.get("headers"),
+                        content=request.get("content"),
+                    )
+                    statuses = status if isinstance(status, tuple) else (status,)
+                    assert answer.status_code in statuses
+
+        rounds = 2_000
+        client.run(mixed)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        rounds = 10_000
+        client.run(mixed)
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 20_000  # kilobytes
+    assert not caplog.records
+
+
+def test_json_of_answers_is_strict(client):
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    for answer in (client.get("/api/games"), client.post(POSITION, json={"line": {}})):
+        json.loads(answer.text, parse_constant=refuse)

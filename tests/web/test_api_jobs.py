@@ -1,0 +1,278 @@
+"""Each game is solved once, whoever asks; and not at all any more when nobody waits."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+from web_client import HOME, Client, listed_game
+
+import gamedp
+from gamedp.games.matches import Matches
+from gamedp.runtime.progress import Progress
+from gamedp.web import app, jobs, tables
+from gamedp.web.jobs import Jobs, Pending
+from gamedp.web.refusals import Refused
+from gamedp.web.tables import Limits, Tables
+
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Let solving wait for an event, reporting all the time; count what begins and is given up."""
+
+    class Slow:
+        def __init__(self):
+            self.go_on = threading.Event()
+            self.begun = threading.Semaphore(0)
+            self.count = 0
+            self.given_up = threading.Event()
+
+        def solve(self, game, *, progress, **options):
+            self.count += 1
+            self.begun.release()
+            try:
+                while not self.go_on.wait(0.01):
+                    progress(Progress("solve", 3, 7, 0.1, "slowly"))
+            except jobs.GivenUp:
+                self.given_up.set()
+                raise
+            return gamedp.solve(game, **options)
+
+    slow = Slow()
+    monkeypatch.setattr(tables, "solve", slow.solve)
+    yield slow
+    slow.go_on.set()
+
+
+def ask(client, name="matches", **body):
+    return client.post(f"{HOME}/api/games/{name}/position", json={"line": {}, **body})
+
+
+def test_one_solve_for_many_who_ask(slow):
+    with Client() as client:
+
+        async def all_at_once(many):
+            answers = await asyncio.gather(*(ask(many) for _ in range(12)))
+            assert {answer.status_code for answer in answers} == {202}
+            assert {answer.headers["retry-after"] for answer in answers} == {"1"}
+            told = answers[0].json()
+            assert (told["phase"], told["done"], told["total"]) == ("solve", 3, 7)
+            assert told["detail"] == "slowly"
+            slow.go_on.set()
+            deadline = time.monotonic() + PATIENCE
+            while time.monotonic() < deadline:
+                answers = await asyncio.gather(*(ask(many) for _ in range(12)))
+                if {answer.status_code for answer in answers} == {200}:
+                    return {answer.text for answer in answers}
+            return set()
+
+        assert len(client.run(all_at_once)) == 1
+        assert slow.count == client.tables.solves.started == 1
+
+
+def test_a_solve_ends_when_who_asked_has_hung_up(slow):
+    """As a browser does when the tab is closed: nobody asked at all before."""
+    with Client() as client:
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "POST",
+            "scheme": "http",
+            "path": "/api/games/matches/position",
+            "raw_path": b"/api/games/matches/position",
+            "root_path": "",
+            "query_string": b"",
+            "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
+            "server": ("127.0.0.1", 80),
+            "client": ("127.0.0.1", 1),
+        }
+        sent = []
+
+        async def hang_up():
+            parts = [{"type": "http.request", "body": b'{"line": {}}', "more_body": False}]
+
+            async def receive():
+                return parts.pop() if parts else {"type": "http.disconnect"}
+
+            async def send(message):
+                sent.append(message)
+
+            await client.app(scope, receive, send)
+
+        client._runner.run(hang_up())
+        assert slow.given_up.wait(PATIENCE)
+        assert sent[0]["status"] == 499
+        # Who comes later finds no ruin: it is solved anew.
+        slow.go_on.set()
+        assert client.position("matches")["value"]["number"] == 1
+        assert slow.count == 2
+
+
+def test_a_solve_ends_when_nobody_asks_again(slow, monkeypatch):
+    monkeypatch.setattr(jobs, "LEASE", 0.05)
+    with Client() as client:
+        assert client.post("/api/games/matches/position", json={"line": {}}).status_code == 202
+        assert slow.given_up.wait(PATIENCE)
+
+
+def test_who_still_waits_keeps_it_going(slow, monkeypatch):
+    monkeypatch.setattr(app, "HOLD", 0.05)
+    with Client() as client:
+
+        async def one_leaves(many):
+            stays = asyncio.create_task(ask(many))
+            for _ in range(5):
+                assert (await ask(many)).status_code == 202
+            assert (await stays).status_code == 202
+
+        client.run(one_leaves)
+        assert not slow.given_up.is_set()
+        slow.go_on.set()
+        assert client.position("matches")["value"]["number"] == 1
+        assert slow.count == 1
+
+
+def test_games_wait_for_their_turn_and_too_many_are_refused(slow, monkeypatch):
+    monkeypatch.setattr(jobs, "MOST_WAITING", 3)
+    monkeypatch.setattr(app, "HOLD", 0.02)
+    with Client(tables=Tables(workers=1)) as client:
+        path = "/api/games/matches/position"
+        answers = [
+            client.post(path, json={"line": {}, "parameters": {"matches": matches}})
+            for matches in range(5, 10)
+        ]
+        assert [answer.status_code for answer in answers] == [202, 202, 202, 202, 503]
+        assert answers[1].json()["phase"] == "wait"
+        assert answers[4].headers["retry-after"] == "1"
+        assert slow.count == 1
+
+
+def test_tables_that_nobody_asks_for_are_forgotten():
+    with Client(tables=Tables(Limits(tables=3))) as client:
+        for matches in (5, 6, 7, 5, 8):
+            client.position("matches", parameters={"matches": matches})
+        kept = client.tables.solves._jobs
+        assert [key[1].partition(")")[0][-1] for key in kept] == ["7", "5", "8"]
+        assert client.tables.solves.started == 4
+
+
+def test_tables_take_no_more_memory_than_they_may():
+    with Client(tables=Tables(Limits(bytes=2e6))) as client:
+        for matches in (100, 101, 102):
+            client.position("matches", parameters={"matches": matches})
+        sizes = [job.result.bytes for job in client.tables.solves._jobs.values()]
+        assert all(size > 1_000 for size in sizes)
+        client.tables.solves._kept_bytes = sum(sizes[-2:])
+        client.position("matches", parameters={"matches": 103})
+        assert len(client.tables.solves._jobs) < 4
+
+
+def test_what_the_server_was_started_for_is_kept():
+    with Client(tables=Tables(Limits(tables=1))) as client:
+        client.tables.prepare(client.games["matches"].make({}), None)
+        for matches in (5, 6, 7):
+            client.position("matches", parameters={"matches": matches})
+        assert client.tables.known(client.games["matches"].make({})) is not None
+        client.position("matches")
+        assert client.tables.solves.started == 3
+
+
+def test_a_start_that_is_too_large_is_refused():
+    class Wide:
+        def initial_state(self):
+            return tuple(range(10_000))
+
+        def is_terminal(self, state):
+            return True
+
+        def actions(self, state):
+            return []
+
+        def outcomes(self, state, action):
+            return []
+
+        def payoff(self, state, player):
+            return 0.0
+
+    with pytest.raises(Refused) as refused:
+        listed_game("wide", Wide())
+    assert (refused.value.status, refused.value.limit) == (409, "size")
+
+
+def test_a_game_that_neither_can_be_solved_nor_searched_names_the_limit(monkeypatch):
+    def refuse(*_, **__):
+        message = "nobody can."
+        raise gamedp.UnsupportedProblemError(message)
+
+    monkeypatch.setattr(tables, "search", refuse)
+    with Client([listed_game("large", Matches(90))], Tables(Limits(states=9))) as client:
+        answer = client.asked("large")
+    assert answer.status_code == 409
+    assert answer.json()["limit"] == "states"
+    assert "nobody can." in answer.json()["error"]
+
+
+def test_rules_that_fail_are_an_answer_and_are_logged(caplog):
+    class Broken(Matches):
+        def outcomes(self, state, action):
+            message = "broken rules"
+            raise ZeroDivisionError(message)
+
+    with Client([listed_game("broken", Broken())]) as client:
+        answer = client.asked("broken")
+    assert answer.status_code == 422
+    assert "broken rules" in answer.json()["error"]
+    assert "the rules of broken fail" in caplog.text
+
+
+def test_a_result_is_the_same_however_often_its_error_is_raised():
+    """An error that is raised again and again does not grow."""
+    board = Jobs(1, 4)
+
+    def fail(_report):
+        message = "no"
+        raise Refused(422, message)
+
+    job = board.find("key", fail)
+    assert job.done.wait(PATIENCE)
+    depths = []
+    for _ in range(3):
+        with pytest.raises(Refused) as refused:
+            job.value()
+        depths.append(len(refused.traceback))
+    assert len(set(depths)) == 1
+    assert board.find("key", fail) is job
+
+
+def test_what_is_not_done_has_no_value():
+    go_on = threading.Event()
+    board = Jobs(1, 4)
+    job = board.find("key", lambda _report: go_on.wait(PATIENCE))
+    with pytest.raises(Pending):
+        job.value()
+    go_on.set()
+    assert job.done.wait(PATIENCE)
+    assert job.value() is True
+
+
+def test_requests_share_a_table_in_threads():
+    """Values are right when many ask at once, and the table comes with the first of them."""
+    solution = gamedp.solve(Matches(matches=30), tolerance=1e-9)
+    with Client() as client:
+
+        async def one(many, left):
+            line = {"start": {"state": {"player": 1, "left": left}}}
+            while True:
+                answer = await ask(many, parameters={"matches": 30}, line=line)
+                if answer.status_code == 200:
+                    return answer.json()["value"]["number"]
+
+        async def all_at_once(many):
+            return await asyncio.gather(*(one(many, left) for left in range(1, 31)))
+
+        found = client.run(all_at_once)
+        assert client.tables.solves.started == 1
+    kind = gamedp.games.matches.MatchesState
+    assert found == [solution.value(kind(1, left), 1) for left in range(1, 31)]

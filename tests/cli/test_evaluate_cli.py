@@ -86,9 +86,57 @@ def test_simulated_games_stand_beside_the_exact_value(run, run_json, model):
     assert "p-value" not in out
 
 
+def test_simulated_games_stop_once_enough_is_known(run, run_json, model):
+    asked = ("simulate", *SMALL, "--players", f"{HOLD}=4,uniform", "--seed", 5, "--games", 9000)
+    found = run_json(*asked, "--width", 0.2, "--confidence", 0.9)
+    true = gamedp.evaluate(model, [Hold(4), gamedp.Policy.uniform(model)]).value()
+    assert found["sequential"]["low"] <= true <= found["sequential"]["high"]
+    assert found["sequential"]["confidence"] == 0.9
+    _, out, _ = run(*asked, "--width", 0.2)
+    assert "with 0.95 confidence, at look 1" in out
+    _, out, _ = run(*asked, "--width", 1e-6)
+    assert "not as narrow as asked" in out
+
+
+def test_players_are_simulated_in_pairs(run, run_json, model):
+    asked = ("simulate", *SMALL, "--players", f"{HOLD}=4,uniform", "--seed", 5, "--games", 2000)
+    found = run_json(*asked, "--pairs")
+    pair = [Hold(4), gamedp.Policy.uniform(model)]
+    same = gamedp.policies.simulate_pairs(model, pair, pairs=1000, seed=5)
+    exact = [gamedp.evaluate(model, order) for order in (pair, pair[::-1])]
+    assert found["means"] == list(same.means)
+    assert found["standard_error"] == same.standard_error
+    assert found["values"][0] == (exact[0].value() + exact[1].value(player=1)) / 2
+    assert found["p_value"] == same.agrees_with(*exact)
+    _, out, _ = run(*asked, "--pairs")
+    assert f"for {HOLD}=4 in both seats" in out
+    assert "dice of its own" in out
+    _, out, _ = run(*asked, "--pairs", "--max-plies", 1)
+    assert "p-value" not in out
+
+
+def test_players_are_simulated_by_the_rules_alone(run, run_json):
+    asked = ("simulate", *SMALL, "--players", f"{HOLD}=4,random", "--seed", 5, "--games", 100)
+    found = run_json(*asked, "--by-rules")
+    game = Wubbel(goal=8)
+    pair = [Hold(4), gamedp.play.RandomPlayer(game)]
+    options = {"seed": 5, "by_rules": True, "compile": "never"}
+    assert found["means"] == list(gamedp.simulate(game, pair, games=100, **options).means)
+    assert "values" not in found
+    both = run_json(*asked, "--by-rules", "--pairs")
+    same = gamedp.policies.simulate_pairs(game, pair, pairs=50, **options)
+    assert both["means"] == list(same.means)
+    _, out, _ = run(*asked, "--by-rules")
+    assert "value " not in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
+        (("simulate", *SMALL, "--players", "random,random", "--games", "3", "--pairs"), "even"),
+        (("simulate", *SMALL, "--players", "optimal,random", "--by-rules"), "optimal policy"),
+        (("simulate", *SMALL, "--players", "level=2,random", "--by-rules"), "tournament"),
+        (("simulate", *SMALL, "--players", "random,random", "--width", "0"), "width is 0"),
         (("evaluate", *SMALL, "--players", "nobody,uniform"), "nobody"),
         (("evaluate", *SMALL, "--players", f"{HOLD}=x,uniform"), "whole number"),
         (("evaluate", *SMALL, "--players", f"{HOLD}=0,uniform"), "points"),

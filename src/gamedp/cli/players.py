@@ -23,6 +23,7 @@ __all__ = [
     "PERSON",
     "WAYS",
     "compiled_game",
+    "names_in",
     "program_named",
     "read_entrants",
     "read_field",
@@ -78,7 +79,7 @@ def read_entrants(
         If one is named twice, is of another game, or makes no sense.
     """
     found: dict[str, Any] = {}
-    for name in _names(text):
+    for name in names_in(text):
         if name in found:
             message = f"{name} is named twice; each entrant has a name of its own."
             raise InvalidParameterError(message)
@@ -158,7 +159,7 @@ def read_players(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> di
     InvalidParameterError
         If it is of another game, or refuses its number.
     """
-    return {name: _read(name, model, solve) for name in _names(text)}
+    return {name: _read(name, model, solve) for name in names_in(text)}
 
 
 def read_field(
@@ -170,7 +171,7 @@ def read_field(
     """
     weights: dict[str, float] = {}
     names = []
-    for item in _names(text):
+    for item in names_in(text):
         name, colon, weight = item.rpartition(":")
         number = _number(weight) if colon else None
         names.append(item if number is None else name)
@@ -182,7 +183,8 @@ def read_field(
     return read_players(",".join(names), model, solve), weights
 
 
-def _names(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
+    """Return the names of players in a text, with commas between them."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         message = f"{text!r} names no players; give {WAYS}."

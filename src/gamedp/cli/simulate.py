@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import attrs
 from cyclopts import Group, Parameter
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
-from gamedp.cli.players import WAYS, compiled_game, read_players
+from gamedp.cli.games import make_ordinary_game
+from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, OutputOptions
+from gamedp.cli.players import WAYS, compiled_game, names_in, read_player, read_players
+from gamedp.errors import InvalidParameterError
 from gamedp.runtime.settings import values_of
 
+if TYPE_CHECKING:
+    from gamedp.policies import Evaluation, PairedSimulation, Simulation
+
 __all__ = ["simulate"]
+
+P_VALUE = "games as far off or farther are so likely, if the exact value is right"
 
 
 @Parameter(name="*", group=Group("Games", sort_key=1))
@@ -31,6 +39,16 @@ class SimulationOptions:
         Play with so many threads; the games are the same for any number.
     max_plies : int
         Leave a game unfinished after so many.
+    width : float
+        Stop once the mean of the first player is known within an interval as narrow as this, or
+        after --games.
+    confidence : float
+        Set the confidence of that interval.
+    pairs : bool
+        Play pairs of games, with the seats changed and the same dice, and compare the two players.
+    by_rules : bool
+        Follow the rules from position to position, for a game that is too large for a table of all
+        positions. There is no exact value then.
     """
 
     players: Annotated[str, Parameter(help=f"Name who plays, with commas between them: {WAYS}.")]
@@ -38,6 +56,10 @@ class SimulationOptions:
     seed: int | None = None
     threads: int = 1
     max_plies: int = 1_000_000
+    width: float | None = None
+    confidence: float = 0.95
+    pairs: Flag = False
+    by_rules: Flag = False
 
 
 def simulate(
@@ -50,54 +72,152 @@ def simulate(
     output: OutputOptions = OUTPUT,
 ) -> None:
     """Play games of given players by the million, beside the exact value."""
-    made, model, solve = compiled_game(game, settings, compile, output, command="simulate")
-    given = read_players(how.players, model, solve)
-    names = [name.strip() for name in how.players.split(",")]
-    seated = [given[name] for name in names]
-    found = gamedp.simulate(
-        model,
-        seated,
-        games=how.games,
-        seed=how.seed,
-        threads=how.threads,
-        max_plies=how.max_plies,
-    )
-    true = gamedp.evaluate(model, seated)
-    agrees = None if found.unfinished else found.agrees_with(true)
-    count = model.num_players
-    if output.json:
-        report.print_json(
-            {
-                "game": game,
-                "parameters": values_of(made),
-                "players": names,
-                "games": found.games,
-                "seed": found.seed,
-                "unfinished": found.unfinished,
-                "means": found.means,
-                "standard_errors": [found.standard_error(player) for player in range(count)],
-                "outcomes": found.outcomes,
-                "mean_plies": found.mean_plies,
-                "values": [true.value(player=player) for player in range(count)],
-                "p_value": agrees,
-            }
+    names = names_in(how.players)
+    if how.pairs and (how.width is not None or how.games % 2):
+        message = "--pairs takes an even number of --games, and no --width."
+        raise InvalidParameterError(message)
+    if how.by_rules:
+        made = place = make_ordinary_game(game, settings or (), command="simulate")
+        seated = [_ruled(name, made) for name in names]
+    else:
+        made, place, solve = compiled_game(game, settings, compile, output, command="simulate")
+        players = read_players(how.players, place, solve)
+        seated = [players[name] for name in names]
+    options: dict[str, Any] = {
+        "seed": how.seed,
+        "threads": how.threads,
+        "max_plies": how.max_plies,
+        "by_rules": how.by_rules,
+        "compile": compile,
+    }
+    if how.pairs:
+        both = gamedp.policies.simulate_pairs(place, seated, pairs=how.games // 2, **options)
+        orders = [] if how.by_rules else [seated, seated[::-1]]
+        exact = [gamedp.evaluate(place, order) for order in orders]
+        facts, words = _facts_of_pairs(both, exact), _words_of_pairs(both, exact, names)
+    else:
+        found = gamedp.simulate(
+            place, seated, games=how.games, width=how.width, confidence=how.confidence, **options
         )
-        return
+        true = None if how.by_rules else gamedp.evaluate(place, seated)
+        facts, words = _facts(found, true), _words(found, true, names, how.width)
+    if output.json:
+        head = {"game": game, "parameters": values_of(made), "players": names}
+        report.print_json(head | facts)
+    else:
+        print(report.lines([("game", report.game_words(made)), *words]))
+
+
+def _ruled(name: str, game: Any) -> Any:
+    """Return a player who needs no table."""
+
+    def refuse() -> NoReturn:
+        message = "--by-rules makes no table of positions, so nobody knows the optimal policy."
+        raise InvalidParameterError(message)
+
+    player = read_player(name, gamedp.rules.Rules(game), refuse, 1.0)
+    is_random = isinstance(player, gamedp.play.RandomPlayer)
+    if not is_random and not callable(getattr(player, "choose", None)):
+        message = f"{name} is no policy by rule; `gamedp tournament` lets it play."
+        raise InvalidParameterError(message)
+    return player
+
+
+def _facts(found: Simulation, true: Evaluation | None) -> dict[str, Any]:
+    """Return what games have brought, for JSON."""
+    players = range(len(found.names))
+    exact = {}
+    if true is not None:
+        exact = {
+            "values": [true.value(player=player) for player in players],
+            "p_value": None if found.unfinished else found.agrees_with(true),
+        }
+    sequential = found.sequential
+    return {
+        "games": found.games,
+        "seed": found.seed,
+        "unfinished": found.unfinished,
+        "means": found.means,
+        "standard_errors": [found.standard_error(player) for player in players],
+        "outcomes": found.outcomes,
+        "mean_plies": found.mean_plies,
+        "sequential": None if sequential is None else attrs.asdict(sequential),
+        **exact,
+    }
+
+
+def _words(
+    found: Simulation, true: Evaluation | None, names: Sequence[str], width: float | None
+) -> list[tuple[str, str]]:
+    """Return what games have brought, in words."""
     pairs = [
-        ("game", report.game_words(made)),
         ("players", " against ".join(names)),
         ("games", f"{found.games:,}, of which {found.unfinished:,} unfinished"),
         ("seed", f"{found.seed}"),
     ]
-    for player in range(count):
-        whose = f"{names[player]} as {report.player_name(player)}" if count > 1 else names[0]
+    count = len(names)
+    for player, name in enumerate(names):
+        whose = f"{name} as {report.player_name(player)}" if count > 1 else name
         error = found.standard_error(player)
         pairs.append(
             ("mean", f"{found.means[player]:.10g}   for {whose}, give or take {error:.2g}")
         )
-        pairs.append(("value", f"{true.value(player=player)!r}"))
+        if true is not None:
+            pairs.append(("value", f"{true.value(player=player)!r}"))
+    known = found.sequential
+    if known is not None and width is not None:
+        enough = "" if known.width <= width else ", not as narrow as asked"
+        words = f"with {known.confidence:.6g} confidence, at look {known.looks}{enough}"
+        pairs.append(("interval", f"{known.low:.6g} .. {known.high:.6g}   {words}"))
     pairs.append(("plies", f"{found.mean_plies:.10g} on average"))
-    if agrees is not None:
-        words = "games as far off or farther are so likely, if the exact value is right"
-        pairs.append(("p-value", f"{agrees:.3g}   {words}"))
-    print(report.lines(pairs))
+    if true is not None and not found.unfinished:
+        pairs.append(("p-value", f"{found.agrees_with(true):.3g}   {P_VALUE}"))
+    return pairs
+
+
+def _facts_of_pairs(both: PairedSimulation, exact: list[Evaluation]) -> dict[str, Any]:
+    """Return what pairs of games have brought, for JSON."""
+    facts = {
+        "pairs": both.pairs,
+        "seed": both.seed,
+        "unfinished": both.unfinished,
+        "means": both.means,
+        "standard_error": both.standard_error,
+        "independent_error": both.independent_error,
+    }
+    if exact:
+        facts |= {"values": _values(exact), "p_value": _p_value(both, exact)}
+    return facts
+
+
+def _words_of_pairs(
+    both: PairedSimulation, exact: list[Evaluation], names: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return what pairs of games have brought, in words."""
+    pairs = [
+        ("players", " against ".join(names)),
+        ("pairs", f"{both.pairs:,} with the same dice, of which {both.unfinished:,} unfinished"),
+        ("seed", f"{both.seed}"),
+    ]
+    for player, name in enumerate(names):
+        error = f"give or take {both.standard_error:.2g}"
+        pairs.append(("mean", f"{both.means[player]:.10g}   for {name} in both seats, {error}"))
+        if exact:
+            pairs.append(("value", f"{_values(exact)[player]!r}"))
+    alone = f"{both.independent_error:.2g} if every game had dice of its own"
+    pairs.append(("error", f"{both.standard_error:.2g}; {alone}"))
+    p_value = _p_value(both, exact) if exact else None
+    if p_value is not None:
+        pairs.append(("p-value", f"{p_value:.3g}   {P_VALUE}"))
+    return pairs
+
+
+def _values(exact: list[Evaluation]) -> list[float]:
+    """Return what each player gets on average of both seats."""
+    first, second = exact
+    return [(first.value(player=player) + second.value(player=1 - player)) / 2 for player in (0, 1)]
+
+
+def _p_value(both: PairedSimulation, exact: list[Evaluation]) -> float | None:
+    """Return the p-value of the pairs, if all games have ended."""
+    return None if both.unfinished else both.agrees_with(exact[0], exact[1])

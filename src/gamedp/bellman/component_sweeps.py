@@ -42,19 +42,25 @@ SURE, ALONE, OPPONENTS, SWAPS = 0, 1, 2, 3
 BOTH, MAXIMISERS, MINIMISERS = 0, 1, 2
 """Whose choices a sweep may improve."""
 
-MORE, TURNING, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
-"""How far a component is: there is more to do; that should be tried from the other side, see
-:func:`gamedp.bellman.state_orders.turn`; values change so little that something can be proven; or
-the policy is best."""
+MORE, REORDER, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
+"""How far a component is: there is more to do; its states should be put in another order, see
+:func:`gamedp.bellman.state_orders.nearest_exits_first`; values change so little that something can
+be proven; or the policy is best."""
 
-SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS, SIDE, IS_EXACT, LED, TURNED, SETTLED, CHANGE = range(12)
-"""What is remembered of a component between calls, as floating-point numbers.
-
-Sweeps; work, in transitions looked at; that since the last elimination, and what it cost; how much
-the next may; how many there were; whose turn it is to improve; whether the numbers are what the
-policy is worth; whether it has been led out; whether it was turned; whether sweeps along the policy
-change little; and the last sweep's change."""
+SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS = range(6)
+SIDE, IS_EXACT, LED_OUT, REORDERED, IS_STEADY, CHANGE = range(6, 12)
 MEMORY = 12
+"""What is remembered of a component between calls, as floating-point numbers:
+
+* SWEEPS: full sweeps so far. CHANGE: the largest change of a value in the last one.
+* WORK: transitions looked at. SINCE: those since the last elimination. COST: what that one cost.
+* NEEDED: terms that the next elimination must be allowed to combine. ROUNDS: eliminations so far.
+* SIDE: which of two opponents improves next.
+* IS_EXACT: whether the values are those of the policy, by elimination.
+* IS_STEADY: whether sweeps along the policy change little.
+* LED_OUT: whether the policy was replaced by one that leaves the component. REORDERED: whether
+  `REORDER` was returned before.
+"""
 
 REPEATS = 8
 """Sweeps along a policy between two that may improve it."""
@@ -209,6 +215,20 @@ def iterate(
 ) -> int:
     """Go on with a component for about `budget` transitions; say how far it is then.
 
+    What comes after what, until one of the answers on the right::
+
+        sweep over all choices
+          |-- change small, values steady ----------------> CHANGING_LITTLE
+          |-- nothing improves an exact policy -----------> EXACT, or the other opponent's turn
+          v
+        is an elimination due, and cheap enough?
+          |-- yes: eliminate the policy, its values are exact; sweep again
+          |-- too expensive for one player, the first time -> REORDER
+          v
+        follow the policy for a few sweeps; sweep again
+
+    Where players change places, and at first where there are opponents, only the sweeps are made.
+
     Parameters
     ----------
     who : int
@@ -252,9 +272,9 @@ def iterate(
         memory[SWEEPS] += 1.0
         memory[WORK] += size
         memory[SINCE] += size
-        if change <= threshold and (memory[SETTLED] > 0.0 or (plain and increase <= 0.5)):
+        if change <= threshold and (memory[IS_STEADY] > 0.0 or (plain and increase <= 0.5)):
             return CHANGING_LITTLE
-        memory[SETTLED] = 0.0
+        memory[IS_STEADY] = 0.0
         may = min(8 * num_states + memory[WORK] / 8.0, MOST)
         too_expensive = memory[NEEDED] > may or who == SWAPS
         due = changed == 0 or change <= threshold or memory[SINCE] >= memory[COST]
@@ -265,10 +285,10 @@ def iterate(
             terms = STAYS
             while terms == STAYS:
                 terms, _ = eliminate_jit(num_states, discount, block, int(may), numbers)
-                if not may_stay or memory[LED] > 0.0:
+                if not may_stay or memory[LED_OUT] > 0.0:
                     break
                 if terms == STAYS:
-                    memory[LED] = 1.0
+                    memory[LED_OUT] = 1.0
                     sequence = np.empty(num_states, np.uintp)
                     lead_out_jit(num_states, num_choices, num_transitions, block, sequence)
                     memory[WORK] += 2 * size
@@ -286,12 +306,12 @@ def iterate(
             if (
                 terms == TOO_EXPENSIVE
                 and who == ALONE
-                and memory[TURNED] == 0.0
+                and memory[REORDERED] == 0.0
                 and discount == 1.0
             ):
-                memory[TURNED] = 1.0
+                memory[REORDERED] = 1.0
                 memory[NEEDED] = 0.0
-                return TURNING
+                return REORDER
         if plain or not too_expensive:
             continue
         if who == OPPONENTS:
@@ -304,8 +324,8 @@ def iterate(
         goal = max(0.1 * change, 0.1 * threshold)
         change, increase, sweeps = follow_jit(num_states, discount, block, REPEATS, goal, numbers)
         memory[WORK] += sweeps * (num_states + num_transitions * num_states // num_choices)
-        # Then the policy is worth that; and if the next sweep finds nothing better, it is best.
-        memory[SETTLED] = 1.0 if change <= threshold and increase <= 0.5 else 0.0
+        # Then these are its values; and if the next sweep finds nothing better, it is best.
+        memory[IS_STEADY] = 1.0 if change <= threshold and increase <= 0.5 else 0.0
     return MORE
 
 

@@ -120,7 +120,7 @@ def rearrange(
 rearrange_jit = compiled(rearrange)
 
 
-def turn(
+def nearest_exits_first(
     num_states: int,
     num_choices: int,
     num_transitions: int,
@@ -144,11 +144,11 @@ def turn(
         worst = max(worst, abs(block.constants[choice]))
     for state in range(num_states):
         numbers[VALUE, state] = -block.signs[state] * worst * num_states
-    turned: Block = rearrange_jit(num_states, num_choices, num_transitions, block, sequence)
-    return turned
+    ordered: Block = rearrange_jit(num_states, num_choices, num_transitions, block, sequence)
+    return ordered
 
 
-turn_jit = compiled(turn)
+nearest_exits_first_jit = compiled(nearest_exits_first)
 
 
 def put_back(

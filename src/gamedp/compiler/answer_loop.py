@@ -13,7 +13,7 @@ from gamedp.compiler.native import called_by_rules, held_at
 from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_TOLERANCE
 
 # What a call returns.
-TERMINAL, ORDINARY, UNREAL, FULL, OUTSIDE, WRONG, UNSETTLED = range(7)
+TERMINAL, ORDINARY, UNREAL, FULL, OUTSIDE, WRONG, NOT_CANONICAL = range(7)
 
 # Places in `found`.
 MOVER, NUM_CHOICES = range(2)
@@ -62,7 +62,7 @@ def encode(place, page, state, ranges, keys, at):
 encode_jit = called_by_rules(encode, forceinline=True, _nrt=False)
 
 
-def is_settled(place, page, state, ranges, keys):
+def is_canonical(place, page, state, ranges, keys):
     """Say whether a state, whose code is in `own`, represents itself."""
     own = page.own
     again, swapped = held_at(place).canonical(state)
@@ -74,7 +74,7 @@ def is_settled(place, page, state, ranges, keys):
     return True
 
 
-is_settled_jit = called_by_rules(is_settled)
+is_canonical_jit = called_by_rules(is_canonical)
 
 
 def expand_state(place, page):
@@ -87,7 +87,7 @@ def expand_state(place, page):
         `found`; of each choice the label, the end of its outcomes, and the rewards; of each outcome
         the probability, negative if the players change places, and the code of the state. FULL if
         the page is; OUTSIDE if a field of the state left in `fields` is out of range; WRONG if the
-        rules are; UNSETTLED if the state does not represent itself.
+        rules are; NOT_CANONICAL if the state does not represent itself.
     """
     game = held_at(place)
     num_players, num_words, has_rewards = page.num_players, page.own.size, page.has_rewards
@@ -95,8 +95,8 @@ def expand_state(place, page):
     probabilities = page.probabilities
     ranges = game.gamedp_ranges(page.low, page.high, page.stride)
     state = game.gamedp_decode(page.fields)
-    if page.has_symmetry and not is_settled_jit(place, page, state, ranges, keys):
-        return UNSETTLED
+    if page.has_symmetry and not is_canonical_jit(place, page, state, ranges, keys):
+        return NOT_CANONICAL
     if game.is_terminal(state):
         for player in range(num_players):
             page.payoffs[player] = float(game.payoff(state, player))
@@ -157,6 +157,6 @@ def represent_state(place, page):
         return OUTSIDE
     for position in range(page.own.size):
         page.own[position] = keys[position]
-    if not is_settled_jit(place, page, representative, ranges, keys):
-        return UNSETTLED
+    if not is_canonical_jit(place, page, representative, ranges, keys):
+        return NOT_CANONICAL
     return ORDINARY

@@ -13,12 +13,12 @@ from numba import njit
 from gamedp.compiler.answer_loop import (
     FULL,
     MOVER,
+    NOT_CANONICAL,
     NUM_CHOICES,
     ORDINARY,
     OUTSIDE,
     TERMINAL,
     UNREAL,
-    UNSETTLED,
 )
 from gamedp.compiler.native import (
     RAISED,
@@ -33,7 +33,7 @@ from gamedp.runtime.jit import inlined
 
 # What a call returns.
 DONE, PAUSED, GROW_STATES, GROW_CHOICES, GROW_TRANSITIONS, GROW_TABLE, GROW_PAGE = range(7)
-WIDEN, BAD, FAILED, NOT_SETTLED = range(7, 11)
+WIDEN, BAD, FAILED, NO_REPRESENTATIVE = range(7, 11)
 
 # Places in `counters`.
 NEXT, STATES, CHOICES, TRANSITIONS, TERMINALS, SEED = range(6)
@@ -195,8 +195,8 @@ def fault_of(answer):
         return WIDEN
     if answer == RAISED:
         return FAILED
-    if answer == UNSETTLED:
-        return NOT_SETTLED
+    if answer == NOT_CANONICAL:
+        return NO_REPRESENTATIVE
     return BAD
 
 
@@ -248,7 +248,7 @@ def explore(work, page, rules, budget):
     status : int
         DONE; PAUSED; GROW_* if an array is full; WIDEN if a field of the state left in `fields` is
         out of range; and in state ``counters[NEXT]``: BAD if the rules are wrong, FAILED if they
-        raise an error, NOT_SETTLED if the state, found as a representative, is none.
+        raise an error, NO_REPRESENTATIVE if the state, found as a representative, is none.
     """
     page = held_at(page)
     num_players, has_rewards, counters = page.num_players, page.has_rewards, work.counters

@@ -385,7 +385,7 @@ class Explorer:
             status = call()
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
             explain(error)
-        if status in {explore_loop.BAD, explore_loop.FAILED, explore_loop.NOT_SETTLED}:
+        if status in {explore_loop.BAD, explore_loop.FAILED, explore_loop.NO_REPRESENTATIVE}:
             explain(None)
         return status
 

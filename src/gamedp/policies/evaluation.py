@@ -259,7 +259,7 @@ class Evaluation:
             name = "" if model.rules is None else model.rules.action_name(state, action)
             found.append(ActionValue(action, name or str(action), value, low, high))
         mover = int(model.players[index]) ^ (changed if model.num_players == 2 else 0)
-        return _judged(found, mover, player, self.objective.optimum, model.num_players)
+        return _with_best(found, mover, player, self.objective.optimum, model.num_players)
 
     def _refuse_other_than_totals(self) -> None:
         """Raise UnsupportedProblemError unless the objective is a total, discounted or not."""
@@ -301,15 +301,15 @@ class Evaluation:
         return discount * low + reward - slack, value, discount * high + reward + slack
 
 
-def _judged(
+def _with_best(
     found: list[ActionValue], mover: int, player: int, optimum: str, num_players: int
 ) -> list[ActionValue]:
-    """Say which actions are best for the mover."""
+    """Return the values with which actions are best for the mover."""
     if num_players > 2 and mover != player:
         return found
     wants_more = (mover == player) == (optimum == "max")
     ranges = [(one.lower, one.upper) if wants_more else (-one.upper, -one.lower) for one in found]
-    judged = []
+    marked = []
     for place, one in enumerate(found):
         others = ranges[:place] + ranges[place + 1 :]
         best: Best = "possible"
@@ -317,5 +317,5 @@ def _judged(
             best = "no"
         elif all(high <= ranges[place][0] for _, high in others):
             best = "certain"
-        judged.append(attrs.evolve(one, best=best))
-    return judged
+        marked.append(attrs.evolve(one, best=best))
+    return marked

@@ -284,7 +284,9 @@ def is_state(rules: Rules, state: Any) -> bool:
 
 
 def canonical_state(rules: Rules, state: Any, place: object, like: Any = None) -> tuple[Any, bool]:
-    """Return (representative, swapped) of a state, which must be hashable and settled.
+    """Return (representative, swapped) of a state, which must be hashable.
+
+    The representative must represent itself.
 
     Parameters
     ----------

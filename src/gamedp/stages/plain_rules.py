@@ -79,7 +79,7 @@ class PlainRules:
 
     def _check(self, context: Any) -> None:
         rules = self.rules
-        representative, swapped = self._settled(context, f"canonical({shown(context)})")
+        representative, swapped = self._representative(context, f"canonical({shown(context)})")
         if swapped and rules.num_players != 2:
             message = f"canonical({shown(context)}) swaps the players, which takes two."
             raise InvalidModelError(message)
@@ -100,7 +100,7 @@ class PlainRules:
                 continue
             some = True
             place = f"following({shown(representative)}, {shown(end)})"
-            following, _ = self._settled(rules.call("following", representative, end), place)
+            following, _ = self._representative(rules.call("following", representative, end), place)
             if rules.call("rank", following) > rank:
                 message = (
                     f"{place} is {shown(following)} of rank {rules.call('rank', following)}, from "
@@ -126,7 +126,7 @@ class PlainRules:
             )
             raise InvalidModelError(message)
 
-    def _settled(self, context: Any, place: str) -> tuple[Any, bool]:
+    def _representative(self, context: Any, place: str) -> tuple[Any, bool]:
         """Return the representative of a context, which must be in the box and represent itself."""
         representative, swapped = self.rules.canonical(context)
         fields = self.layout.flatten(representative)

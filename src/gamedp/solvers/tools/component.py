@@ -64,8 +64,8 @@ def solve_component(run: Run, number: int, max_sweeps: int) -> None:
     while True:
         floor = component.floor
         found = component.iterate(max(threshold, floor), max_sweeps)
-        if found == component_sweeps.TURNING:
-            component.turn()
+        if found == component_sweeps.REORDER:
+            component.reorder()
         elif found != component_sweeps.MORE:
             solved = found == component_sweeps.EXACT or component.change <= floor
             if component.prove(allowed, last=solved) <= allowed or solved:
@@ -167,11 +167,11 @@ class Component:
         )
         return int(found)
 
-    def turn(self) -> None:
-        """Begin anew from the other side, see :func:`gamedp.bellman.state_orders.turn`."""
+    def reorder(self) -> None:
+        """Begin anew with the states that are nearest to an exit first."""
         sequence = np.empty(self.size, np.uintp)
         sizes = self.size, *self.lengths
-        block = state_orders.turn_jit(*sizes, self.block, self.numbers, sequence)
+        block = state_orders.nearest_exits_first_jit(*sizes, self.block, self.numbers, sequence)
         numbers = np.zeros_like(self.numbers)
         numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
         self.rearranged = block, numbers, sequence

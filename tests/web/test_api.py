@@ -246,3 +246,57 @@ def test_history_without_a_table_has_no_values():
     assert [ply["before"] for ply in answer["plies"]] == [None, None]
     assert [ply["name"] for ply in answer["plies"]]
     assert answer["values"] is None
+
+
+def test_the_surface_is_that_of_the_policy(client):
+    game = client.games["wubbel"].make({"goal": 12}).rules.game
+    solution = solved(game)
+    query = {"x": "own", "y": "opponent", "z": "turn", "action": 1, "parameters": '{"goal":12}'}
+    client.position("wubbel", parameters={"goal": 12})
+    answer = client.get("/api/games/wubbel/surface", params=query)
+    assert answer.status_code == 200
+    x0, width, y0, height, z0, z1 = np.frombuffer(answer.content, "<i4", 6).tolist()
+    assert (x0, width, y0, height, z0, z1) == (0, 12, 0, 12, 0, 12)
+    count = width * height
+    assert len(answer.content) == 24 + 9 * count
+    least = np.frombuffer(answer.content, "<i2", count, 24).reshape(width, height)
+    tops = np.frombuffer(answer.content, "<i2", count, 24 + 2 * count).reshape(width, height)
+    values = np.frombuffer(answer.content, "<f4", count, 24 + 4 * count).reshape(width, height)
+    reached = np.frombuffer(answer.content, "u1", count, 24 + 8 * count).reshape(width, height)
+    state = type(game.initial_state())
+    for own in range(12):
+        for opponent in range(12):
+            turns = [state(0, own, opponent, turn) for turn in range(12 - own)]
+            saves = [each.turn for each in turns if solution.best_action(each) == 1]
+            assert least[own, opponent] == min(saves, default=-1)
+            assert tops[own, opponent] == 12 - own
+            assert values[own, opponent] == np.float32(solution.value(turns[0]))
+    assert set(np.unique(reached)) == {0, 1}
+    assert reached[0, 0] == 1
+    listed = {each["name"]: each["surface"] for each in client.get("/api/games").json()}
+    assert listed["wubbel"] == {"x": "own", "y": "opponent", "z": "turn", "action": 1}
+    assert listed["nim"] is None
+    again = client.get(
+        "/api/games/wubbel/surface", params=query, headers={"if-none-match": answer.headers["etag"]}
+    )
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"x": "nothing"}, 422),
+        ({"x": "player"}, 422),
+        ({"action": "one"}, 400),
+        ({"action": "1" * 400}, 400),
+        ({"parameters": "[1]"}, 400),
+        ({"parameters": "{"}, 400),
+        ({"w": "1"}, 400),
+    ],
+    ids=str,
+)
+def test_a_surface_that_is_none(client, change, status):
+    query = {"x": "own", "y": "opponent", "z": "turn", "action": "1", "parameters": '{"goal":9}'}
+    client.position("wubbel", parameters={"goal": 9})
+    answer = client.get("/api/games/wubbel/surface", params=query | change)
+    assert answer.status_code == status

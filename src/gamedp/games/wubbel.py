@@ -95,6 +95,7 @@ class Wubbel:
 
     num_players = 2
     constant_sum = 1.0
+    surface = ("own", "opponent", "turn", SAVE)
 
     @busts.validator
     def _some_faces_bust_and_some_score(self, _attribute: object, busts: tuple[int, ...]) -> None:

@@ -78,6 +78,9 @@ class Game(Protocol):
         terminal; the words of `render`.
     ``outcome_view(state, action, outcome) -> gamedp.views.View or None``
         What is to be seen of an outcome of chance, such as dice; None.
+    ``surface``
+        Three fields of the state and an action, ``(x, y, z, action)``: the page in the browser
+        draws in which states the policy takes it; none.
 
     Search, which builds no model, reads some more; all are about what `player` gets from `state`
     on:

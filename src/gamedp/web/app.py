@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -20,7 +21,8 @@ from gamedp.web.history import history_answer
 from gamedp.web.jobs import Pending
 from gamedp.web.positions import position_answer
 from gamedp.web.refusals import Refused
-from gamedp.web.requests import HistoryRequest, PositionRequest, read
+from gamedp.web.requests import HistoryRequest, PositionRequest, read, read_parameters
+from gamedp.web.surface import AXES, surface_bytes, surface_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,6 +64,8 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 """Of every answer."""
+
+Answered = TypeVar("Answered")
 
 logger = logging.getLogger("gamedp")
 
@@ -106,6 +110,7 @@ def make_app(
         Route("/api/games", server.list_games),
         Route("/api/games/{name}/position", server.position, methods=["POST"]),
         Route("/api/games/{name}/history", server.history, methods=["POST"]),
+        Route("/api/games/{name}/surface", server.surface),
         *(Route(path, server.page) for path in server.pages),
     ]
     app = Starlette(
@@ -212,7 +217,14 @@ class _Server:
             table = None if known is None else known.solution
             kind = None if known is None else "search" if table is None else "table"
             states = None if table is None else table.model.num_states
-            answers.append({**listed.facts(), "kind": kind, "states": states, "surface": None})
+            answers.append(
+                {
+                    **listed.facts(),
+                    "kind": kind,
+                    "states": states,
+                    "surface": surface_of(listed.kind),
+                }
+            )
         return answers
 
     async def position(self, request: Request) -> Response:
@@ -233,18 +245,46 @@ class _Server:
             lambda: history_answer(self._tables, listed.make(asked.parameters), asked),
         )
 
+    async def surface(self, request: Request) -> Response:
+        """Answer with a surface, in binary numbers."""
+        query = dict(request.query_params)
+        plain = read_parameters(query.pop("parameters", "{}"))
+        if query.keys() != set(AXES) or not re.fullmatch(r"-?[0-9]{1,9}", query["action"]):
+            message = f"a surface needs {', '.join(AXES)}, the last of which is a number."
+            raise Refused(400, message)
+        listed = self._listed_as(request)
+
+        def work() -> Response:
+            made = listed.make(plain)
+            solution = self._tables.basis(made).solution
+            if solution is None:
+                message = f"{made.name} has no table, so no surface."
+                raise Refused(409, message, "states")
+            tag = f'"{solution.model.digest()[:20]}"'
+            headers = {"etag": tag, "cache-control": "no-cache"}
+            if request.headers.get("if-none-match") == tag:
+                return Response(b"", 304, headers)
+            x, y, z, action = (query[name] for name in AXES)
+            content = surface_bytes(solution, x, y, z, int(action))
+            return Response(content, 200, headers, "application/octet-stream")
+
+        return await self._answered(request, work)
+
     def _listed_as(self, request: Request) -> Listed:
         listed = self._games.get(request.path_params["name"])
         if listed is None:
             raise Refused(404, "there is no game of that name here.")
         return listed
 
-    async def _answered(self, request: Request, work: Callable[[], dict[str, Any]]) -> Response:
+    async def _answered(
+        self, request: Request, work: Callable[[], dict[str, Any] | Response]
+    ) -> Response:
         """Return what the work returns, or how far it is, or what it is refused for."""
         until = time.monotonic() + HOLD
         while True:
             try:
-                return answer_of(await to_thread.run_sync(_guarded, work))
+                found = await to_thread.run_sync(_guarded, work)
+                return found if isinstance(found, Response) else answer_of(found)
             except Pending as pending:
                 job = pending.job
             if not job.join():
@@ -262,7 +302,7 @@ class _Server:
                 job.leave(coming_back=came_back)
 
 
-def _guarded(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _guarded(work: Callable[[], Answered]) -> Answered:
     """Do the work; turn what the rules raise into a refusal."""
     try:
         return work()

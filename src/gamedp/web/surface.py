@@ -1,0 +1,105 @@
+"""Where the decision changes, as binary numbers: for two fields of the state, a third one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import UnknownNameError
+from gamedp.results.columns import fields_of
+from gamedp.web.refusals import Refused
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
+    from gamedp.results.solution import Solution
+
+__all__ = ["AXES", "surface_bytes", "surface_of"]
+
+AXES = ("x", "y", "z", "action")
+
+NEVER, NO_STATES = -1, -2
+
+MOST_CELLS = 1_000_000
+LARGEST = 2**15 - 1
+"""The numbers of z travel in two bytes."""
+
+
+def surface_of(game: Any) -> dict[str, Any] | None:
+    """Return what the game says of its surface, as the list of games has it; None without."""
+    said = getattr(game, "surface", None)
+    return dict(zip(AXES, said, strict=True)) if isinstance(said, tuple) else None
+
+
+def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> bytes:
+    """Return the answer to `surface`; docs/reference/web-api.md says what is in it.
+
+    Raises
+    ------
+    Refused
+        If there are no such fields, no integers in them, or several states in one place.
+    """
+    places = _places(solution.model, (x, y, z))
+    low, high = places.min(axis=0), places.max(axis=0)
+    extents = high[:2] - low[:2] + 1
+    if extents.prod() > MOST_CELLS or low[2] < 0 or high[2] > LARGEST:
+        raise Refused(422, "these fields make no surface that a page can draw.")
+    cells = np.ravel_multi_index(tuple((places[:, :2] - low[:2]).T), tuple(extents.tolist()))
+    heights = places[:, 2]
+    count = int(extents.prod())
+    if len(np.unique(cells * (high[2] + 1) + heights)) < len(cells):
+        raise Refused(422, f"several states have the same {x}, {y} and {z}.")
+    model = solution.model
+    chosen = np.where(solution.policy >= 0, model.action_labels[solution.policy], action - 1)
+    taking = (solution.policy >= 0) & (chosen == action)
+    tops = np.full(count, NO_STATES, "<i2")
+    np.maximum.at(tops, cells, heights.astype("<i2"))
+    least = np.full(count, LARGEST, "<i2")
+    np.minimum.at(least, cells[taking], heights[taking].astype("<i2"))
+    least[least == LARGEST] = NEVER
+    least[tops == NO_STATES] = NO_STATES
+    values = np.full(count, np.nan, "<f4")
+    descending = np.argsort(-heights, kind="stable")  # the last one that is written is the lowest
+    values[cells[descending]] = _numbers(solution)[descending]
+    reached = np.zeros(count, "u1")
+    reached[cells[_reached(solution)]] = 1
+    head = np.array([low[0], extents[0], low[1], extents[1], low[2], high[2]], "<i4")
+    return b"".join(part.tobytes() for part in (head, least, tops, values, reached))
+
+
+def _places(model: Model, names: tuple[str, ...]) -> NDArray[np.int64]:
+    """Return the three fields of all states."""
+    fields = fields_of(model)
+    columns = []
+    for name in names:
+        if name not in fields:
+            error = UnknownNameError.nearest("field of the state called", name, fields)
+            raise Refused(422, str(error))
+        column = fields[name]
+        if column.dtype.kind not in "iub":
+            raise Refused(422, f"the field {name} holds no whole numbers.")
+        columns.append(column.astype(np.int64))
+    return np.column_stack(columns)
+
+
+def _numbers(solution: Solution) -> NDArray[np.float64]:
+    return solution.values if solution.values.ndim == 1 else solution.values[:, 0]
+
+
+def _reached(solution: Solution) -> NDArray[np.bool_]:
+    """Say which states are reached from the start by the policy."""
+    model = solution.model
+    seen = np.zeros(model.num_states, np.bool_)
+    frontier = np.unique(model.initial_states)
+    while len(frontier):
+        seen[frontier] = True
+        choices = solution.policy[frontier]
+        choices = choices[choices >= 0]
+        starts, ends = model.transition_offsets[choices], model.transition_offsets[choices + 1]
+        lengths = ends - starts
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        following = np.unique(model.successors[np.repeat(starts, lengths) + within])
+        frontier = following[~seen[following]]
+    return seen

@@ -153,6 +153,9 @@ def test_payoffs_have_their_probabilities():
     assert ends == [pytest.approx(games.interval(payoff)) for payoff in (-1.0, 1.0)]
     with pytest.raises(LookupError, match="there is no player 2"):
         plot_distribution(games, player=2)
+    stopped = gamedp.simulate(model, [chance, chance], width=0.5, games=10_000, seed=3)
+    assert stopped.sequential is not None
+    assert not plot_distribution(stopped).collections  # intervals for a fixed number are wrong
 
 
 def test_totals_far_apart_are_lines():

@@ -1,17 +1,187 @@
 """Tables for notebooks and data frames."""
 
 import re
+from html.parser import HTMLParser
+from typing import NamedTuple
 
+import attrs
 import numpy as np
 import pytest
 
 import gamedp
+from gamedp.games.kniffel import Kniffel
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Hold, Wubbel
+from gamedp.runtime.notebook import html_rows, html_table
 
 
 def cells(table):
     return dict(re.findall(r"<tr><th>(.*?)</th><td>(.*?)</td></tr>", table))
+
+
+class Cells(HTMLParser):
+    """Reads a table, and refuses whatever is not one."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.rows = []
+        self.inside = False
+
+    def handle_starttag(self, tag, attrs):
+        assert tag in {"table", "tr", "th", "td"}
+        assert not attrs  # no colours, which would suit either a light page or a dark one
+        if tag == "tr":
+            self.rows.append([])
+        self.inside = tag in {"th", "td"}
+        if self.inside:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        assert self.inside, data
+        self.rows[-1][-1] += data
+
+    def handle_comment(self, data):
+        raise AssertionError(data)
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+def parsed(table):
+    """The text of each cell."""
+    reader = Cells()
+    reader.feed(table)
+    reader.close()
+    return reader.rows
+
+
+BAD = """<script>alert("1")</script><!-- & 'x' --></td></table><img src=x onerror=y>"""
+
+
+class Odd(NamedTuple):
+    """A state that says something nasty."""
+
+    left: int
+
+    def __repr__(self):
+        return BAD
+
+
+class OddGame:
+    """A game whose words are markup."""
+
+    def __repr__(self):
+        return BAD
+
+    def initial_state(self):
+        return Odd(3)
+
+    def is_terminal(self, state):
+        return state.left == 0
+
+    def actions(self, state):
+        return [0, 1] if state.left > 1 else [0]
+
+    def outcomes(self, state, action):
+        return [(1.0, Odd(state.left - 1 - action))]
+
+    def payoff(self, state, player):
+        return 1.0
+
+    def action_name(self, state, action):
+        return BAD
+
+
+@attrs.frozen(repr=False)
+class OddKniffel(Kniffel):
+    """A staged game called like that."""
+
+    def __repr__(self):
+        return BAD
+
+
+def shown_things():
+    """One of everything that notebooks show, with bad words wherever words come from outside."""
+    model = gamedp.compile(OddGame(), compile="never")
+    chance = attrs.evolve(gamedp.Policy.uniform(model), name=BAD)
+    yield model
+    yield chance
+    yield gamedp.solve(model)
+    yield gamedp.solve(model, gamedp.Discounted(0.5))
+    yield gamedp.search(OddGame(), compile="never")
+    yield gamedp.evaluate(model, [chance])
+    yield gamedp.evaluate(model, [chance]).chain
+    yield gamedp.simulate(model, [chance], games=10, seed=1)
+    for sweeps in (3, 30):
+        yield gamedp.policies.trace_sweeps(model, gamedp.Discounted(0.5), sweeps=sweeps)
+    yield gamedp.policies.trace_improvements(model, gamedp.Discounted(0.5))
+    certificate = gamedp.certify(gamedp.solve(model))
+    yield certificate
+    yield attrs.evolve(gamedp.verify(model, certificate), claim=BAD)
+    staged = gamedp.solve(Kniffel(dice=1, faces=2, throws=1), compile="never")
+    yield staged
+    yield attrs.evolve(staged.model, rules=attrs.evolve(staged.model.rules, game=OddKniffel()))
+    yield gamedp.stages.distribution(staged)
+    game = Matches(6)
+    two = gamedp.compile(game, compile="never")
+    players = attrs.evolve(gamedp.Policy.uniform(two), name=BAD)
+    yield gamedp.best_response(two, against=players)
+    yield gamedp.best_response(two, against={Two(): 0.5, One(): 0.5})
+    yield gamedp.policies.simulate_pairs(two, [players, players], pairs=10, seed=1)
+    yield gamedp.exploitability(two, [players, players])
+    yield gamedp.cross_table(two, {BAD: players, "best": gamedp.solve(two)})
+    yield gamedp.cross_table(two, {f"{BAD}{number}": players for number in range(12)})
+    random = gamedp.play.RandomPlayer(game)
+    games = gamedp.play.round_robin(
+        game, {BAD: random, "other": random}, games=4, seed=1, compile="never"
+    )
+    yield games
+    yield games.ratings()
+    yield gamedp.play.tournament(game, random, random, games=4, seed=1, compile="never")
+
+
+class One:
+    """Takes one match."""
+
+    def choose(self, state):
+        return 1
+
+    def __repr__(self):
+        return BAD
+
+
+class Two(One):
+    """Takes two where there are two."""
+
+    def choose(self, state):
+        return min(2, state.left)
+
+
+def test_what_states_and_players_are_called_is_never_markup():
+    kinds, said = set(), 0
+    for thing in shown_things():
+        table = thing._repr_html_()
+        rows = parsed(table)
+        assert table.count("<table>") == table.count("</table>") == 1
+        assert all(len(row) > 1 for row in rows)
+        assert len(table) < 20_000
+        words = "".join(cell for row in rows for cell in row)
+        said += "<script>" in words
+        kinds.add(type(thing).__name__)
+    assert said >= 15
+    assert len(kinds) >= 20
+
+
+def test_tables_are_bounded_and_can_be_written():
+    rows = parsed(html_table({f"row {number}": "x" * 10_000 for number in range(100)}))
+    assert rows[-1] == ["… 60 more"]
+    assert len(rows) == 41
+    assert {len(row[1]) for row in rows[:-1]} == {400}
+    table = html_rows(["\ud800"], [("\udfff<", "ä")])
+    assert parsed(table) == [["\\ud800"], ["\\udfff<", "ä"]]
+    assert table.encode()
 
 
 @pytest.mark.parametrize("player", [0, 1])
@@ -83,6 +253,11 @@ def test_an_evaluation_and_a_cross_table_show_what_policies_get():
     assert table["guarantee"] == "the true value lies between the bounds"
     assert table["player 1"] == found.policies[1].name
     cross = gamedp.cross_table(game, {"<three>": Hold(3), "five": Hold(5)}, compile="never")
-    shown = cells(cross._repr_html_())
-    assert list(shown)[1:] == [name.replace("<three>", "&lt;three&gt;") for name in cross.ranking()]
-    assert float(shown["five"]) == pytest.approx(cross.means[1], abs=1e-6)
+    header, *rows = parsed(cross._repr_html_())
+    best, worst = cross.ranking()
+    assert header == ["policy", "average against all others", best, worst]
+    assert [row[0] for row in rows] == [best, worst]
+    shown = {row[0]: [float(number) for number in row[1:]] for row in rows}
+    assert shown["five"][0] == pytest.approx(cross.means[1], abs=1e-6)
+    places = [cross.names.index(name) for name in (best, worst)]
+    assert shown["five"][1:] == pytest.approx(cross.both[1, places].tolist(), abs=1e-4)

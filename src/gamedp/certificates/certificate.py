@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.runtime.notebook import html_table
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -42,6 +44,17 @@ class Verified:
     states: int
     choices: int
     in_rationals: int
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {
+            "proven": self.claim,
+            "width": f"{self.width!r}",
+            "states": f"{self.states:,}",
+            "choices": f"{self.choices:,}",
+            "decided in rational numbers": f"{self.in_rationals:,}",
+        }
+        return html_table(rows)
 
 
 def _locked(array: Any) -> Any:
@@ -149,6 +162,17 @@ class Certificate:
         """Say what is claimed, of how many states."""
         what = f"{len(self.lower):,} states: {type(self.objective).__name__}"
         return f"<Certificate by the rules {self.rules!r} of {what}>"
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {
+            "rules": self.rules,
+            "objective": repr(self.objective),
+            "states": f"{len(self.lower):,}",
+            "evidence": ", ".join(self.evidence),
+            "digest of the model": self.digest,
+        }
+        return html_table(rows)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields."""

@@ -50,9 +50,9 @@ def plot_distribution(
 ) -> Axes:
     """Draw how likely each payoff or total is, and its mean.
 
-    Up to eight payoffs are bars, with bounds of the probability for an evaluation, and with
-    intervals of 95 % by Clopper and Pearson for simulated games. Of more payoffs, the rarest
-    ten-thousandth on either side is left out.
+    Up to eight payoffs are bars: with bounds of the probability for an evaluation, and with
+    intervals of 95 % by Clopper and Pearson for simulated games, if their number was fixed
+    beforehand. Of more payoffs, the rarest ten-thousandth on either side is left out.
 
     Parameters
     ----------
@@ -109,11 +109,15 @@ def _chances(found: Any, player: int) -> _Chances:
     if isinstance(found, Simulation):
         check_player(len(found.means), player)
         payoffs = sorted(found.outcomes[player])
-        ends = np.array([found.interval(payoff, player) for payoff in payoffs])
         rates = [found.count(payoff, player) / found.finished for payoff in payoffs]
+        # Where games stopped once enough was known, intervals for a fixed number are wrong.
+        ends = [
+            (rate, rate) if found.sequential else found.interval(payoff, player)
+            for payoff, rate in zip(payoffs, rates, strict=True)
+        ]
         left = f", {found.unfinished:,} more unfinished" if found.unfinished else ""
         title = f"{short(' against '.join(found.names), 40)}, {found.finished:,} games{left}"
-        return _Chances(np.array(payoffs), np.array(rates), *_columns(ends), what, title)
+        return _Chances(np.array(payoffs), np.array(rates), *_columns(np.array(ends)), what, title)
     bounds = found.distribution(player)
     low, high = _columns(np.array(list(bounds.values())))
     names = short(" against ".join(policy.name for policy in found.policies), 60)

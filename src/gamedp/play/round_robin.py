@@ -27,6 +27,7 @@ from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.play.tournament import opened
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
+from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
@@ -154,6 +155,25 @@ class RoundRobin:
             wins, draws, losses = pairing.second
             results.append((other, one, losses + 0.5 * draws, wins + 0.5 * draws))
         return rated(self.names, results)
+
+    def _repr_html_(self) -> str:
+        """Return the players for notebooks, those with most points first."""
+        games = dict.fromkeys(self.names, 0)
+        for pairing in self.pairings:
+            for name in (pairing.one, pairing.other):
+                games[name] += pairing.games
+        found = self.ratings()
+        rated = dict(zip(found.names, zip(found.elo, found.errors, strict=True), strict=True))
+        rows = [
+            (
+                name,
+                f"{self.score(name):g}",
+                f"{games[name]:,}",
+                "{:.0f} ± {:.0f}".format(*rated[name]),
+            )
+            for name in sorted(self.names, key=self.score, reverse=True)
+        ]
+        return html_rows(["player", "points", "games", "Elo ± standard error"], rows)
 
     def __repr__(self) -> str:
         """Give the points in short."""

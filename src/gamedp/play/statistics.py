@@ -12,6 +12,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit, log_expit
 
 from gamedp.errors import InvalidParameterError, shown
+from gamedp.runtime.notebook import html_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,6 +69,16 @@ class Ratings:
     errors: NDArray[np.float64]
     first_move: float
     first_move_error: float
+
+    def _repr_html_(self) -> str:
+        """Return the players for notebooks, the strongest first."""
+        order = np.argsort(-self.elo, kind="stable").tolist()
+        rows = [
+            (self.names[place], f"{self.elo[place]:.1f}", f"{self.errors[place]:.1f}")
+            for place in order
+        ]
+        rows.append(("the first move", f"{self.first_move:.1f}", f"{self.first_move_error:.1f}"))
+        return html_rows(["player", "Elo", "standard error"], rows)
 
 
 def rated(names: Sequence[str], results: Iterable[tuple[int, int, float, float]]) -> Ratings:

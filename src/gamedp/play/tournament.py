@@ -17,6 +17,7 @@ from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, checked_
 from gamedp.play.players import seated, seats_taken
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules
+from gamedp.runtime.notebook import html_table
 from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
@@ -163,6 +164,15 @@ class Tournament:
     def distinct(self) -> int:
         """How many of the games differ. Without chance and openings they may all be the same."""
         return len({(record.states, record.actions) for record in self.records})
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {name: f"{getattr(self, name):,}" for name in ("wins", "draws", "losses")}
+        rows["unfinished"] = f"{self.unfinished:,}"
+        rows["mean difference"] = f"{self.mean_difference:.6g} ± {self.standard_error:.2g}"
+        rows["95 % interval"] = "{:.6g} … {:.6g}".format(*self.interval)
+        rows["mean plies"] = f"{self.mean_plies:.6g}"
+        return html_table(rows)
 
     def __repr__(self) -> str:
         """Give the results in short."""

@@ -24,6 +24,7 @@ from gamedp.model.objectives import (
 )
 from gamedp.policies import kernels
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies
+from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -417,6 +418,13 @@ class InducedChain:
         throws = states - self.num_nodes
         words = f", of which {throws:,} throws" if throws else ""
         return f"<InducedChain of {names}: {states:,} states{words}>"
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {f"player {place}": one.name for place, one in enumerate(self.policies)}
+        rows["positions"] = f"{self.num_nodes:,}"
+        rows["throws between them"] = f"{self.model.num_states - self.num_nodes:,}"
+        return html_table(rows)
 
     @property
     def model(self) -> Model:

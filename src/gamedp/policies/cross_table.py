@@ -16,7 +16,7 @@ from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import bounds_of, solved
 from gamedp.results.start import mean_of
 from gamedp.results.status import opposite_bounds
-from gamedp.runtime.notebook import html_table
+from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.options import Tier
 from gamedp.solvers.asked import checked_number, checked_objective
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     Table = NDArray[np.float64]
 
 __all__ = ["CrossTable", "cross_table"]
+
+MOST_SHOWN = 10
+"""Policies of which notebooks show each against each."""
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -57,11 +60,20 @@ class CrossTable:
         return f"<CrossTable of {len(self.names)} policies: {self.ranking()[0]} is best on average>"
 
     def _repr_html_(self) -> str:
-        """Return what each policy gets on average for notebooks, the best first."""
-        means = dict(zip(self.names, self.means.tolist(), strict=True))
-        rows = {"policy": "average over both seats and all others"}
-        rows |= {name: f"{means[name]:.6f}" for name in self.ranking()}
-        return html_table(rows)
+        """Return what each policy gets over both seats for notebooks, the best first."""
+        order = np.argsort(-self.means, kind="stable").tolist()
+        against = order if len(order) <= MOST_SHOWN else []
+        header = ["policy", "average against all others", *(self.names[one] for one in against)]
+        both, means = self.both, self.means
+        rows = (
+            (
+                self.names[one],
+                f"{means[one]:.6f}",
+                *(f"{both[one, other]:.4f}" for other in against),
+            )
+            for one in order
+        )
+        return html_rows(header, rows)
 
     @property
     def first(self) -> Table:

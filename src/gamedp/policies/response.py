@@ -19,6 +19,7 @@ from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
 from gamedp.policies.solving import bounds_of, solved
 from gamedp.results.start import mean_of
 from gamedp.results.status import Guarantee, Status, check_player
+from gamedp.runtime.notebook import html_table
 from gamedp.runtime.options import Tier
 from gamedp.solvers.asked import checked_number, checked_objective
 
@@ -61,6 +62,19 @@ class Response:
         names = ", ".join(policy.name for policy in self.against)
         low, high = self.bounds()
         return f"<Response of player {self.player} to {names}: {low:.10g} ... {high:.10g}>"
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        low, high = self.bounds()
+        rows = {"player": str(self.player)}
+        for place, policy in enumerate(self.against):
+            share = "" if self.weights is None else f" with probability {self.weights[place]:g}"
+            rows[f"against {place + 1}"] = policy.name + share
+        rows["bounds"] = f"{low!r} … {high!r}"
+        if self.told is not None:
+            rows["if told who plays"] = f"{self.told[0]!r} … {self.told[1]!r}"
+        rows |= {"guarantee": self.guarantee.value, "status": self.status.value}
+        return html_table(rows)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -301,6 +315,15 @@ class Exploitability:
     """
 
     gains: tuple[tuple[float, float], ...]
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {
+            f"player {player} gains": f"{low!r} … {high!r}"
+            for player, (low, high) in enumerate(self.gains)
+        }
+        rows["on average"] = f"{self.lower!r} … {self.upper!r}"
+        return html_table(rows)
 
     @property
     def nash_conv(self) -> tuple[float, float]:

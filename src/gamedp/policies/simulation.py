@@ -13,6 +13,7 @@ from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.sequential import SequentialInterval
 from gamedp.policies.tally import Tally
 from gamedp.results.status import check_player
+from gamedp.runtime.notebook import html_table
 
 __all__ = ["PairedSimulation", "Simulation"]
 
@@ -103,6 +104,20 @@ class Simulation:
         """Say who played, and what came of it."""
         names = " against ".join(self.names)
         return f"<Simulation of {names}: {self.games:,} games, player 0 got {self.means[0]:.6g}>"
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {f"player {place}": name for place, name in enumerate(self.names)}
+        rows |= {"games": f"{self.games:,}", "unfinished": f"{self.unfinished:,}"}
+        for player, mean in enumerate(self.means):
+            error = self.standard_error(player)
+            rows[f"mean for player {player}"] = f"{mean:.6g} ± {error:.2g} (standard error)"
+        found = self.sequential
+        if found is not None:
+            words = f"with a confidence of {found.confidence:g} after {found.looks:,} looks"
+            rows["expected for player 0"] = f"{found.low:.6g} … {found.high:.6g} {words}"
+        rows |= {"mean plies": f"{self.mean_plies:.6g}", "seed": str(self.seed)}
+        return html_table(rows)
 
     @property
     def finished(self) -> int:
@@ -237,6 +252,16 @@ class PairedSimulation:
             f"<PairedSimulation of {one} against {other}: {self.pairs:,} pairs, {one} got "
             f"{self.means[0]:.6g} give or take {self.standard_error:.2g}>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {
+            f"mean for policy {place}": f"{mean:.6g} ± {self.standard_error:.2g} ({name})"
+            for place, (name, mean) in enumerate(zip(self.names, self.means, strict=True))
+        }
+        rows |= {"pairs": f"{self.pairs:,}", "unfinished": f"{self.unfinished:,}"}
+        rows |= {"error without pairs": f"{self.independent_error:.2g}", "seed": str(self.seed)}
+        return html_table(rows)
 
     @property
     def finished(self) -> int:

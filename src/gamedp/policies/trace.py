@@ -14,6 +14,7 @@ from gamedp.model.problem import Problem
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved_problem
 from gamedp.runtime.floats import UNIT
+from gamedp.runtime.notebook import html_rows
 from gamedp.solvers.asked import checked_objective
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ __all__ = ["Trace", "trace_improvements", "trace_sweeps"]
 
 MARGIN = 1e-12
 """An action must be better by this, relatively, to replace the policy's: rounding must not."""
+
+MOST_SHOWN, FEW = 12, 5
+"""Steps that notebooks show, or as many of the first and of the last ones."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -62,6 +66,26 @@ class Trace:
     def __repr__(self) -> str:
         """Say how long it is."""
         return f"<Trace of {len(self.values):,} {self._steps} of {self.model!r}>"
+
+    def _repr_html_(self) -> str:
+        """Return the first and last steps as a table for notebooks, with the values at a start."""
+        start = int(self.model.initial_states[0])
+        count = len(self.values)
+        places = range(count) if count <= MOST_SHOWN else [*range(FEW), *range(count - FEW, count)]
+        changes = ["", *(f"{change:.3g}" for change in self.changes.tolist())]
+        rows = [
+            (
+                str(place),
+                f"{self.values[place, start]:.10g}",
+                f"{self.lower[place, start]:.10g} … {self.upper[place, start]:.10g}",
+                changes[place],
+            )
+            for place in places
+        ]
+        if count > MOST_SHOWN:
+            rows.insert(FEW, ("…", "", "", ""))
+        step = "policy" if self.kind == "improvements" else "sweep"
+        return html_rows([step, "value at the start", "bounds", "largest change"], rows)
 
     @property
     def _steps(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.model.validation.outcomes import scale
+from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -151,6 +152,17 @@ class StagedModel:
             f"<StagedModel {self.rules.game!r}: {self.num_states:,} contexts, "
             f"a stage of {self.stage.num_states:,} states>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {
+            "game": shown(self.rules.game),
+            "players": str(self.num_players),
+            "contexts": f"{self.num_states:,}",
+            "states of the stage": f"{self.stage.num_states:,}",
+            "ends of the stage": f"{len(self.stage.terminals):,}",
+        }
+        return html_table(rows)
 
     @property
     def num_players(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError
 from gamedp.runtime.floats import UNIT
+from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +21,9 @@ __all__ = ["UNIT", "Distribution"]
 
 LOST = 1e-300
 """More than all probabilities together lose where numbers end: 2**-1075 with each product."""
+
+SHOWN = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
+"""Quantiles in notebooks."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -60,6 +64,16 @@ class Distribution:
             f"<Distribution of {len(self.totals)} totals, {self.totals[0]} to {self.totals[-1]}: "
             f"mean={self.mean!r}, standard deviation={self.standard_deviation!r}>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {
+            "totals": f"{self.totals[0]:,} to {self.totals[-1]:,}, {len(self.totals):,} of them",
+            "mean": f"{self.mean!r}",
+            "standard deviation": f"{self.standard_deviation!r}",
+            **{f"quantile {share:g}": f"{self.quantile(share):,}" for share in SHOWN},
+        }
+        return html_table(rows)
 
     def __iter__(self) -> Iterator[tuple[int, float]]:
         """Yield each total and its probability."""

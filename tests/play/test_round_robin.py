@@ -228,6 +228,22 @@ class TestFiles:
                 round_robin(GAME, PLAYERS, **OPTIONS, save=path)
             assert path.read_bytes() == wrong
 
+    @pytest.mark.skipif(os.name != "posix", reason="file locks")
+    def test_one_at_a_time_may_write_to_a_file(self, tmp_path):
+        path, tried = tmp_path / "games.jsonl", []
+
+        def meddles(state, _rng):
+            if not tried:
+                tried.append(True)
+                with pytest.raises(InvalidParameterError, match="another round robin is writing"):
+                    round_robin(GAME, players, games=4, seed=1, save=path)
+            return PLAYERS["hold 3"].choose(state)
+
+        players = {"meddles": meddles, "hold 6": PLAYERS["hold 6"]}
+        found = round_robin(GAME, players, games=4, seed=1, save=path)
+        assert tried
+        assert round_robin(GAME, players, games=4, seed=1, save=path) == found  # it is let go
+
     @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
     def test_a_kill_loses_nothing(self, tmp_path):
         path = tmp_path / "games.jsonl"

@@ -27,6 +27,7 @@ from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.play.tournament import opened
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
+from gamedp.runtime.files import lock
 from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.progress import Reporter
 
@@ -221,8 +222,8 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
         by the larger of these differences, or by no more than the smaller one.
     save : str or Path, optional
         A file to which each pair is appended as it ends. If it is there already, the round robin
-        goes on from where it was left, however it was stopped, with its seed if none is given. One
-        process at a time may write to it.
+        goes on from where it was left, however it was stopped, with its seed if none is given. Only
+        one at a time may write to it.
     records : bool
         Whether to keep the games, not just their counts; those read from `save` are not among them.
     compile : {"auto", "always", "never"}
@@ -235,7 +236,7 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     UnsupportedProblemError
         If the game is not for two.
     InvalidParameterError
-        If an option makes no sense, or `save` holds another round robin.
+        If an option makes no sense, or `save` holds another round robin, or one that goes on.
     DamagedFileError
         If `save` holds something else.
 
@@ -376,10 +377,10 @@ class _Book:
         self._file: IO[bytes] | None = None
         self._start = 0
         head = {"format": FORMAT, "version": VERSION, **facts}
-        first = b""
+        self._first = first = b""
         if self._path is not None and self._path.exists():
             with self._path.open("rb") as file:
-                first = file.readline()
+                self._first = first = file.readline()
         if first.endswith(b"\n"):
             self.seed, self._start = self._seed_in(first, head, seed), len(first)
             return
@@ -414,10 +415,22 @@ class _Book:
         return f"{self._path} does not hold a round robin; it is left as it is."
 
     def __enter__(self) -> Self:
-        """Open the file."""
+        """Open the file, which nobody else may write to until it is closed.
+
+        Raises
+        ------
+        InvalidParameterError
+            If another round robin writes to it, or has begun to since it was looked at.
+        """
         if self._path is not None:
-            self._file = self._path.open("r+b" if self._path.exists() else "w+b", buffering=0)
+            self._path.touch()
+            self._file = self._path.open("r+b", buffering=0)
+            if not lock(self._file) or self._file.readline() != self._first:
+                self._file.close()
+                message = f"another round robin is writing to {self._path}; let it end first."
+                raise InvalidParameterError(message)
             if not self._start:
+                self._file.seek(0)
                 self._file.truncate(0)
                 self._file.write(self._head)
         return self

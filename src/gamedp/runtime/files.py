@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from io import BufferedReader
     from pathlib import Path
-    from typing import BinaryIO
+    from typing import IO, BinaryIO
 
 __all__ = ["is_temporary", "locked", "open_plain", "sync", "write_beside", "write_whole"]
 
@@ -126,6 +126,24 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def lock(file: IO[bytes]) -> bool:
+    """Keep other writers out of an open file until it is closed; return false if one is in it.
+
+    Where the system or the file system has no such locks, as on Windows, all are let in.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # no locks on this file system
+        return True
+    return True
 
 
 def open_plain(path: Path) -> BufferedReader:

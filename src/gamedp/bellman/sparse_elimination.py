@@ -130,6 +130,17 @@ def eliminate(
     are, for every model whose probabilities agree with the stored ones to two units in the last
     place.
 
+    The steps for each state, in the order of the sweeps, and then once for all::
+
+        read the policy's row: earlier successors go to the heap `before`, the others to `after`
+          v
+        while `before` has a state: put its eliminated row in its place, the least state first
+          v
+        divide by the probability to go elsewhere, `out`; keep the row in `columns` and `shares`,
+        its right-hand sides in `found`
+          v
+        from the last state to the first: values, weights and errors
+
     Parameters
     ----------
     most : int

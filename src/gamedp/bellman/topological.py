@@ -273,6 +273,14 @@ def solve_components(
     soon, for the caller to go on with, and after about `budget` visits of states. What is found of
     a single state is final, also if its error is larger than that.
 
+    What is done with a component::
+
+        a single state without a loop -----> its value and its error, final
+        all cycles lead through one state -> Newton's method ---------------.
+        any other -------------------------> sweeps and policies (`iterate`) |
+                                                                             v
+                       too large an error: by the policy's elimination <- error by the weights
+
     Each None is a type of its own to numba: what there would be no room for is not compiled.
 
     Parameters

@@ -232,6 +232,15 @@ def explore(work, page, rules, budget):
     that is not finished is a handful of numbers (where its choices, a choice's transitions and the
     sums of its probabilities stand), which parts would have to hand to and fro.
 
+    The steps for each state::
+
+        decode it, and ask the rules (`expand`)
+          |-- terminal: check its payoffs, which must add up
+          |-- ordinary: for each choice, enter the successors, merge those that come twice,
+          |             check and scale the sum of the probabilities, check the rewards
+          v
+        advance the counters: from now on the state counts
+
     Parameters
     ----------
     work

@@ -25,6 +25,16 @@ known to sum to one; in the others only those up to the one that is drawn: a thi
 def play_games(table, page, begin, end):
     """Play the games with the numbers from `begin` to `end`.
 
+    The steps of each game::
+
+        seed the streams of random numbers, draw a start
+          v
+        is it over? -- yes, or too many plies --> payoffs, checked as the rest is
+          | no
+        list the actions; if there are two or more, ask the policy of the seat
+          v
+        add the rewards, draw an outcome; again
+
     Parameters
     ----------
     table : record

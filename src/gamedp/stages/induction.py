@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from gamedp.results.status import Guarantee, Statistics, Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import LANES
 from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.runtime.processors import processors
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.solvers.tools.support import Support
 from gamedp.stages.in_turns import always_changes_places, settle_in_turns
@@ -115,18 +115,11 @@ class StageInduction:
             message = f"{type(self).__name__} {support.reason}"
             raise UnsupportedProblemError(message)
         run = _Run(self, problem, tolerance, progress)
-        threads = self.threads or _processors()
+        threads = self.threads or processors()
         with ThreadPoolExecutor(threads) as pool:
             run.pool, run.threads = pool, threads
             run.solve()
         return run.solution()
-
-
-def _processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Run(StageRun):

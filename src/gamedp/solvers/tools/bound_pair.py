@@ -24,9 +24,9 @@ __all__ = ["Bracket"]
 class Bracket:
     """Lower and upper bounds of a run, narrowed component by component.
 
-    Those of the components that are done hold. What a component is worth is bracketed before it is
-    looked at by what it leads to, if it earns nothing or only gains or only losses; else bounds are
-    proven first as other solvers do it, and narrowed from there.
+    The bounds of finished components hold. A component that earns nothing, or only gains or only
+    losses, begins with bounds from what it leads to; any other with bounds that are proven as other
+    solvers do it. They are narrowed from there.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Bracket:
     def approach(self, number: int) -> float:
         """Sweep once over the values of a component; return the change, in terms of the tolerance.
 
-        A change that rounding alone may make is none.
+        A change that rounding alone may make counts as 0.
         """
         start, stop = self.run.component(number)
         self.run.visits[0] += stop - start

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -13,11 +12,13 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.rules.staged import StagedRules
+from gamedp.runtime.floats import UNIT
+from gamedp.runtime.processors import processors
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.layers import Layer, Transitions
-from gamedp.stages.totals.result import UNIT, Distribution
+from gamedp.stages.totals.result import Distribution
 from gamedp.stages.totals.unfolded import not_whole, unfolded_stage
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class ForwardPass:
                 layers.setdefault(rank, Layer()).take(transition, slots, origin, off)
         found: dict[int, list[float]] = {}
         error = 0.0
-        with ThreadPoolExecutor(_processors()) as pool:
+        with ThreadPoolExecutor(processors()) as pool:
             while layers:
                 rank = max(layers)
                 layer = layers.pop(rank)
@@ -265,13 +266,6 @@ class ForwardPass:
             )
             raise InvalidModelError(message)
         return int(known.index(number))
-
-
-def _processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _counted(game: Any, model: StagedModel) -> StagedModel:

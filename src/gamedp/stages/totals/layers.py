@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 import numpy as np
 
-from gamedp.stages.totals.result import UNIT
+from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

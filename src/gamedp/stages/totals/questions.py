@@ -10,9 +10,10 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.results.status import Guarantee
+from gamedp.runtime.floats import UNIT
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.forward import ForwardPass
-from gamedp.stages.totals.result import UNIT, Distribution
+from gamedp.stages.totals.result import Distribution
 
 if TYPE_CHECKING:
     from gamedp.stages.model import StagedModel

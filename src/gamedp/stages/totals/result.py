@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["UNIT", "Distribution"]
+__all__ = ["Distribution"]
 
 LOST = 1e-300
 """More than all probabilities together lose where numbers end: 2**-1075 with each product."""

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.stages.totals.result import UNIT
+from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gamedp.cli.games import is_saved, load_saved, make_ordinary_game
@@ -16,6 +17,7 @@ from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
     from gamedp.web.catalogue import Listed
+    from gamedp.web.tables import Tables
 
 __all__ = ["serve"]
 
@@ -35,6 +37,7 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
     rules: SavedGame = None,
     settings: GameSettings = None,
     solve: Flag = False,
+    export: Path | None = None,
     quiet: Flag = False,
 ) -> None:
     """Serve a page for the browser: play any game, and see what every action is worth.
@@ -60,6 +63,8 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         Solve so many games at a time, and search so many positions.
     solve
         Solve GAME however many positions it has; else one of more than 600,000 is searched.
+    export
+        Write a folder that needs no server of ours, with all positions of the games, and end.
     quiet
         Do not show progress.
     """
@@ -89,6 +94,10 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         if basis.solution is None:
             print(f"{game} is searched, not solved: {basis.why_not}")
 
+    if export is not None:
+        _export(listed, tables, export, quiet=quiet)
+        return
+
     def ready(address: str) -> None:
         print(
             f"{', '.join(each.name for each in listed)} at {address}\nCtrl-C ends it.", flush=True
@@ -102,6 +111,19 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         allowed_hosts=tuple(allow_host or ()),
         ready=ready,
     )
+
+
+def _export(listed: list[Listed], tables: Tables, folder: Path, *, quiet: bool) -> None:
+    """Write the folder for games, which are solved unless they are."""
+    from gamedp.web.export import export  # noqa: PLC0415 - not needed for --help
+
+    for each in listed:
+        made = each.make({})
+        if tables.known(made) is None:
+            with watch(quiet=quiet) as progress:
+                tables.prepare(made, progress)
+    for name, count in export(listed, tables, folder).items():
+        print(f"{name}: {count:,} positions in {folder / 'data' / f'{name}.json'}")
 
 
 def _all(names: str | None) -> list[Listed]:

@@ -22,7 +22,7 @@ from gamedp.web.jobs import Pending
 from gamedp.web.positions import position_answer
 from gamedp.web.refusals import Refused
 from gamedp.web.requests import HistoryRequest, PositionRequest, read, read_parameters
-from gamedp.web.surface import AXES, surface_bytes, surface_of
+from gamedp.web.surface import AXES, surface_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -211,21 +211,8 @@ class _Server:
         return answer_of(await to_thread.run_sync(self._listed))
 
     def _listed(self) -> list[dict[str, Any]]:
-        answers = []
-        for listed in self._games.values():
-            known = self._tables.known(listed.make({}))
-            table = None if known is None else known.solution
-            kind = None if known is None else "search" if table is None else "table"
-            states = None if table is None else table.model.num_states
-            answers.append(
-                {
-                    **listed.facts(),
-                    "kind": kind,
-                    "states": states,
-                    "surface": surface_of(listed.kind),
-                }
-            )
-        return answers
+        games = self._games.values()
+        return [listed.list_facts(self._tables.known(listed.make({}))) for listed in games]
 
     async def position(self, request: Request) -> Response:
         """Answer with a position."""

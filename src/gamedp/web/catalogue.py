@@ -17,11 +17,13 @@ from gamedp.runtime.registry import GAMES, find
 from gamedp.runtime.settings import REQUIRED, Setting, settings_of, values_of
 from gamedp.web.refusals import Refused
 from gamedp.web.states import plain_number, plain_state
+from gamedp.web.surface import AXES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gamedp.results.solution import Solution
+    from gamedp.web.basis import Basis
 
 __all__ = ["Listed", "Made", "from_registry"]
 
@@ -116,8 +118,8 @@ class Listed:
             message = f"{self.name} refuses its parameters: {error}"
             raise Refused(422, message) from None
 
-    def facts(self) -> dict[str, Any]:
-        """Return what the list of games says, but for whether it is solved."""
+    def list_facts(self, basis: Basis | None) -> dict[str, Any]:
+        """Return what the list of games says; `basis` is None if nobody has asked for the game."""
         example = self.fixed or self.make({})
         about = _abouts(self.kind)
         return {
@@ -135,6 +137,9 @@ class Listed:
             ],
             "given": {name: _plain(value) for name, value in self.given.items()},
             "fixed": self.fixed is not None,
+            "kind": None if basis is None else "search" if basis.solution is None else "table",
+            "states": basis.solution.model.num_states if basis and basis.solution else None,
+            "surface": _surface(self.kind),
         }
 
 
@@ -164,6 +169,12 @@ def from_registry(name: str, given: Mapping[str, Any] | None = None) -> Listed:
         If there is none.
     """
     return Listed(name, find(GAMES, name), dict(given or {}))
+
+
+def _surface(kind: type) -> dict[str, Any] | None:
+    """Return what the game says of the surface of its decisions; None without."""
+    said = getattr(kind, "surface", None)
+    return dict(zip(AXES, said, strict=True)) if isinstance(said, tuple) else None
 
 
 def _size(plain: Any) -> int:

@@ -16,9 +16,9 @@ from gamedp.web.states import state_like
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gamedp.web.basis import Basis
     from gamedp.web.catalogue import Made
     from gamedp.web.requests import Line
-    from gamedp.web.tables import Basis
 
 __all__ = ["generator", "replayed", "take"]
 

@@ -13,16 +13,17 @@ from gamedp.web.players import chosen_action
 from gamedp.web.refusals import Refused
 from gamedp.web.requests import Look, Player
 from gamedp.web.states import plain_number, plain_state
-from gamedp.web.values import Values, by_search, by_table
+from gamedp.web.values import Values, by_search, by_table, why_of
 
 if TYPE_CHECKING:
     from gamedp.play.play import Line as Played
     from gamedp.results.solution import Solution
+    from gamedp.web.basis import Basis
     from gamedp.web.catalogue import Made
     from gamedp.web.requests import PositionRequest, Start, Then
-    from gamedp.web.tables import Basis, Tables
+    from gamedp.web.tables import Tables
 
-__all__ = ["chances", "happened", "position_answer", "shown_position"]
+__all__ = ["basis_facts", "chances", "happened", "position_answer", "shown_position"]
 
 
 def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dict[str, Any]:
@@ -44,8 +45,6 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
     values = None
     if not played.is_over:
         values = _values(tables, made, basis, state, request.look)
-    width = None if basis.solution is None else plain_number(basis.solution.width)
-    count = None if basis.solution is None else basis.solution.model.num_states
     return {
         "game": {"name": made.name, "parameters": made.parameters},
         "line": {
@@ -58,14 +57,23 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
         **shown_position(made, played, values, basis.solution),
         "earned": [plain_number(number) for number in played.earned],
         "range": None if basis.range is None else list(basis.range),
-        "basis": {
-            "kind": "search" if basis.solution is None else "table",
-            "states": count,
-            "why": None if values is None else values.why,
-            "why_not": basis.why_not,
-            "depth": None if values is None else values.depth,
-            "width": width,
-        },
+        "basis": basis_facts(basis, values),
+    }
+
+
+def basis_facts(basis: Basis, values: Values | None) -> dict[str, Any]:
+    """Return what the values come from; of a table also where there are none."""
+    solution = basis.solution
+    why = None if values is None else values.why
+    if why is None and solution is not None:
+        why = why_of(solution)
+    return {
+        "kind": "search" if solution is None else "table",
+        "states": None if solution is None else solution.model.num_states,
+        "why": why,
+        "why_not": basis.why_not,
+        "depth": None if values is None else values.depth,
+        "width": None if solution is None else plain_number(solution.width),
     }
 
 

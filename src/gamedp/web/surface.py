@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
 
-__all__ = ["AXES", "surface_bytes", "surface_of"]
+__all__ = ["AXES", "surface_bytes"]
 
 AXES = ("x", "y", "z", "action")
 
@@ -25,12 +25,6 @@ NEVER, NO_STATES = -1, -2
 MOST_CELLS = 1_000_000
 LARGEST = 2**15 - 1
 """The numbers of z travel in two bytes."""
-
-
-def surface_of(game: Any) -> dict[str, Any] | None:
-    """Return what the game says of its surface, as the list of games has it; None without."""
-    said = getattr(game, "surface", None)
-    return dict(zip(AXES, said, strict=True)) if isinstance(said, tuple) else None
 
 
 def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> bytes:

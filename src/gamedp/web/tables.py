@@ -17,6 +17,7 @@ from gamedp.errors import (
 from gamedp.rules.game import method
 from gamedp.verbs.searching import search
 from gamedp.verbs.solving import solve
+from gamedp.web.basis import Basis
 from gamedp.web.jobs import GivenUp, Jobs
 from gamedp.web.refusals import Refused
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from gamedp.web.catalogue import Made
     from gamedp.web.requests import Look
 
-__all__ = ["Basis", "Limits", "Tables"]
+__all__ = ["Limits", "Tables"]
 
 TOLERANCE = 1e-9
 """Finer than what a page prints."""
@@ -61,27 +62,6 @@ class Limits:
     bytes: float = 2.0**31
     tables: int = 32
     searches: int = 512
-
-
-@attrs.frozen(eq=False)
-class Basis:
-    """What the values of a game come from.
-
-    Attributes
-    ----------
-    solution : Solution or None
-        The table; None for a game that is searched.
-    why_not : str
-        Why there is no table.
-    range : tuple of two floats or None
-        About how small and large values get.
-    bytes : int
-    """
-
-    solution: Solution | None
-    why_not: str
-    range: tuple[float, float] | None
-    bytes: int = 0
 
 
 class Tables:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.rules.game import Rules
 
-__all__ = ["SLACK", "OfAction", "Values", "by_search", "by_table", "chosen_by", "is_less"]
+__all__ = ["SLACK", "OfAction", "Values", "by_search", "by_table", "chosen_by", "is_less", "why_of"]
 
 SLACK = 1e-12
 """What rounding may make of two sums that are equal, relative to them."""

@@ -1,0 +1,33 @@
+"""What the values of a game come from: its table, or a search of each position."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from gamedp.results.solution import Solution
+
+__all__ = ["Basis"]
+
+
+@attrs.frozen(eq=False)
+class Basis:
+    """What the values of a game come from.
+
+    Attributes
+    ----------
+    solution : Solution or None
+        The table; None for a game that is searched.
+    why_not : str
+        Why there is no table.
+    range : tuple of two floats or None
+        About how small and large values get.
+    bytes : int
+    """
+
+    solution: Solution | None
+    why_not: str
+    range: tuple[float, float] | None
+    bytes: int = 0

@@ -1,0 +1,182 @@
+"""The command, and the folder that needs no server."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+from web_client import Client
+
+from gamedp.cli import main
+from gamedp.games.matches import Matches
+from gamedp.web import export, serve
+
+MAIN = "import sys; from gamedp.cli import main; sys.exit(main())"
+
+GAME_FILE = """
+class Countdown:
+    num_players = 2
+    constant_sum = 1.0
+
+    def initial_state(self):
+        return (0, 5)
+
+    def is_terminal(self, state):
+        return state[1] <= 0
+
+    def player(self, state):
+        return state[0]
+
+    def actions(self, state):
+        return (1, 2)
+
+    def outcomes(self, state, action):
+        return [(1.0, (1 - state[0], state[1] - action))]
+
+    def payoff(self, state, player):
+        return 1.0 if player == state[0] else 0.0
+"""
+
+
+def test_a_folder_holds_what_the_server_answers(tmp_path, run):
+    code, out, err = run("serve", "--games=matches,nim", f"--export={tmp_path / 'out'}", "--quiet")
+    assert (code, err) == (0, "")
+    assert "matches: 36 positions" in out
+    listed = json.loads((tmp_path / "out/data/games.json").read_text())
+    assert [each["name"] for each in listed] == ["matches", "nim"]
+    assert {each["kind"] for each in listed} == {"table"}
+    assert all(each["fixed"] for each in listed)
+    data = json.loads((tmp_path / "out" / listed[0]["file"]).read_text())
+    with Client() as client:
+        line = {"start": None, "actions": [], "outcomes": []}
+        place = data["starts"][0]["position"]
+        while True:
+            answer = client.position("matches", line=line)
+            position = data["positions"][place]
+            assert {name: answer[name] for name in ("game", "range")} == {
+                name: data[name] for name in ("game", "range")
+            }
+            if answer["over"]:
+                break
+            for each in position["actions"]:
+                assert each.pop("rewards") == [0, 0]
+            following = {
+                each["action"]: [chance.pop("next") for chance in each["chance"]]
+                for each in position["actions"]
+            }
+            assert position == {name: answer[name] for name in position}
+            left = {"game", "line", "played", "pending", "earned", "range", "basis"}
+            assert answer.keys() - position.keys() == left
+            action = answer["actions"][-1]["action"]
+            line["actions"].append(action)
+            line["outcomes"].append(0)
+            place = following[action][0]
+    page = (tmp_path / "out/index.html").read_text()
+    assert 'data-mode="folder"' in page
+    assert "content-security-policy" in page
+
+
+def test_a_folder_is_written_anew_but_nothing_else_is(tmp_path, run):
+    folder = tmp_path / "out"
+    assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
+    assert run("serve", "matches", "--set=matches=5", f"--export={folder}", "--quiet")[0] == 0
+    names = sorted(path.name for path in (folder / "data").iterdir())
+    assert names == ["games.json", "matches.json"]
+    (folder / "mine.txt").write_text("mine")
+    code, _, err = run("serve", "matches", f"--export={folder}", "--quiet")
+    assert code == 2
+    assert "holds something else" in err
+
+
+def test_a_game_of_many_positions_is_not_exported(tmp_path, run, monkeypatch):
+    monkeypatch.setattr(export, "MOST_POSITIONS", 20)
+    code, _, err = run("serve", "matches", f"--export={tmp_path / 'out'}", "--quiet")
+    assert code == 1
+    assert "more than 20 positions" in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--memory=much"], 2, "it must be a number of bytes"),
+        (["--memory=nanG"], 2, "it must be a number of bytes"),
+        (["--workers=0"], 2, "must be at least 1"),
+        (["--set=goal=9"], 2, "name it"),
+        (["matches", "--games=nim"], 2, "leave --games out"),
+        (["--games=kniffel"], 1, "staged"),
+        (["--games=bridge"], 2, "There is no game 'bridge'"),
+        (["kniffel"], 1, "staged"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_said(run, arguments, code, words):
+    answer = run("serve", *arguments)
+    assert answer[0] == code
+    assert words in answer[2]
+
+
+def test_without_the_extra_the_way_is_said(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    code, out, err = run("serve", "matches")
+    assert (code, out) == (1, "")
+    assert "pip install gamedp[web]" in err
+
+
+def test_the_command_is_light():
+    script = (
+        "import gamedp, sys; from gamedp.cli import main; main(['serve', '--help']);"
+        "print([name for name in ('starlette', 'uvicorn', 'numba') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT is sent")
+def test_it_serves_until_ctrl_c(tmp_path):
+    file = tmp_path / "countdown.py"
+    file.write_text(GAME_FILE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "serve", f"{file}:Countdown", "--port=0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        line = process.stdout.readline()
+        assert line.startswith("countdown at http://127.0.0.1:")
+        home = line.split(" at ")[1].strip()
+        assert process.stdout.readline() == "Ctrl-C ends it.\n"
+        response = httpx.post(f"{home}api/games/countdown/position", json={"line": {}}, timeout=60)
+        answer = response.json()
+        policy = response.headers["content-security-policy"]
+        assert answer["value"]["number"] == 1.0
+        assert answer["game"]["parameters"] == {}
+        assert policy.startswith("default-src 'none'")
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, err) == (0, "")
+
+
+def test_a_saved_solution_is_served(tmp_path, run, monkeypatch):
+    folder = tmp_path / "saved"
+    assert run("solve", "matches", "--set=matches=9", f"--save={folder}", "--quiet")[0] == 0
+    served = {}
+    monkeypatch.setattr(serve, "serve", lambda games, tables, **_: served.update(games=games))
+    assert main(["serve", str(folder), "--quiet"]) == 0
+    (listed,) = served["games"].values()
+    assert listed.name == "matches"
+    with Client([listed]) as client:
+        answer = client.position("matches")
+        assert client.tables.solves.started == 0
+    assert answer["value"]["number"] == -1
+    assert answer["game"]["parameters"] == {"matches": 9, "takes": [1, 2, 3], "misere": True}
+    assert listed.fixed.rules.game == Matches(9)

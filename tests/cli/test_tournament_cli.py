@@ -99,3 +99,17 @@ def test_what_is_no_entrant_is_refused(run):
     ]:
         code, _, err = run("--entrants", entrants, "--games=4")
         assert (code, part in err) == (2, True), err
+
+
+def test_policies_need_not_play(run):
+    command = ("--entrants", "optimal,hold=6,level=1", "--games=4", "--seed=1", "--exact")
+    _, out, _ = run(*command)
+    assert "exact       1 matches without playing" in out
+    assert "games       8 finished" in out
+    _, out, _ = run(*command, "--json")
+    found = json.loads(out)
+    game = Wubbel(goal=9)
+    pair = [gamedp.solve(game, compile="never"), Hold(6)]
+    value = gamedp.evaluate(game, pair).value()
+    assert [each["is_exact"] for each in found["pairings"]] == [True, False, False]
+    assert found["pairings"][0]["first"][0] == pytest.approx(2 * value)

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+import gamedp
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnsupportedProblemError
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
-from gamedp.play import Pairing, Program, round_robin, sprt
+from gamedp.play import Pairing, Program, RandomPlayer, round_robin, sprt
 from gamedp.play.statistics import rated
 
 GAME = Wubbel(goal=12)
@@ -267,6 +268,90 @@ class TestFiles:
         path.write_bytes(b"\n".join([json.dumps(head).encode(), *kept.split(b"\n")[1:]]))
         resumed = round_robin(GAME, PLAYERS, games=2 * rounds, seed=1, save=path)
         assert resumed == round_robin(GAME, PLAYERS, games=2 * rounds, seed=1)
+
+
+class TestExact:
+    def test_policies_need_not_play(self):
+        players = {
+            "best": gamedp.solve(GAME, compile="never"),
+            "hold 6": Hold(6),
+            "random": RandomPlayer(GAME),
+        }
+        table = round_robin(GAME, players, games=1000, seed=1, exact=True, compile="never")
+        assert [pairing.is_exact for pairing in table.pairings] == [True] * 3
+        for pairing in table.pairings:
+            pair = [players[pairing.one], players[pairing.other]]
+            first = gamedp.evaluate(GAME, pair, compile="never").value()
+            second = gamedp.evaluate(GAME, pair[::-1], compile="never").value(player=1)
+            assert pairing.first == pytest.approx([500 * first, 0, 500 * (1 - first)])
+            assert pairing.second == pytest.approx([500 * second, 0, 500 * (1 - second)])
+            assert pairing.games == pytest.approx(1000)
+            assert pairing.unfinished == 0
+        best, _, worst = table.ratings().elo
+        assert best > 0 > worst
+        assert "<td>2,000</td>" in table._repr_html_()
+
+    def test_who_must_play_does(self, tmp_path):
+        def function(state, _rng):
+            return int(state.turn >= 5)
+
+        players = {"hold 3": Hold(3), "function": function, "hold 6": Hold(6)}
+        options = {"games": 10, "seed": 1, "compile": "never"}
+        path = tmp_path / "games.jsonl"
+        mixed = round_robin(GAME, players, **options, exact=True, save=path)
+        sampled = round_robin(GAME, players, **options)
+        assert [pairing.is_exact for pairing in mixed.pairings] == [False, True, False]
+        assert mixed.pairings[0] == sampled.pairings[0]
+        assert mixed.pairings[2] == sampled.pairings[2]
+        assert path.read_bytes().count(b"\n") == 1 + 2 * 5
+        assert round_robin(GAME, players, **options, exact=True, save=path) == mixed
+        with pytest.raises(InvalidParameterError, match="exact"):
+            round_robin(GAME, players, **options, save=path)
+
+    def test_draws_and_endless_play_are_told_apart(self):
+        players = {"one": Steps(1), "two": Steps(2)}
+        (pairing,) = round_robin(Ring(), players, games=8, exact=True, compile="never").pairings
+        assert pairing.first == [0, 4, 0]
+        assert pairing.second == [0, 0, 0]
+        assert pairing.unfinished == 4
+
+    def test_exact_results_have_no_openings_and_tests(self):
+        for options in ({"opening": 2}, {"better_by": (0, 5)}):
+            with pytest.raises(InvalidParameterError, match="exact results"):
+                round_robin(GAME, {"a": Hold(3), "b": Hold(6)}, exact=True, **options)
+
+
+@attrs.frozen
+class Steps:
+    size: int
+
+    def choose(self, _state):
+        return self.size
+
+
+@attrs.frozen
+class Ring:
+    """Two players step around three places; the game ends in a draw on place 1."""
+
+    num_players = 2
+
+    def initial_state(self):
+        return (0, 0)
+
+    def player(self, state):
+        return state[1]
+
+    def is_terminal(self, state):
+        return state == (1, 1)
+
+    def actions(self, _state):
+        return [1, 2]
+
+    def outcomes(self, state, action):
+        yield 1.0, ((state[0] + action) % 3, 1 - state[1])
+
+    def payoff(self, _state, _player):
+        return 0.0
 
 
 RESULTS = [(0, 1, 30.5, 9.5), (1, 0, 20, 20), (1, 2, 33, 7), (2, 0, 4, 36), (0, 2, 40, 0)]

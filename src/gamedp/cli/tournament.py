@@ -46,6 +46,9 @@ class EntrantsOptions:
     better_by : (float, float)
         With two players, stop once a sequential test tells that the first one is better by the
         second number, or by no more than the first number, in normalized Elo; at most 5% err.
+    exact : bool
+        Compute the results of players whose actions depend on the position alone, instead of
+        playing: optimal, random, policies such as hold=20, and what is saved.
     save : Path
         Append the result of each pair of games to this file.
     resume : bool
@@ -61,6 +64,7 @@ class EntrantsOptions:
     max_plies: int = 1_000
     seconds: float = 10.0
     better_by: tuple[float, float] | None = None
+    exact: Flag = False
     save: Path | None = None
     resume: Flag = False
 
@@ -101,6 +105,7 @@ def tournament(
             opening=how.random_opening,
             max_plies=how.max_plies,
             better_by=how.better_by,
+            exact=how.exact,
             save=how.save,
             compile=compile,
             progress=progress,
@@ -150,7 +155,8 @@ def _words(
     """Return the results in words, the strongest player first."""
     order = sorted(range(len(result.names)), key=lambda place: -ratings.elo[place])
     width = max(map(len, result.names))
-    played = sum(pairing.games for pairing in result.pairings)
+    played = sum(pairing.games for pairing in result.pairings if not pairing.is_exact)
+    computed = sum(pairing.is_exact for pairing in result.pairings)
     table = [
         f"{result.names[place]:<{width}}  {result.score(result.names[place]):>9,.1f} points  "
         f"{ratings.elo[place]:+7.0f} ± {1.96 * ratings.errors[place]:.0f} Elo"
@@ -160,12 +166,13 @@ def _words(
     pairs = [
         ("game", report.game_words(game)),
         ("games", f"{played:,} finished, in pairs with the same dice"),
+        *([("exact", f"{computed:,} matches without playing")] if computed else []),
         ("seed", f"{result.seed}"),
         ("players", "\n".join(table)),
         ("first seat", f"worth {first}; all with 95% confidence"),
         ("matches", "\n".join(map(_match, result.pairings))),
     ]
-    unfinished = sum(pairing.unfinished for pairing in result.pairings)
+    unfinished = sum(pairing.unfinished for pairing in result.pairings if not pairing.is_exact)
     if unfinished:
         pairs.append(("unfinished", f"{unfinished:,} after {how.max_plies:,} plies"))
     if result.test is not None:
@@ -201,6 +208,13 @@ def _match(pairing: Pairing) -> str:
     wins, draws, losses = (
         first + second for first, second in zip(pairing.first, pairing.second, strict=True)
     )
+    if pairing.is_exact:
+        games = pairing.games + pairing.unfinished
+        shares = [("wins", wins), ("draws", draws), ("loses", losses)]
+        if pairing.unfinished:
+            shares.append(("plays for ever", pairing.unfinished))
+        words = ", ".join(f"{verb} {share / games:.6%}" for verb, share in shares)
+        return f"{pairing.one} against {pairing.other}: {words}, exactly"
     return (
         f"{pairing.one} against {pairing.other}: wins {wins:,}, draws {draws:,}, loses {losses:,}"
     )

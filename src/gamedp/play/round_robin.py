@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
@@ -20,6 +19,7 @@ from gamedp.errors import (
     UnsupportedProblemError,
     shown,
 )
+from gamedp.play.pairing import SCORES, Pairing, Result, computed
 from gamedp.play.play import MOST_PLIES, GameRecord, check_plies, checked_seed, played
 from gamedp.play.players import seats_taken
 from gamedp.play.protocol import REASONS
@@ -39,69 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["Pairing", "RoundRobin", "round_robin"]
 
 FORMAT, VERSION = "gamedp round robin", 1
-
-SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
-"""What each result of a game is worth."""
-
-Result = tuple[str, str]
-"""What has become of a game for the first one of its pairing, and how: a win, draw or loss, or
-``"none"`` if it was left unfinished; ``"played"``, or the reason of a forfeit."""
-
-
-@attrs.define
-class Pairing:
-    """The games between two players, `one` and `other`, counted.
-
-    Attributes
-    ----------
-    one, other : str
-        Their names.
-    first, second : list of 3 int
-        Games that `one` has won, drawn and lost, sitting first, and sitting second.
-    pair_scores : list of 5 int
-        Pairs of games in which `one` has got 0, 1/2, 1, 3/2 and 2 points; what
-        :func:`gamedp.play.sprt` takes.
-    unfinished : int
-        Games that were left at the limit of plies; `pair_scores` leaves out their pairs.
-    forfeits : dict
-        How many of the games were lost by a program's fault, by (name, reason).
-    """
-
-    one: str
-    other: str
-    first: list[int] = attrs.field(factory=lambda: [0] * 3)
-    second: list[int] = attrs.field(factory=lambda: [0] * 3)
-    pair_scores: list[int] = attrs.field(factory=lambda: [0] * 5)
-    unfinished: int = 0
-    forfeits: dict[tuple[str, str], int] = attrs.field(factory=dict)
-
-    @property
-    def games(self) -> int:
-        """Games that were won, drawn or lost."""
-        return sum(self.first) + sum(self.second)
-
-    @property
-    def score(self) -> float:
-        """The share of the points that `one` has got; NaN before the first game."""
-        wins, draws = self.first[0] + self.second[0], self.first[1] + self.second[1]
-        return (wins + 0.5 * draws) / self.games if self.games else math.nan
-
-    def add(self, results: Iterable[Result]) -> None:
-        """Count a pair of games: `one` sits first in the first of them."""
-        points = 0.0
-        for seat, (result, how) in enumerate(results):
-            if result == "none":
-                self.unfinished += 1
-                points = math.nan
-                continue
-            counts = (self.first, self.second)[seat]
-            counts[list(SCORES).index(result)] += 1
-            points += SCORES[result]
-            if how != "played":
-                key = (self.one if result == "loss" else self.other), how
-                self.forfeits[key] = self.forfeits.get(key, 0) + 1
-        if not math.isnan(points):
-            self.pair_scores[int(2 * points)] += 1
 
 
 @attrs.frozen(repr=False)
@@ -159,7 +96,7 @@ class RoundRobin:
 
     def _repr_html_(self) -> str:
         """Return the players for notebooks, those with most points first."""
-        games = dict.fromkeys(self.names, 0)
+        games: dict[str, float] = dict.fromkeys(self.names, 0)
         for pairing in self.pairings:
             for name in (pairing.one, pairing.other):
                 games[name] += pairing.games
@@ -169,7 +106,7 @@ class RoundRobin:
             (
                 name,
                 f"{self.score(name):g}",
-                f"{games[name]:,}",
+                f"{games[name]:,.10g}",
                 "{:.0f} ± {:.0f}".format(*rated[name]),
             )
             for name in sorted(self.names, key=self.score, reverse=True)
@@ -191,6 +128,7 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     opening: int = 0,
     max_plies: int = MOST_PLIES,
     better_by: tuple[float, float] | None = None,
+    exact: bool = False,
     save: str | Path | None = None,
     records: bool = False,
     compile: Tier = "auto",
@@ -220,6 +158,10 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     better_by : (float, float), optional
         For two players: stop as soon as :func:`gamedp.play.sprt` tells that the first one is better
         by the larger of these differences, or by no more than the smaller one.
+    exact : bool
+        Whether to compute the results of two players whose actions depend on the position alone,
+        instead of playing: policies, solutions, objects with ``choose(state)``, and RandomPlayer.
+        The game must have few enough positions for a table. The others are played.
     save : str or Path, optional
         A file to which each pair is appended as it ends. If it is there already, the round robin
         goes on from where it was left, however it was stopped, with its seed if none is given. Only
@@ -255,17 +197,24 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
         message = f"a round robin is for two players; {type(game).__name__} has another number."
         raise UnsupportedProblemError(message)
     _check(players, games, opening, max_plies)
+    if exact and (opening or better_by is not None):
+        message = "exact results have no opening, and need no test by better_by."
+        raise InvalidParameterError(message)
     names = tuple(players)
     if better_by is not None and len(names) != 2:
         message = f"better_by is for two players; these are {len(names)}."
         raise InvalidParameterError(message)
     pairings = {pair: Pairing(*pair) for pair in itertools.combinations(names, 2)}
+    if exact:
+        pairings |= computed(rules, players, pairings, games, compile)
+    played_pairs = tuple(pair for pair in pairings if not pairings[pair].is_exact)
     facts = {"game": encode_object(game), "players": list(names), "games": games}
+    facts |= {"exact": True} if exact else {}
     book = _Book(save, facts | {"opening": opening, "max_plies": max_plies}, seed)
-    plan = _Plan(rules, tuple(pairings), games // 2, book.seed, opening, max_plies)
+    plan = _Plan(rules, played_pairs, games // 2, book.seed, opening, max_plies)
     kept: list[tuple[str, str, GameRecord]] = []
     reporter = Reporter(progress, "play")
-    schedule, total = plan.schedule(), games * len(pairings)
+    schedule, total = plan.schedule(), games * len(played_pairs)
 
     def test() -> Sprt | None:
         if better_by is None:
@@ -288,7 +237,7 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
                 pairings[pair].add(results)
                 found = test()
                 kept += both if records else []
-                done = 2 * (number * len(pairings) + list(pairings).index(pair) + 1)
+                done = 2 * (number * len(played_pairs) + played_pairs.index(pair) + 1)
                 reporter.report(done, total, f"{done:,} of {total:,} games")
     return RoundRobin(names, tuple(pairings.values()), book.seed, found, tuple(kept))
 

@@ -34,6 +34,8 @@ from gamedp.runtime.notebook import html_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.model.model import Model
+
     Floats = NDArray[np.float64]
 
 __all__ = ["Evaluation"]
@@ -170,21 +172,45 @@ class Evaluation:
         UnsupportedProblemError
             If something is earned on the way.
         """
+        model, payoffs = self._payoffs(player)
+        return {
+            payoff: self._chance(model, payoffs == payoff) for payoff in np.unique(payoffs).tolist()
+        }
+
+    def results(self, player: int = 0) -> tuple[tuple[float, float], ...]:
+        """Return bounds of how likely one of two players wins, draws and loses.
+
+        A player wins who gets more than the other one.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If something is earned on the way, or there are not two players.
+        """
+        model, payoffs = self._payoffs(player)
+        if model.num_players != 2:
+            message = "to win is to get more than the other one; this is not a game for two."
+            raise UnsupportedProblemError(message)
+        leads = payoffs - (model.constant_sum - payoffs)
+        return tuple(self._chance(model, chosen) for chosen in (leads > 0, leads == 0, leads < 0))
+
+    def _payoffs(self, player: int) -> tuple[Model, Floats]:
+        """Return the chain, and what a player is paid at its ends."""
         place, seen = self._column(player)
-        process = self._processes[place]
-        model = process.model
+        model = self._processes[place].model
         if model.rewards.any():
             message = "rewards are earned on the way; the distribution is that of payoffs alone."
             raise UnsupportedProblemError(message)
-        payoffs = model.payoffs if seen == 0 else model.constant_sum - model.payoffs
-        found = {}
-        for payoff in np.unique(payoffs).tolist():
-            target = np.zeros(model.num_states, np.bool_)
-            target[model.terminals[payoffs == payoff]] = True
-            solution = solved_problem(Problem(model, Reachability(target)), self._tolerance)
-            low, high = solution.bounds()
-            found[payoff] = max(low, 0.0), min(high, 1.0)
-        return found
+        return model, model.payoffs if seen == 0 else model.constant_sum - model.payoffs
+
+    def _chance(self, model: Model, ends: NDArray[np.bool_]) -> tuple[float, float]:
+        """Return bounds of how likely play ends in some of the ends of a chain."""
+        if not ends.any():
+            return 0.0, 0.0
+        target = np.zeros(model.num_states, np.bool_)
+        target[model.terminals[ends]] = True
+        low, high = solved_problem(Problem(model, Reachability(target)), self._tolerance).bounds()
+        return max(low, 0.0), min(high, 1.0)
 
     def visits(self) -> tuple[Floats, Floats]:
         """Return bounds of how often each position of the chain is expected to be visited.

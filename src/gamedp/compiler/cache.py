@@ -16,7 +16,7 @@ from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 
 from gamedp.runtime.jit import Locator, QuickCache, cache_directory, sources
 
-__all__ = ["RulesCache", "cache_directory"]
+__all__ = ["RulesCache"]
 
 logger = logging.getLogger("gamedp")
 

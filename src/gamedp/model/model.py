@@ -169,7 +169,7 @@ class Model:
     @functools.cached_property
     def has_swaps(self) -> bool:
         """Whether the players change places on some transition."""
-        if self.num_players != 2 or not self.num_transitions:  # it takes two
+        if self.num_players != 2 or not self.num_transitions:  # only two players can
             return False
         return bool(self.probabilities.min() < 0)
 

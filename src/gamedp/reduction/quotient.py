@@ -9,7 +9,6 @@ import numpy as np
 
 from gamedp.model.model import Model
 from gamedp.reduction import quotient_kernels
-from gamedp.reduction.quotient_kernels import STOP
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["STOP", "Quotient", "quotient"]
+__all__ = ["Quotient", "quotient"]
 
 
 @attrs.frozen(eq=False)

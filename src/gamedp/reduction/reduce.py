@@ -152,7 +152,7 @@ class _Case:
         )
         optimum = problem.objective.optimum
         self.maximise = (model.players == 0) == (optimum == "max")
-        # Where nobody chooses, it is all the same who does: what is found sooner.
+        # Where nobody chooses, either side may count as choosing: the one that is found sooner.
         self.nobody_chooses = model.num_choices == model.num_states - len(model.terminals)
         self.one_sided = True
         if self.nobody_chooses:

@@ -10,7 +10,8 @@ import numpy as np
 from gamedp.graph.sets import attractor, first_choices
 from gamedp.model.problem import Problem
 from gamedp.reduction.potentials import LEG, Flattening
-from gamedp.reduction.quotient import STOP, Quotient
+from gamedp.reduction.quotient import Quotient
+from gamedp.reduction.quotient_kernels import STOP
 from gamedp.reduction.unfolding import Unfolding
 
 if TYPE_CHECKING:

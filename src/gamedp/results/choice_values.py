@@ -105,7 +105,7 @@ def choice_values(
             exact |= np.logical_or.reduceat(np.isinf(numbers), starts)
             moved = np.nextafter(totals + np.copysign(slack, outward), outward)
             bounds.append(_defined(np.where(exact, totals, moved), outward))
-        # In the order in which solvers add up: so the best is what the state is worth, to the bit.
+        # In the order in which solvers add up: so the best is the state's value, to the bit.
         totals = constants + discount * np.bincount(owners, weights * values)
     if isinstance(objective, Reachability):
         bounds = [np.clip(bound, 0.0, 1.0) for bound in bounds]

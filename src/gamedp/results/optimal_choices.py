@@ -215,7 +215,7 @@ class OptimalChoices:
         if (found.certain & waits).any():
             found.certain[:] &= ~waits | self._leads_on(state, sign, "certain")
         if found.possible.sum() == 1 and self._is_complete:
-            # One of them must be: where the value is finite, some policy is worth it.
+            # One of them must be: where the value is finite, some policy attains it.
             found.certain[:] = found.possible & (solution.guarantee is not Guarantee.NONE)
 
     def _leads_on(

@@ -166,7 +166,7 @@ def _may_be_handed_over(problem: Problem) -> bool:
 
 def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     """Go through the solvers that may know more, whether they support the problem or not."""
-    # Solvers that are not for every day are imported where they are needed.
+    # Solvers that are rarely needed are imported where they are.
     from gamedp.solvers.methods.interval_iteration import IntervalIteration  # noqa: PLC0415
     from gamedp.solvers.methods.optimistic_value_iteration import OptimisticValueIteration  # noqa: PLC0415
     from gamedp.solvers.methods.strategy_iteration import StrategyIteration  # noqa: PLC0415

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.compiler.cache import cache_directory
 from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarning, shown, warn
 from gamedp.results.status import Statistics
 from gamedp.rules.identity import rules_digest
 from gamedp.runtime.encoding import encode, encode_object, is_unwritable
+from gamedp.runtime.jit import cache_directory
 from gamedp.storage.folder import read_folder
 from gamedp.storage.results import encode_objective, encode_solver, sets_of
 from gamedp.storage.solutions import restore, save_solution

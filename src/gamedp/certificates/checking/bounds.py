@@ -186,7 +186,7 @@ def progresses(model: Model, direction: Direction, rows: Rows) -> Flags:
         rank, falls, keeps = _ranks_after(direction.ranks, rows)
         progress = falls
         if direction.ending is Ending.RANKED:
-            # Who stays at a rank earns again and again, or is content with endless play.
+            # Whoever stays at a rank earns infinitely often, or loses nothing by endless play.
             content = direction.top[rows.state_of] <= direction.draw
             goes_on = _drifts(model, direction, rows, earns | ((reward >= 0) & content))
             progress |= keeps & (rank > 0) & goes_on

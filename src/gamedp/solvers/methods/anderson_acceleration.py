@@ -77,8 +77,8 @@ class AndersonAcceleration(FixedPointSolver):
     def _solve_one(self, run: Run, number: int) -> None:
         start, stop = run.component(number)
         states = run.equation.order[start:stop]
-        # Where play may go on at a cost, values that are far off come back by that cost in each
-        # sweep and no faster, however far they have to go: so they must not be thrown there.
+        # Where play may go on at a cost, values that are far off recover by no more than that cost
+        # in each sweep: so an extrapolation must not take them far off.
         reach = np.inf if run.problem.model.structure.always_ends else 10.0 * self.memory
         mixing = _Mixing(self.memory, reach if run.equation.discount == 1 else np.inf)
 
@@ -98,7 +98,7 @@ class _Mixing:
 
     def __init__(self, memory: int, reach: float) -> None:
         self.memory = memory
-        self.reach = reach  # how many times the last change a mix may be away
+        self.reach = reach  # a mix may be away by this many times the last change
         self.results: list[Floats] = []
         self.changes: list[Floats] = []
         self.plain: Floats | None = None  # the result to go back to if the mix is no good

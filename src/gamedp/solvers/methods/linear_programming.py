@@ -88,7 +88,7 @@ class LinearProgramming(FixedPointSolver):
         choices = np.repeat(first - offsets[:-1], counts) + np.arange(offsets[-1])
         matrix, known = inner_matrix(start, stop, run.equation, choices, run.values)
         if not np.isfinite(known).all():
-            run.values[states] = np.nan  # beyond the range of numbers: to be said in the end
+            run.values[states] = np.nan  # an overflow, which is reported at the end
             return
         owners = np.repeat(np.arange(size), counts)
         own = scipy.sparse.csr_array(

@@ -73,9 +73,9 @@ class OptimisticValueIteration(FixedPointSolver):
             change = bracket.approach(number)
             sweeps += 1
             if not np.isfinite(change):
-                return  # beyond the range of numbers: to be said in the end
-            # What is left if the changes go on to shrink as they have done since they were looked
-            # at last, some half of the sweeps ago: a guess, like all of this.
+                return  # an overflow, which is reported at the end
+            # The distance that is left if changes go on shrinking as they have done since the last
+            # look, about half of the sweeps ago: a guess.
             fall = (change / earlier) ** (1 / (sweeps - since)) if change < earlier else 1.0
             is_close = change <= 0.1 * margin * (1 - fall)
             if sweeps >= 2 * since:

@@ -274,7 +274,7 @@ class _Search:
         policy, stays = ways.policy(found.exits, self.policy)
         lower, upper, biases = self._with_biases(ways, found, policy, stays)
         if self.sign < 0:
-            lower, upper = 0.0 - upper, 0.0 - lower  # and no zero with a minus
+            lower, upper = 0.0 - upper, 0.0 - lower  # without negative zeros
             biases = None if biases is None else (-biases[1], -biases[0])
         return self._put_together(lower, upper, policy, biases)
 

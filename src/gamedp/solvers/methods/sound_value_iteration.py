@@ -87,7 +87,7 @@ class SoundValueIteration(FixedPointSolver):
             sweeps += 1
             if not np.isfinite(earned).all():
                 run.values[states] = earned
-                return  # beyond the range of numbers: to be said in the end
+                return  # an overflow, which is reported at the end
             if not (np.isfinite(low) and np.isfinite(high)):
                 continue
             least, greatest = low, high

@@ -102,7 +102,7 @@ class PreparingSolver:
 
     def support_of(self, prepared: Prepared) -> Support:
         """Say whether this solver can do the problem, and why not, as far as is known."""
-        raise NotImplementedError  # what each solver has of its own
+        raise NotImplementedError  # each solver defines its own
 
     def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
         """Decide by numbers what this solver needs to know of the problem.
@@ -202,7 +202,7 @@ class FixedPointSolver(PreparingSolver):
 
     def iterate(self, run: Run) -> None:
         """Fill in the values of a run and, where that can be done, prove them."""
-        raise NotImplementedError  # what each method has of its own
+        raise NotImplementedError  # each method defines its own
 
 
 def solve_as_asked(

@@ -158,11 +158,11 @@ class Bracket:
             change = self.approach(number)
             sweeps += 1
             if not np.isfinite(change):
-                return  # beyond the range of numbers: to be said in the end
+                return  # an overflow, which is reported at the end
             stops = self.limit_reached(sweeps)
             if change <= threshold or stops:
                 effort = 100 + 10 * sweeps
-                # Where values stay as they are, only to look longer how play ends can help.
+                # Where values do not change, only a longer look at how play ends can help.
                 while not (proven := self.prove(number, effort)) and change == 0:
                     if stops or self.limit_reached(effort):
                         return
@@ -245,7 +245,7 @@ class Bracket:
         with np.errstate(invalid="ignore"):
             middle = np.where(known, lower + 0.5 * (upper - lower), run.values[states])
             errors = np.maximum(middle - lower, upper - middle)
-        # Values of proper problems are finite: to be refused in the end.
+        # Values of proper problems are finite: an overflow, which is reported at the end.
         middle[(lower == np.inf) | (upper == -np.inf)] = np.nan
         run.values[states] = middle
         run.errors[states] = np.where(lower == upper, 0.0, np.nextafter(errors, np.inf))

@@ -139,7 +139,7 @@ def sweep_until_proven(
             count, None, f"component {number:,}: {stop - start:,} states, change {change:.2e}"
         )
         if not np.isfinite(change):
-            run.errors[states] = np.inf  # beyond the range of numbers: to be said in the end
+            run.errors[states] = np.inf  # an overflow, reported at the end
             return
         if run.out_of_time:
             run.status = Status.TIME_LIMIT

@@ -232,7 +232,7 @@ class _Deflating(Bracket):
     def _proven_by(self, policy: Integers, who: Flags, tolerance: float) -> Floats:
         """Return what some who keep to a policy get at least, or let the others get at most."""
         run, model = self.run, self.run.problem.model
-        # What comes later leads here, but nothing here leads there: any choice does.
+        # Later states lead here, and none of these leads there: any choice will do.
         fixed, _ = fix(model, np.where(policy < 0, model.choice_offsets[:-1], policy), who)
         ends = np.diff(model.choice_offsets) == 0
         until = ends if self.improper_value == np.inf else None

@@ -50,7 +50,7 @@ def _improve_unfolded(run: Run, max_policies: int) -> None:
     twice.reporter, twice.max_seconds, twice.stop = run.reporter, run.max_seconds, run.stop
     improve_policies(twice, max_policies)
     run.status, run.visits = twice.status, twice.visits
-    # In place: all of these are the first half of twice as many.
+    # In place: these states are the first half of the unfolded ones.
     run.values[:] = twice.values[: len(run.values)]
     run.errors[:] = twice.errors[: len(run.values)]
     run.policy[:] = twice.policy[: len(run.values)]

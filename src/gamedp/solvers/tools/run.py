@@ -67,7 +67,7 @@ class Run:
         self.values[model.terminals] = model.payoffs
         self.errors = np.zeros(model.num_states)
         self.policy = np.full(model.num_states, -1, np.int64)
-        self.weights = np.zeros(model.num_states)  # but while a component is proven
+        self.weights = np.zeros(model.num_states)  # except while a component is proven
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
         self.bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
@@ -192,7 +192,7 @@ class Run:
             known = reduction.project(reduction.known)
             check_range(reduction.original.model, reduction.expand(self.values), known)
         if not proven:
-            self.prove_all()  # what does not depend on endless play is known all the same
+            self.prove_all()  # for states whose value does not depend on endless play
         low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
         if self.bounds is None:
             model = problem.model if reduction is None else reduction.original.model

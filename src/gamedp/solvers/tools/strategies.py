@@ -128,7 +128,7 @@ class _Search:
             own = self._answer(policy, opponents.improver, precision)
             self._learn(own, bounds_below=True)
             if before is not None and not _is_better(own, before[1]):
-                # To wait for ever was worth a trial: values were too close to tell.
+                # Waiting for ever was only tried out: values were too close to tell.
                 if not own.is_precise:
                     return self._stop(Status.ROUNDING)
                 policy, precision = before[0], precision / REFINEMENT

@@ -28,6 +28,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.searchers import expectiminimax, expectiminimax_loop as loop
+from gamedp.searchers.outcomes_loop import ESTIMATE
 from gamedp.searchers.root import root_of
 from gamedp.searchers.transposition import LOWER, UPPER
 
@@ -222,7 +223,7 @@ def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):
             search = expectiminimax._Search(options, root, "never", None)
             for alpha in (-math.inf, -4.0, -1.0, 0.0, 0.5, 1.0, 4.0):
                 for entry, true in zip(plain.actions, truth.actions, strict=True):
-                    found = search._search(entry.action, depth, loop.ESTIMATE, alpha)
+                    found = search._search(entry.action, depth, ESTIMATE, alpha)
                     score, what, is_true = found
                     kinds.add(what)
                     for value in (entry.value, true.value) if is_true else (entry.value,):

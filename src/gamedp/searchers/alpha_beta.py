@@ -15,9 +15,10 @@ from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import alpha_beta_loop as loop
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.ordering_loop import ACTIONS_KEPT, NO_ACTION
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import RoundingLog, checked_range, ended, payoff_of, root_of, step
-from gamedp.searchers.transposition import LOWER, UPPER
+from gamedp.searchers.transposition import LOWER, UPPER, flipped
 from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["AlphaBeta"]
 
 INFINITY = math.inf
-ACTIONS_KEPT = 1 << 12
-"""Actions, by their last bits, whose success is remembered."""
-
 EAGER = 2
 """Where more plies than this are left, the table is asked for all positions that an action leads to
 before the first of them is searched."""
@@ -221,7 +219,7 @@ class _Search:
         """Return the table, what orders actions, and the options."""
         self.entries = table_entries(self.options.table_bytes, num_fields)
         return {
-            "killers": np.full((64, 2), -(2**62), np.int64),
+            "killers": np.full((64, 2), NO_ACTION, np.int64),
             "history": np.zeros((2, ACTIONS_KEPT), np.int64),
             "keys": untouched((self.entries, num_fields), np.int64),
             "scores": untouched((self.entries,), np.float64),
@@ -476,7 +474,7 @@ class _Search:
         rest = depth - 1
         if entry.sign < 0:
             alpha, beta = -beta, -alpha
-            ends = (ends >> 1) | ((ends & loop.JUST_BELOW) << 1)
+            ends = flipped(ends)
         elif self.options.extends and not child.is_terminal:
             rest = depth
         score, kind, proof = self._search(state, rest, alpha, beta, ends)
@@ -484,7 +482,7 @@ class _Search:
         high = score if proof & UPPER else INFINITY
         if entry.sign < 0:
             score, low, high = -score, -high, -low
-            kind = (kind >> 1) | ((kind & LOWER) << 1)
+            kind = flipped(kind)
         self._narrow(entry, low, high, reward)
         return score + reward, kind
 

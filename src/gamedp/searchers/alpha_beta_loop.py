@@ -12,10 +12,26 @@ than a number, or as much, has both ends there. No reward that is taken off can 
 
 from __future__ import annotations
 
-from gamedp.bellman.rounding import rounds_jit, shift_rounds_jit
+from gamedp.bellman.rounding import rounds_jit
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.runtime.jit import inlined
-from gamedp.searchers.node_loop import ENTER, ask_actions_jit, ask_estimate_jit, come_to_jit
+from gamedp.searchers.node_loop import (
+    ENTER,
+    NEXT,
+    ask_estimate_jit,
+    begin_actions_jit,
+    come_to_jit,
+    zero_sum_range_jit,
+)
+from gamedp.searchers.ordering_loop import (
+    KEEPS_TURN,
+    next_action_jit,
+    next_promising_jit,
+    note_success_jit,
+    order_actions_jit,
+    place_of_jit,
+    swap_actions_jit,
+)
 from gamedp.searchers.position_loop import FULL, KNOWN, NO_NUMBER, UNREAD
 from gamedp.searchers.stacks import POSITIONS, Fields, LoopStatus
 from gamedp.searchers.transposition import (
@@ -25,41 +41,35 @@ from gamedp.searchers.transposition import (
     LOWER,
     MOVE,
     MOVES,
-    PROOF,
     UPPER,
     find_entry_jit,
+    flipped_jit,
     hash_fields_jit,
     keep_entry_jit,
+    usable_jit,
 )
 
-# Where the loop goes on.
-NEXT, RETURN, LOOK = range(1, 4)
+# Where the loop goes on, besides.
+RETURN, LOOK = range(2, 4)
 
 # What `stage` says of a position: its actions are made as they are searched; they are all probed
 # first; they have been, and those are searched that a probe has left open.
 STRAIGHT, PROBE, AFTER_PROBE = range(3)
 
 PLY = Fields(
-    "row first count current first_row rows mover rest ends original_ends child_ends raised "
-    "best_place best_proof all_proof flips_sign tested hash stage open",
+    "row first count current first_row outcomes outcome mover rest ends original_ends "
+    "child_ends raised best_place best_proof all_proof flips_sign tested hash stage open",
     "alpha beta original best low high reward child_alpha child_beta",
 )
 """A position on the way, and where its search stands: its window, its best score, bounds that are
 certain, the reward of the current action, and the window after it before the reward is taken off.
+
+`outcomes` counts the rows that the positions after it take: one, or one for each action if all are
+probed; there is no chance, so no next `outcome`.
 """
 
 CUT = 2
 """What has been raised so far that nobody will come here."""
-
-PLACES = (1 << 20) - 1
-"""An action's priority is kept with its place among the actions, the earlier the higher."""
-
-FROM_TABLE, KEEPS_TURN, KILLER, MOST_HISTORY = 1 << 42, 1 << 41, 1 << 40, 1 << 38
-"""Priorities: the best action of an earlier search, one after which the mover moves again, what cut
-off elsewhere at this ply, and the most that an action can earn by cutting off anywhere."""
-
-RANK = 61
-"""Above this bit of an action's priority, only the first two of these stand."""
 
 UNLIMITED = 1 << 28
 """A depth that no search comes to the end of: it goes to the ends of games."""
@@ -84,89 +94,21 @@ def fails_high(score, beta, ends):
 fails_high_jit = inlined(fails_high)
 
 
-def usable(info, depth, strict):
-    """Return what an entry's score bounds for a search of this depth, and what of it is proven."""
-    stored = info >> DEPTH
-    proven = (info >> PROOF) & EXACT
-    if strict:
-        # A proof of fewer plies is part of the deeper search, too; one of more plies is not.
-        if stored > depth:
-            return 0, 0
-        if stored < depth:
-            return proven, proven
-        return (info & EXACT) | proven, proven
-    if stored < depth:
-        return proven, proven
-    return (info & EXACT) | proven, proven
-
-
-usable_jit = inlined(usable)
-
-
-def next_action(actions, first, count, current):
-    """Return where the action of the highest priority stands among those not yet searched."""
-    chosen = first + current
-    for place in range(chosen + 1, first + count):
-        if actions[place].order > actions[chosen].order:
-            chosen = place
-    return chosen
-
-
-next_action_jit = inlined(next_action)
-
-
-def next_promising(actions, first, count, current):
-    """Return where the action stands that comes next on the way to the ends of games.
-
-    That is the one from the table, then those after which the mover moves again, which say more
-    about a position than a reply to them; among these what promises most; of equals the last.
-    """
-    chosen = first + current
-    for place in range(chosen + 1, first + count):
-        here, best = actions[place], actions[chosen]
-        rank, best_rank = here.order >> RANK, best.order >> RANK
-        if rank > best_rank or (
-            rank == best_rank
-            and (
-                here.promise > best.promise
-                or (here.promise == best.promise and here.order & PLACES < best.order & PLACES)
-            )
-        ):
-            chosen = place
-    return chosen
-
-
-next_promising_jit = inlined(next_promising)
-
-
-def swap_actions(actions, one, other):
-    """Let two actions change places on their stack."""
-    if one != other:
-        first, second = actions[one], actions[other]
-        label, order, row, promise = first.label, first.order, first.row, first.promise
-        first.label, first.order = second.label, second.order
-        first.row, first.promise = second.row, second.promise
-        second.label, second.order, second.row, second.promise = label, order, row, promise
-
-
-swap_actions_jit = inlined(swap_actions)
-
-
 def alpha_beta(work, page, rules, budget):
     """Search the position at ply 0 within the window that stands there.
 
     Far enough from the horizon, all that the actions lead to is probed first: an end of the
     game, an endgame table, a range that the game is certain of or the transposition table may say
-    enough. Only what is left open then is entered, and counts as a node::
+    enough. Only what is left open then is entered, and counts as a node. The phases::
 
-        LOOK --> ENTER --> RETURN      over, certain, at the horizon, or in the table
-                 ^   |        |
-                 |   v        v
-                 +-- NEXT <-- ply above            (a probe that leaves it open goes there, too)
-                     (next action; a test that fails high once more; else RETURN)
+        LOOK    at the first position  --> ENTER
+        ENTER   a position             --> NEXT; RETURN if over, certain, at the horizon or in the
+                                           table; NEXT one ply up if a probe leaves it open
+        NEXT    its next action        --> ENTER one ply down; RETURN after the last, or a cutoff
+        RETURN  with a score           --> NEXT one ply up; ENTER again after a test that fails high
 
-    It is one long function, because its phases share a score, what that bounds and a dozen arrays,
-    and going from one to the next costs nothing so.
+    It is one long function because its phases share a score, what that bounds and a dozen arrays,
+    and going from one to the next costs nothing this way.
 
     Parameters
     ----------
@@ -227,7 +169,7 @@ def alpha_beta(work, page, rules, budget):
                 depth = above.rest - 1
                 if flips_sign:
                     alpha, beta = -beta, -alpha
-                    ends = (ends >> 1) | ((ends & JUST_BELOW) << 1)
+                    ends = flipped_jit(ends)  # LOWER and UPPER are as JUST_BELOW and JUST_ABOVE
                 elif extends and ply < most_plies:
                     depth += 1
                 here.flips_sign = flips_sign
@@ -237,24 +179,17 @@ def alpha_beta(work, page, rules, budget):
                 beta = here.beta
                 ends = here.ends
                 depth = here.rest
-            low, high = position.low, position.high
+            low, high = zero_sum_range_jit(tally, position, half)
             if position.is_over:
                 if not is_probe:
                     tally.nodes += 1
                 if not abs(low) < infinity:
                     return LoopStatus.BAD_RULES
-                score = low - half
-                if rounds_jit(low, -half, score):
-                    tally.inexact = 1
+                score = low
                 kind = EXACT
                 proof = EXACT
                 phase = RETURN
                 continue
-            if half != 0.0:
-                if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):
-                    tally.inexact = 1
-                low -= half
-                high -= half
             if position.ending != 0:
                 if position.ending == NO_NUMBER:
                     return LoopStatus.OUTSIDE
@@ -357,36 +292,20 @@ def alpha_beta(work, page, rules, budget):
                 ply -= 1
                 phase = NEXT
                 continue
-            here.first = 0
-            here.first_row = 1
-            if ply > 0:
-                above = plies[ply - 1]
-                here.first = above.first + above.count
-                here.first_row = above.first_row + above.rows
-            first = here.first
-            status, count = ask_actions_jit(tally, question, rules, row, first)
+            status = begin_actions_jit(tally, question, rules, plies, ply)
             if status != LoopStatus.DONE:
                 tally.nodes -= 1
                 return status
-            for place in range(count):
-                each = actions[first + place]
-                label = each.label
-                priority = history[mover, label & (history.shape[1] - 1)]
-                if label == killers[ply, 0]:
-                    priority += KILLER
-                elif label == killers[ply, 1]:
-                    priority += KILLER >> 1
-                if place == suggested:
-                    priority += FROM_TABLE
-                each.order = (priority << 20) + PLACES - place
-            here.count = count
-            here.current = 0
+            order_actions_jit(
+                actions, here.first, here.count, history, mover, killers[ply, 0], killers[ply, 1],
+                suggested,
+            )  # fmt: skip
             here.open = 0
             here.stage = STRAIGHT
-            here.rows = 1
+            here.outcomes = 1
             if probes and depth > eager:
                 here.stage = PROBE
-                here.rows = count
+                here.outcomes = here.count
             here.best_place = -1
             here.best_proof = 0
             here.all_proof = UPPER
@@ -407,8 +326,6 @@ def alpha_beta(work, page, rules, budget):
             here.low = low
             here.high = high
             phase = NEXT
-            if ply > tally.deepest:
-                tally.deepest = ply
         elif phase == NEXT:
             cut = here.raised == CUT
             if here.stage == PROBE and here.current == here.count and not cut:
@@ -494,10 +411,8 @@ def alpha_beta(work, page, rules, budget):
                 if label != killers[ply, 0]:
                     killers[ply, 1] = killers[ply, 0]
                     killers[ply, 0] = label
-                slot = label & (history.shape[1] - 1)
                 if here.rest < UNLIMITED >> 1:
-                    earned_so_far = history[here.mover, slot] + here.rest * here.rest
-                    history[here.mover, slot] = min(MOST_HISTORY, earned_so_far)
+                    note_success_jit(history, here.mover, label, here.rest * here.rest)
             if keeps:
                 keep_entry_jit(
                     keys, scores, infos, fields[here.row], here.hash, year, score, kind,
@@ -516,8 +431,8 @@ def alpha_beta(work, page, rules, budget):
                 return LoopStatus.DONE
             if here.flips_sign:
                 score = -score
-                kind = (kind >> 1) | ((kind & LOWER) << 1)
-                proof = (proof >> 1) | ((proof & LOWER) << 1)
+                kind = flipped_jit(kind)
+                proof = flipped_jit(proof)
             ply -= 1
             here = plies[ply]
             if earns:
@@ -543,8 +458,7 @@ def alpha_beta(work, page, rules, budget):
             if score > here.best:
                 here.best = score
                 here.best_proof = proof
-                place = here.first + here.current - 1
-                here.best_place = PLACES - (actions[place].order & PLACES)
+                here.best_place = place_of_jit(actions[here.first + here.current - 1])
             elif score == here.best:
                 here.best_proof |= proof & LOWER
             if exceeds:

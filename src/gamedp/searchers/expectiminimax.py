@@ -16,7 +16,9 @@ from gamedp.runtime.options import one_of, positive, whole_and_positive
 from gamedp.searchers import expectiminimax_loop as loop
 from gamedp.searchers.bound_rules import bind_once, table_entries
 from gamedp.searchers.driver import Driver, Loop
-from gamedp.searchers.expectiminimax_loop import above
+from gamedp.searchers.node_loop import NEXT
+from gamedp.searchers.ordering_loop import ACTIONS_KEPT
+from gamedp.searchers.outcomes_loop import ESTIMATE, HIGH_END, KINDS, LOW_END, above
 from gamedp.searchers.position_loop import estimate, follow, list_actions
 from gamedp.searchers.root import RoundingLog, checked_range, ended, root_of, step
 from gamedp.searchers.transposition import EXACT, LOWER, UPPER
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Expectiminimax"]
 
 INFINITY = math.inf
-ACTIONS_KEPT = 1 << 12
-"""Actions, by their last bits, whose success is remembered."""
-
 LOOP = Loop(loop.expectiminimax_jit, (list_actions, follow, estimate), loop.PLY)
 
 Pruning: TypeAlias = Literal["star2", "star1", "none"]
@@ -262,7 +261,7 @@ class _Search:
                     # What rounding may have put as far below the best as this is wanted, too.
                     alpha = _below(best - 2 * self._slack())
                 action = entry.choice.action
-                results[action] = self._search(action, rest, loop.ESTIMATE, alpha)
+                results[action] = self._search(action, rest, ESTIMATE, alpha)
                 best = max(best, results[action][0])
             # As larger numbers are met, the bound for rounding grows.
             least = best - self._slack()
@@ -279,7 +278,7 @@ class _Search:
 
     def _prove(self, order: list[_Found], rest: int) -> None:
         """Search with certain bounds at the horizon."""
-        for ends, wanted in ((loop.LOW_END, LOWER), (loop.HIGH_END, UPPER)):
+        for ends, wanted in ((LOW_END, LOWER), (HIGH_END, UPPER)):
             best = -INFINITY
             for entry in order:
                 self._say(entry, f"depth {rest}, {'lower' if wanted == LOWER else 'upper'} bounds")
@@ -303,12 +302,12 @@ class _Search:
     def _search(self, action: int, rest: int, ends: int, alpha: float) -> tuple[float, int, bool]:
         """Run the loop on one action at the root until it is done; from the mover's side."""
         driver, tally = self.driver, self.tally
-        first = driver.enter(self.root.state, ends + loop.KINDS * rest)
+        first = driver.enter(self.root.state, ends + KINDS * rest)
         driver.enter_action(action)
         first.all_true = 1
         first.mover, first.rest = self.root.player, rest
         first.alpha, first.beta, first.best = alpha, INFINITY, -INFINITY
-        tally.phase = loop.NEXT
+        tally.phase = NEXT
         driver.run(self.watch)
         return float(tally.score), int(tally.kind), bool(tally.proven)
 

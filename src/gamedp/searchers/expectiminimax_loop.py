@@ -15,22 +15,32 @@ to move sees it, or the upper one. From the two others' results follow bounds of
 
 from __future__ import annotations
 
-from gamedp.bellman.rounding import rounds_jit, shift_rounds_jit
+from gamedp.bellman.rounding import rounds_jit
 from gamedp.compiler.native import compiled_for_all
-from gamedp.runtime.jit import inlined
-from gamedp.searchers.alpha_beta_loop import (
-    MOST_HISTORY,
-    PLACES,
-    next_action_jit,
-    swap_actions_jit,
-    usable_jit,
-)
 from gamedp.searchers.node_loop import (
     ENTER,
-    ask_actions_jit,
+    NEXT,
     ask_estimate_jit,
     ask_outcomes_jit,
+    begin_actions_jit,
     come_to_jit,
+)
+from gamedp.searchers.ordering_loop import (
+    NO_ACTION,
+    next_action_jit,
+    note_success_jit,
+    order_actions_jit,
+    place_of_jit,
+    swap_actions_jit,
+)
+from gamedp.searchers.outcomes_loop import (
+    KINDS,
+    LARGE,
+    above_jit,
+    bound_outcomes_jit,
+    divided_jit,
+    next_probe_jit,
+    sum_bounds_jit,
 )
 from gamedp.searchers.stacks import Fields, LoopStatus
 from gamedp.searchers.transposition import (
@@ -41,22 +51,17 @@ from gamedp.searchers.transposition import (
     MOVES,
     UPPER,
     find_entry_jit,
+    flipped_jit,
     hash_fields_jit,
     keep_entry_jit,
+    usable_jit,
 )
 
-# Where the loop goes on.
-NEXT, CHANCE, ACTION, RETURN = range(1, 5)
+# Where the loop goes on, besides.
+CHANCE, ACTION, RETURN = range(2, 5)
 
 # Where the search stands at an action's outcomes.
 SEARCHING, PROBING = range(2)
-
-# What stands at the horizon, from the side of the mover there.
-ESTIMATE, LOW_END, HIGH_END = range(3)
-KINDS = 4
-"""A position's last field is one of these, and so many times the plies that are left: positions
-come back with other numbers of plies left, and neither entry in the table may drive out the other.
-"""
 
 # Ways to prune.
 NONE, STAR1, STAR2 = range(3)
@@ -77,45 +82,22 @@ done with add up to, and bounds of that; the next position's window.
 UNLIMITED = 1 << 27
 """Plies left where the search goes on to the end of the game."""
 
-LARGE = 1e308
-"""Windows have no other infinite ends than those that are open."""
-
-
-def divided(number, probability):
-    """Return the quotient, which is infinite only if the number is."""
-    if abs(number) < LARGE * probability:
-        return number / probability
-    if abs(number) == float("inf"):
-        return number
-    return LARGE if number > 0.0 else -LARGE
-
-
-divided_jit = inlined(divided)
-
-
-def above(number: float) -> float:
-    """Return a number that is a little greater: no two scores of interest are nearer."""
-    size = abs(number)
-    return number + max(size, 1e-290) * 2.0**-51
-
-
-above_jit = inlined(above)
-
 
 def expectiminimax(work, page, rules, budget):
     """Search the first of the actions on the stack, in the position at ply 0.
 
-    ::
+    The phases::
 
-        ENTER --> RETURN               over, certain, at the horizon, or in the table
-        ^   |        |
-        |   v        v
-        |  NEXT --> CHANCE <-- ply above     (next outcome; a probe of each outcome before)
-        |   ^        |  |
-        +---+--------+  +--> ACTION --> NEXT         (an action is decided; else RETURN)
+        ENTER   a position             --> NEXT; RETURN if certain, at the horizon or in the table
+        NEXT    its next action        --> CHANCE; ACTION if an outcome is infinite; RETURN after
+                                           the last, or a cutoff
+        CHANCE  its next outcome       --> ENTER one ply down; ACTION if the bounds decide; first
+                                           comes a probe of each outcome, with Star2
+        ACTION  its score is known     --> NEXT
+        RETURN  with a score           --> CHANCE or ACTION one ply up
 
-    It is one long function, because its phases share a score, what that bounds and a dozen arrays,
-    and going from one to the next costs nothing so.
+    It is one long function because its phases share a score, what that bounds and a dozen arrays,
+    and going from one to the next costs nothing this way.
 
     Parameters
     ----------
@@ -137,8 +119,7 @@ def expectiminimax(work, page, rules, budget):
     plies, positions, actions, fields = work.plies, page.positions, page.actions, page.fields
     history, keys, scores, infos = work.history, work.keys, work.scores, work.infos
     tally, question = work.tally[0], page.question[0]
-    half, pruning, num_players = work.half, work.pruning, work.num_players
-    keeps = infos.size > 0
+    pruning, keeps = work.pruning, infos.size > 0
     horizon = fields.shape[1] - 1
     infinity = float("inf")
     ply, phase = tally.ply, tally.phase
@@ -218,22 +199,13 @@ def expectiminimax(work, page, rules, budget):
                         is_true = known_true
                         continue
                     suggested = ((infos[entry] >> MOVE) & MOVES) - 1
-            here.first = above.first + above.count
-            here.first_row = above.first_row + above.outcomes
-            status, count = ask_actions_jit(tally, question, rules, row, here.first)
+            status = begin_actions_jit(tally, question, rules, plies, ply)
             if status != LoopStatus.DONE:
                 tally.nodes -= 1
                 return status
-            for place in range(count):
-                each = actions[here.first + place]
-                priority = history[mover, each.label & (history.shape[1] - 1)]
-                if place == suggested:
-                    priority = MOST_HISTORY + 1
-                each.order = (priority << 20) + PLACES - place
-            if ply > tally.deepest:
-                tally.deepest = ply
-            here.count = count
-            here.current = 0
+            order_actions_jit(
+                actions, here.first, here.count, history, mover, NO_ACTION, NO_ACTION, suggested
+            )
             here.mover = mover
             here.rest = rest
             here.best_place = -1
@@ -254,80 +226,32 @@ def expectiminimax(work, page, rules, budget):
             if current < count and not is_cut and not (here.probed and current == 1):
                 chosen = next_action_jit(actions, first, count, current)
                 swap_actions_jit(actions, chosen, first + current)
-                base = here.first_row
-                mover, ends = here.mover, fields[here.row, horizon] % KINDS
+                at_horizon = fields[here.row, horizon] % KINDS
                 rest = here.rest
                 if rest < UNLIMITED:
                     rest -= 1
-                tally.ply = ply
-                tally.phase = NEXT
                 action = actions[first + current].label
-                status, number = ask_outcomes_jit(
-                    tally, question, rules, rules.follow, here, action, mover
+                status = ask_outcomes_jit(
+                    tally, question, rules, rules.follow, plies, ply, action, here.mover
                 )
                 if status != LoopStatus.DONE:
                     return status
-                solved_children = 0
-                everything_true = 1
-                endless = 0.0
-                for place in range(base, base + number):
-                    position = positions[place]
-                    after, low, high = position.mover, position.low, position.high
-                    tally.wanted = place
-                    if after < 0 or after >= num_players:
-                        return LoopStatus.BAD_OUTCOME
-                    flips_sign = (after ^ position.swapped) != mover
-                    if position.is_over:
-                        if not abs(low) < infinity:
-                            return LoopStatus.BAD_OUTCOME
-                        high = low - half
-                        if rounds_jit(low, -half, high):
-                            tally.inexact = 1
-                        low = high
-                    else:
-                        if half != 0.0:
-                            if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):
-                                tally.inexact = 1
-                            low -= half
-                            high -= half
-                        if not low <= high or low == infinity or high == -infinity:
-                            return LoopStatus.BAD_OUTCOME
-                        there = ends
-                        if flips_sign and ends != ESTIMATE:
-                            there = LOW_END + HIGH_END - ends
-                        if rest == 0 and there != ESTIMATE and low < high:
-                            everything_true = 0
-                            if there == LOW_END:
-                                high = low
-                            else:
-                                low = high
-                        fields[place, horizon] = there + KINDS * rest
-                    if flips_sign:
-                        low, high = -high, -low
-                    if low == high:
-                        solved_children += 1
-                        if abs(low) < infinity:
-                            tally.largest = max(tally.largest, abs(low))
-                        else:
-                            endless = low
-                    position.flips_sign = flips_sign
-                    position.is_true = 1
-                    position.low = low
-                    position.high = high
+                status, num_known, are_true, endless = bound_outcomes_jit(
+                    work, page, here, at_horizon, rest
+                )
+                if status != LoopStatus.DONE:
+                    return status
                 reward = 0.0
                 if work.has_rewards:
                     reward = question.reward
                     if not abs(reward) < infinity:
                         return LoopStatus.BAD_RULES
-                tally.nodes += solved_children
-                if number > tally.most:
-                    tally.most = number
+                tally.nodes += num_known
+                base, number = here.first_row, here.outcomes
                 if number > 1 or positions[base].probability != 1.0:
                     tally.inexact = 1
                 here.current = current + 1
-                here.action_true = everything_true
-                here.outcomes = number
-                here.outcome = 0
+                here.action_true = are_true
                 here.stage = SEARCHING
                 if pruning == STAR2 and number > 1 and rest > 0:
                     here.stage = PROBING
@@ -342,12 +266,7 @@ def expectiminimax(work, page, rules, budget):
                     kind = EXACT
                     phase = ACTION
                 else:
-                    low, high = 0.0, 0.0
-                    for place in range(base + number - 1, base - 1, -1):
-                        low += positions[place].probability * positions[place].low
-                        high += positions[place].probability * positions[place].high
-                        positions[place].rest_low = low
-                        positions[place].rest_high = high
+                    sum_bounds_jit(positions, base, base + number - 1)
                 continue
             score = best
             phase = RETURN
@@ -363,10 +282,8 @@ def expectiminimax(work, page, rules, budget):
                     score = high
                     kind = EXACT
                 tally.cutoffs += 1
-                slot = actions[first + current - 1].label & (history.shape[1] - 1)
-                earned = min(1024, here.rest * here.rest)
-                earned += history[here.mover, slot]
-                history[here.mover, slot] = min(MOST_HISTORY, earned)
+                label = actions[first + current - 1].label
+                note_success_jit(history, here.mover, label, min(1024, here.rest * here.rest))
             elif current < count:
                 # Only one action was looked at: it bounds the score if its own is known.
                 kind = LOWER
@@ -399,39 +316,11 @@ def expectiminimax(work, page, rules, budget):
             child_alpha, child_beta = -infinity, infinity
             probed = here.stage == PROBING
             if probed:
-                low, high = here.sum_low, here.sum_high
-                # The best that looking at one action of each outcome could show, either way.
-                hope = 0.0
-                is_low = False
-                is_high = False
-                for k in range(place, last + 1):
-                    end = positions[k].low if positions[k].flips_sign else positions[k].high
-                    if abs(end) < infinity:
-                        hope += positions[k].probability * end
-                    elif end < 0.0:
-                        is_low = True
-                    else:
-                        is_high = True
-                wants_upper = alpha > -infinity and high < infinity and not is_high
-                wants_upper = wants_upper and (is_low or high + hope <= alpha)
-                wants_lower = beta < infinity and low > -infinity and not is_low
-                wants_lower = wants_lower and (is_high or low + hope >= beta)
-                if not wants_upper and not wants_lower:
-                    place = last + 1
-                while place <= last:
-                    wants = wants_upper if positions[place].flips_sign else wants_lower
-                    if wants and positions[place].low < positions[place].high:
-                        break
-                    low += positions[place].probability * positions[place].low
-                    high += positions[place].probability * positions[place].high
-                    place += 1
+                place, low, high = next_probe_jit(
+                    positions, place, last, here.sum_low, here.sum_high, alpha, beta
+                )
                 if place > last:
-                    low, high = 0.0, 0.0
-                    for place in range(last, base - 1, -1):
-                        low += positions[place].probability * positions[place].low
-                        high += positions[place].probability * positions[place].high
-                        positions[place].rest_low = low
-                        positions[place].rest_high = high
+                    sum_bounds_jit(positions, base, last)
                     here.outcome = 0
                     here.stage = SEARCHING
                     continue
@@ -486,10 +375,8 @@ def expectiminimax(work, page, rules, budget):
             phase = ENTER
         elif phase == ACTION:
             if abs(score) < infinity:
-                reward = here.reward
-                total = reward + score
-                part = total - reward
-                if (reward - (total - part)) + (score - part) != 0.0:
+                total = here.reward + score
+                if rounds_jit(here.reward, score, total):
                     tally.inexact = 1
                 score = total
                 tally.largest = max(tally.largest, abs(total))
@@ -512,8 +399,7 @@ def expectiminimax(work, page, rules, budget):
             here.last_kind = kind
             if score > here.best:
                 here.best = score
-                place = here.first + here.current - 1
-                here.best_place = PLACES - (actions[place].order & PLACES)
+                here.best_place = place_of_jit(actions[here.first + here.current - 1])
             if kind != UPPER and score > here.alpha:
                 here.alpha = score
             phase = NEXT
@@ -528,7 +414,7 @@ def expectiminimax(work, page, rules, budget):
                 return LoopStatus.DONE
             if here.flips_sign:
                 score = -score
-                kind = (kind >> 1) | ((kind & LOWER) << 1)
+                kind = flipped_jit(kind)
             ply -= 1
             here = plies[ply]
             here.action_true &= is_true

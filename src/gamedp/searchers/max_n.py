@@ -17,6 +17,7 @@ from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import max_n_loop as loop
 from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.node_loop import NEXT
 from gamedp.searchers.position_loop import (
     follow_many,
     list_actions,
@@ -311,7 +312,7 @@ class _Search:
         first.high, first.others = INFINITY, -INFINITY
         work["best"][0] = -INFINITY
         work["best_error"][0] = 0.0
-        self.tally.phase = loop.NEXT
+        self.tally.phase = NEXT
         driver.run(self.watch)
         return _Found(
             action,

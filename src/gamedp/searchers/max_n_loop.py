@@ -14,11 +14,18 @@ from __future__ import annotations
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.runtime.floats import TINY, UNIT, UPWARD
 from gamedp.runtime.jit import inlined
-from gamedp.searchers.node_loop import ENTER, ask_actions_jit, ask_outcomes_jit, come_to_jit
+from gamedp.searchers.node_loop import (
+    ENTER,
+    NEXT,
+    ask_outcomes_jit,
+    begin_actions_jit,
+    come_to_jit,
+    next_outcome_jit,
+)
 from gamedp.searchers.stacks import Fields, LoopStatus
 
-# Where the loop goes on.
-NEXT, RETURN = range(1, 3)
+RETURN = 2
+"""Where the loop goes on, besides."""
 
 # What `share_out` says: the scores are estimates, or certain; or the rules are wrong.
 ESTIMATED, CERTAIN = range(2)
@@ -142,12 +149,11 @@ compare_jit = inlined(compare)
 def max_n(work, page, rules, budget):
     """Search the first of the actions on the stack, in the position at ply 0.
 
-    ::
+    The phases::
 
-        ENTER --> RETURN               over, or at the horizon
-        ^   |        |
-        |   v        v
-        +-- NEXT <-- ply above         (next outcome; next action; else RETURN)
+        ENTER   a position             --> NEXT; RETURN if over or at the horizon
+        NEXT    outcome, or action     --> ENTER one ply down; RETURN after the last, or a cutoff
+        RETURN  with a score           --> NEXT one ply up
 
     It is one function, because its phases share the arrays and where they stand in them.
 
@@ -199,18 +205,10 @@ def max_n(work, page, rules, budget):
                 continue
             if not position.low <= high or position.low == infinity or high == -infinity:
                 return LoopStatus.BAD_RULES
-            here.first = above.first + above.count
-            here.first_row = above.first_row + above.outcomes
-            status, count = ask_actions_jit(tally, question, rules, here.row, here.first)
+            status = begin_actions_jit(tally, question, rules, plies, ply)
             if status != LoopStatus.DONE:
                 return status
             tally.nodes += 1
-            if ply > tally.deepest:
-                tally.deepest = ply
-            here.count = count
-            here.current = 0
-            here.outcomes = 0
-            here.outcome = 0
             here.mover = mover
             here.all_proven = 1
             here.high = high
@@ -219,9 +217,7 @@ def max_n(work, page, rules, budget):
             work.best_error[ply, mover] = 0.0
             phase = NEXT
         elif phase == NEXT:
-            if here.outcome < here.outcomes:
-                plies[ply + 1].row = here.first_row + here.outcome
-                here.outcome += 1
+            if next_outcome_jit(plies, ply):
                 ply += 1
                 phase = ENTER
                 continue
@@ -256,13 +252,11 @@ def max_n(work, page, rules, budget):
                 phase = RETURN
                 continue
             action = actions[here.first + here.current].label
-            status, number = ask_outcomes_jit(
-                tally, question, rules, rules.follow_many, here, action, mover
+            status = ask_outcomes_jit(
+                tally, question, rules, rules.follow_many, plies, ply, action, mover
             )
             if status != LoopStatus.DONE:
                 return status
-            here.outcomes = number
-            here.outcome = 0
             for player in range(num_players):
                 work.sum[ply, player] = 0.0
                 work.sum_error[ply, player] = 0.0

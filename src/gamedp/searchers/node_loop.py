@@ -5,15 +5,26 @@ What they return first is a `LoopStatus`: DONE, or why the loop must return.
 
 from __future__ import annotations
 
+from gamedp.bellman.rounding import shift_rounds_jit
 from gamedp.compiler.native import RAISED, call_native
 from gamedp.runtime.jit import inlined
 from gamedp.searchers.position_loop import FULL
 from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, LoopStatus
 
-__all__ = ["ENTER", "ask_actions_jit", "ask_estimate_jit", "ask_outcomes_jit", "come_to_jit"]
+__all__ = [
+    "ENTER",
+    "NEXT",
+    "ask_actions_jit",
+    "ask_estimate_jit",
+    "ask_outcomes_jit",
+    "begin_actions_jit",
+    "come_to_jit",
+    "next_outcome_jit",
+    "zero_sum_range_jit",
+]
 
-ENTER = 0
-"""The phase in which a loop comes to a position."""
+ENTER, NEXT = range(2)
+"""The phases in which a loop comes to a position, and to the next of its actions."""
 
 
 def come_to(tally, plies, ply, last_node):
@@ -59,8 +70,35 @@ def ask_actions(tally, question, rules, row, first):
 ask_actions_jit = inlined(ask_actions)
 
 
-def ask_outcomes(tally, question, rules, function, here, action, mover):
-    """Look at what an action leads to; return the status, and how many outcomes it has.
+def begin_actions(tally, question, rules, plies, ply):
+    """List the actions of the position at a ply; return the status.
+
+    They stand on their stack behind those of the ply before, and so will their outcomes.
+    """
+    here = plies[ply]
+    here.first = 0
+    here.first_row = 1
+    if ply > 0:
+        above = plies[ply - 1]
+        here.first = above.first + above.count
+        here.first_row = above.first_row + above.outcomes
+    status, count = ask_actions_jit(tally, question, rules, here.row, here.first)
+    if status != LoopStatus.DONE:
+        return status
+    here.count = count
+    here.current = 0
+    here.outcomes = 0
+    here.outcome = 0
+    if ply > tally.deepest:
+        tally.deepest = ply
+    return LoopStatus.DONE
+
+
+begin_actions_jit = inlined(begin_actions)
+
+
+def ask_outcomes(tally, question, rules, function, plies, ply, action, mover):
+    """Look at what an action of the position at a ply leads to; return the status.
 
     Parameters
     ----------
@@ -70,10 +108,13 @@ def ask_outcomes(tally, question, rules, function, here, action, mover):
         What the rules are asked with.
     function
         Of the rules: `follow` or `follow_many`.
-    here
-        The record of the ply; its `first_row` is where the outcomes are written.
-    action, mover : int
+    plies
+        The stack. The outcomes are written to the rows from `first_row` on.
+    ply, action, mover : int
     """
+    here = plies[ply]
+    tally.ply = ply
+    tally.phase = NEXT
     question.row = here.row
     question.first = here.first_row
     question.action = action
@@ -81,13 +122,47 @@ def ask_outcomes(tally, question, rules, function, here, action, mover):
     number = call_native(function, rules.game, rules.page)
     if number == FULL:
         tally.wanted = POSITIONS
-        return LoopStatus.GROW, 0
+        return LoopStatus.GROW
     if number < 0:
-        return (LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES), 0
-    return LoopStatus.DONE, number
+        return LoopStatus.FAILED if number == RAISED else LoopStatus.BAD_RULES
+    if number > tally.most:
+        tally.most = number
+    here.outcomes = number
+    here.outcome = 0
+    return LoopStatus.DONE
 
 
 ask_outcomes_jit = inlined(ask_outcomes)
+
+
+def next_outcome(plies, ply):
+    """Put the next outcome of the current action on the ply after this one, if there is one left.
+
+    Return whether there is.
+    """
+    here = plies[ply]
+    if here.outcome == here.outcomes:
+        return False
+    plies[ply + 1].row = here.first_row + here.outcome
+    here.outcome += 1
+    return True
+
+
+next_outcome_jit = inlined(next_outcome)
+
+
+def zero_sum_range(tally, position, half):
+    """Return a position's range less half of the constant sum; its payoff, twice, if it is over."""
+    low, high = position.low, position.high
+    if half != 0.0:
+        if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):
+            tally.inexact = 1
+        low -= half
+        high -= half
+    return low, high
+
+
+zero_sum_range_jit = inlined(zero_sum_range)
 
 
 def ask_estimate(work, question, rules, row, mover):

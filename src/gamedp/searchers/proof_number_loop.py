@@ -212,12 +212,12 @@ weigh_jit = inlined(weigh)
 def prove(work, page, rules, budget):
     """Find out whether the prover gets what is wanted in the position at ply 0.
 
-    ::
+    The phases::
 
-        BEGIN --> ENTER --> UPDATE --> RETURN        (the numbers are beyond the limits)
-                    ^        |  ^         |
-                    +--------+  +---------+
-                 (least to prove)     (ply above)
+        BEGIN   at the first position  --> ENTER
+        ENTER   a position             --> UPDATE, with first numbers of all actions
+        UPDATE  its numbers            --> ENTER one ply down; RETURN if they are beyond the limits
+        RETURN  with its numbers       --> UPDATE one ply up
 
     Parameters
     ----------

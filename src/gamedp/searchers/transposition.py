@@ -26,6 +26,14 @@ AGES, MOVES = (1 << 8) - 1, (1 << 20) - 1
 """The largest age and move that an entry has room for."""
 
 
+def flipped(kind: int) -> int:
+    """Return what a score bounds with its sign changed: a lower bound becomes an upper one."""
+    return (kind >> 1) | ((kind & LOWER) << 1)
+
+
+flipped_jit = inlined(flipped)
+
+
 def hash_fields(fields: NDArray[np.int64]) -> int:
     """Mix the fields of a position; 31 bits at a time, so that nothing overflows."""
     mixed = 0
@@ -71,6 +79,24 @@ def find_entry(
 
 
 find_entry_jit = inlined(find_entry)
+
+
+def usable(info: int, depth: int, strict: bool) -> tuple[int, int]:
+    """Return what an entry's score bounds for a search of this depth, and what of it is proven.
+
+    In a strict search it must be what a search of just this depth would find: there, a proof of
+    fewer plies is part of it, and one of more plies is not.
+    """
+    stored = info >> DEPTH
+    proven = (info >> PROOF) & EXACT
+    if strict and stored > depth:
+        return 0, 0
+    if stored < depth:
+        return proven, proven
+    return (info & EXACT) | proven, proven
+
+
+usable_jit = inlined(usable)
 
 
 def keep_entry(

@@ -7,20 +7,23 @@ compiled once for all games, and ask the rules through pointers; see
 
 from __future__ import annotations
 
-from gamedp.bellman.rounding import rounds_jit, shift_rounds_jit
+from gamedp.bellman.rounding import rounds_jit
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.searchers.node_loop import (
     ENTER,
-    ask_actions_jit,
+    NEXT,
     ask_estimate_jit,
     ask_outcomes_jit,
+    begin_actions_jit,
     come_to_jit,
+    next_outcome_jit,
+    zero_sum_range_jit,
 )
 from gamedp.searchers.position_loop import FULL
 from gamedp.searchers.stacks import PLIES, POSITIONS, Fields, LoopStatus
 
-# Where plain minimax goes on.
-NEXT, RETURN, BEGIN = range(1, 4)
+# Where plain minimax goes on, besides.
+RETURN, BEGIN = range(2, 4)
 
 MINIMAX_PLY = Fields(
     "row first count current rest flips_sign first_row outcomes outcome all_proven most",
@@ -94,13 +97,13 @@ def perft(work, page, rules, budget):
 def minimax(work, page, rules, budget):
     """Give the position at ply 0 its value by looking at every line of play down to a depth.
 
-    The value is the mover's, with half of the constant sum taken off. Chance is averaged over::
+    The value is the mover's, with half of the constant sum taken off. Chance is averaged over. The
+    phases::
 
-        BEGIN --> ENTER --> RETURN     over, or at the horizon
-                  ^   |         |
-                  |   v         v
-                  +-- NEXT <--- ply above
-                      (next outcome; next action; else RETURN)
+        BEGIN   at the first position  --> ENTER
+        ENTER   a position             --> NEXT; RETURN if over or at the horizon
+        NEXT    outcome, or action     --> ENTER one ply down; RETURN after the last
+        RETURN  with a score           --> NEXT one ply up
 
     It is one function, because its phases share a score and the arrays.
 
@@ -142,22 +145,15 @@ def minimax(work, page, rules, budget):
                 here.rest = above.rest - 1
                 swaps = position.swapped
                 here.flips_sign = (mover ^ swaps) != positions[above.row].mover
-            low, high = position.low, position.high
+            low, high = zero_sum_range_jit(tally, position, half)
             if position.is_over:
                 if not abs(low) < infinity:
                     return LoopStatus.BAD_RULES
                 tally.nodes += 1
-                score = low - half
-                if rounds_jit(low, -half, score):
-                    tally.inexact = 1
+                score = low
                 proven = 1
                 phase = RETURN
                 continue
-            if half != 0.0:
-                if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):
-                    tally.inexact = 1
-                low -= half
-                high -= half
             if not low <= high or low == infinity or high == -infinity:
                 return LoopStatus.BAD_RULES
             if here.rest == 0:
@@ -172,31 +168,17 @@ def minimax(work, page, rules, budget):
                 proven = 1 if low == high else 0
                 phase = RETURN
                 continue
-            here.first = 0
-            here.first_row = 1
-            if ply > 0:
-                above = plies[ply - 1]
-                here.first = above.first + above.count
-                here.first_row = above.first_row + above.outcomes
-            status, count = ask_actions_jit(tally, question, rules, here.row, here.first)
+            status = begin_actions_jit(tally, question, rules, plies, ply)
             if status != LoopStatus.DONE:
                 return status
             tally.nodes += 1
-            if ply > tally.deepest:
-                tally.deepest = ply
-            here.count = count
-            here.current = 0
-            here.outcomes = 0
-            here.outcome = 0
             here.all_proven = 1
             here.best = -infinity
             here.low = low
             here.high = high
             phase = NEXT
         elif phase == NEXT:
-            if here.outcome < here.outcomes:
-                plies[ply + 1].row = here.first_row + here.outcome
-                here.outcome += 1
+            if next_outcome_jit(plies, ply):
                 ply += 1
                 phase = ENTER
                 continue
@@ -219,18 +201,12 @@ def minimax(work, page, rules, budget):
                     score = here.high
                 phase = RETURN
                 continue
-            tally.ply = ply
-            tally.phase = NEXT
             action, mover = actions[here.first + here.current].label, positions[here.row].mover
-            status, number = ask_outcomes_jit(
-                tally, question, rules, rules.follow, here, action, mover
+            status = ask_outcomes_jit(
+                tally, question, rules, rules.follow, plies, ply, action, mover
             )
             if status != LoopStatus.DONE:
                 return status
-            if number > tally.most:
-                tally.most = number
-            here.outcomes = number
-            here.outcome = 0
             here.sum = 0.0
             here.reward = question.reward
         else:

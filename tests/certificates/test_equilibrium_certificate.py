@@ -27,7 +27,7 @@ def crowd(kind=CrowdEarning, seed=3, optimum="max", num_players=3):
     return gamedp.solve(game, gamedp.TotalReward(optimum), compile="never")
 
 
-def exact_values(model, certificate, optimum):
+def values_and_best_responses(model, certificate, optimum):
     """Return what the policy gives each player, and the most that each could get; in fractions."""
     size, players = model.num_states, range(model.num_players)
     values, best = [None] * size, [None] * size
@@ -75,7 +75,7 @@ def test_policies_are_certified(kind, optimum, seed, num_players):
     assert verified.states == solution.model.num_states
     size = np.abs(solution.values).max()
     assert verified.width <= solution.width + 2.0**-44 * size
-    values, best = exact_values(solution.model, certificate, optimum)
+    values, best = values_and_best_responses(solution.model, certificate, optimum)
     for state in range(solution.model.num_states):
         for player in range(num_players):
             low, high = certificate.lower[state, player], certificate.upper[state, player]

@@ -172,7 +172,7 @@ def command(*arguments):
     return [sys.executable, "-c", "import sys, gamedp.cli; sys.exit(gamedp.cli.main())", *arguments]
 
 
-def interrupted(process, started):
+def output_after_interrupt(process, started):
     """Send Ctrl-C once a file is there; return the exit code, the output and the errors."""
     patience = threading.Event()
     for _ in range(600):
@@ -727,7 +727,11 @@ class TestStaged:
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), tests])},
         )
-        assert interrupted(process, folder / "started") == (130, "", "gamedp: interrupted.\n")
+        assert output_after_interrupt(process, folder / "started") == (
+            130,
+            "",
+            "gamedp: interrupted.\n",
+        )
         assert not cache.exists()
 
 
@@ -1187,7 +1191,11 @@ class TestProcess:
         process = subprocess.Popen(
             command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        assert interrupted(process, folder / "started") == (130, "", "gamedp: interrupted.\n")
+        assert output_after_interrupt(process, folder / "started") == (
+            130,
+            "",
+            "gamedp: interrupted.\n",
+        )
         assert not (folder / "kept").exists()
 
     def test_listing_games_is_light(self):

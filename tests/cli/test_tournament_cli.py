@@ -15,17 +15,17 @@ COMMAND = ["tournament", "wubbel", "--set", "goal=9", "--quiet", "--compile", "n
 
 
 @pytest.fixture
-def run(capsys):
-    def run(*arguments):
+def run_tournament(capsys):
+    def run_tournament(*arguments):
         code = main([*COMMAND, *map(str, arguments)])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
-    return run
+    return run_tournament
 
 
-def test_it_is_the_round_robin_of_these_players(run):
-    code, out, _ = run(
+def test_it_is_the_round_robin_of_these_players(run_tournament):
+    code, out, _ = run_tournament(
         "--entrants", f"optimal,random,hold=6,level=1,{sys.executable} {BOT}",
         "--games=4", "--seed=7", "--seconds=600", "--json",
     )  # fmt: skip
@@ -52,41 +52,43 @@ def test_it_is_the_round_robin_of_these_players(run):
     assert sum(each["points"] for each in found["entrants"]) == 40
 
 
-def test_it_goes_on_with_a_file_only_if_told(run, tmp_path):
+def test_it_goes_on_with_a_file_only_if_told(run_tournament, tmp_path):
     path = tmp_path / "table.jsonl"
     entrants = ("--entrants", "random,hold=6", "--games=6", "--save", path)
-    code, out, _ = run(*entrants)
+    code, out, _ = run_tournament(*entrants)
     assert code == 0
-    code, _, err = run(*entrants)
+    code, _, err = run_tournament(*entrants)
     assert (code, "--resume" in err) == (2, True)
-    code, again, _ = run(*entrants, "--resume")
+    code, again, _ = run_tournament(*entrants, "--resume")
     assert (code, again) == (0, out)
 
 
-def test_the_report_names_the_strongest_first_and_all_faults(run, tmp_path):
-    code, out, _ = run("--entrants", f"{tmp_path}/missing,hold=6", "--games=4", "--seed=1")
+def test_the_report_names_the_strongest_first_and_all_faults(run_tournament, tmp_path):
+    code, out, _ = run_tournament(
+        "--entrants", f"{tmp_path}/missing,hold=6", "--games=4", "--seed=1"
+    )
     assert code == 0
     lines = out.splitlines()
     assert lines[1] == "games       4 finished, in pairs with the same dice"
     assert lines[3].split()[:4] == ["players", "hold=6", "4.0", "points"]
     assert f"{tmp_path}/missing against hold=6: wins 0, draws 0, loses 4" in out
     assert f"forfeits    {tmp_path}/missing against hold=6: no start, 4 games" in out
-    code, out, _ = run("--entrants", "random,hold=6", "--games=4", "--max-plies=1")
+    code, out, _ = run_tournament("--entrants", "random,hold=6", "--games=4", "--max-plies=1")
     assert (code, "unfinished  4 after 1 plies" in out) == (0, True)
 
 
-def test_a_match_stops_when_it_is_decided(run):
+def test_a_match_stops_when_it_is_decided(run_tournament):
     command = ("--entrants", "hold=6,random", "--games=2000", "--seed=1", "--better-by", "0", "100")
-    code, out, _ = run(*command)
+    code, out, _ = run_tournament(*command)
     assert code == 0
     assert "test        hold=6 is better than random by 100 normalized Elo, not by 0" in out
-    code, out, _ = run(*command, "--json")
+    code, out, _ = run_tournament(*command, "--json")
     found = json.loads(out)
     assert (code, found["test"]["verdict"]) == (0, "better")
     assert sum(found["pairings"][0]["pair_scores"]) < 500
 
 
-def test_what_is_no_entrant_is_refused(run):
+def test_what_is_no_entrant_is_refused(run_tournament):
     for entrants, part in [
         ("random,random", "named twice"),
         ("random", "two or more"),
@@ -97,16 +99,16 @@ def test_what_is_no_entrant_is_refused(run):
         ("random,,hold=3", "names no players"),
         ("random,person", "only in `gamedp play`"),
     ]:
-        code, _, err = run("--entrants", entrants, "--games=4")
+        code, _, err = run_tournament("--entrants", entrants, "--games=4")
         assert (code, part in err) == (2, True), err
 
 
-def test_policies_need_not_play(run):
+def test_policies_need_not_play(run_tournament):
     command = ("--entrants", "optimal,hold=6,level=1", "--games=4", "--seed=1", "--exact")
-    _, out, _ = run(*command)
+    _, out, _ = run_tournament(*command)
     assert "exact       1 matches without playing" in out
     assert "games       8 finished" in out
-    _, out, _ = run(*command, "--json")
+    _, out, _ = run_tournament(*command, "--json")
     found = json.loads(out)
     game = Wubbel(goal=9)
     pair = [gamedp.solve(game, compile="never"), Hold(6)]

@@ -33,7 +33,7 @@ class Apart(Wubbel):
         return state, False
 
 
-def exact_values(model, policies):
+def values_of_chain(model, policies):
     """Solve the chain of mixed policies in fractions, by the fundamental matrix.
 
     Returns the values of player 0 in all states, with places as they are and changed.
@@ -121,7 +121,7 @@ def test_values_are_those_of_the_fundamental_matrix(seed, kind):
         model = with_swaps(model, rng)
     policies = [random_policy(model, rng, mixed=rng.random() < 0.7) for _ in range(players)]
     found = gamedp.evaluate(model, policies, everywhere=True)
-    true = exact_values(model, policies)
+    true = values_of_chain(model, policies)
     for state in range(model.num_states):
         low, high = found.bounds(state)
         assert low <= true[state] <= high

@@ -8,14 +8,12 @@ Nothing is subtracted, so no digits are lost by cancellation however long play l
 effect of rounding has an a priori bound, by the following theorem.
 
 **Values as quotients.** Let state i lead to j with probability :math:`p_{ij}` and leave the
-component with :math:`p_{i0}`, and let a visit of i have the reward :math:`g_i \ge 0`. The value of
-s is a quotient: the denominator is the sum over all forests of the component in which every state
-has one edge and all paths end outside; the numerator is the same with one edge less, where the path
-from s ends in a state i that has :math:`g_i` in place of its edge (the matrix tree theorem, [2]_).
-The weight of a forest is the product of its probabilities. So every term of both takes exactly one
-number of each row :math:`(p_{i1}, \dots, p_{i0}, g_i)`, all terms are positive, and :math:`p_{ii}`
-is in none. If the numbers of row i change by a factor between :math:`1 - \varepsilon_i` and
-:math:`1 + \varepsilon_i` each, the value changes by a factor of at most
+component with :math:`p_{i0}`, and let a visit of i have the reward :math:`g_i \ge 0`. By the matrix
+tree theorem [2]_, values are quotients of sums of positive terms, each of which takes exactly one
+number of each row :math:`(p_{i1}, \dots, p_{i0}, g_i)` but :math:`p_{ii}`; see
+``docs/explanation/elimination.md``. If the numbers of row i change by a factor between
+:math:`1 - \varepsilon_i` and :math:`1 + \varepsilon_i` each, the value changes by a factor of at
+most
 
 .. math:: \prod_i \frac{1 + \varepsilon_i}{1 - \varepsilon_i},
 

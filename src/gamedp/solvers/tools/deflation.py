@@ -9,40 +9,9 @@ play, or that of the best exit: an upper bound, whichever choices the minimiser 
 bound is inflated in the same way, to the minimiser's best exit, with the maximiser keeping to
 choices that are best by the upper bound.
 
-**Theorem.** The bounds converge to each other, in exact arithmetic.
-
-*Proof.* Let T be Bellman's operator. Sweeps and deflation preserve ``TU <= U`` and ``L <= TL``; so
-the limits, also called U and L, are fixed points of T. Let w be the value of endless play. In each
-end component, let all rewards have one sign, or all endless play have a positive average reward, or
-all of it a negative one. Suppose that the maximal difference d of U and L is positive, and let D be
-the set of states where it is attained. Consider the *pair* of policies: for the maximiser, a choice
-that is best by U; for the minimiser, a choice that is a best reply to L infinitely often, and hence
-best by the limit.
-
-*Lemma 1.* With any choices that are best by U and by L, play from D stays in D, and there
-``U = r + P U`` and ``L = r + P L``. For ``U <= r + P U`` and ``L >= r + P L``, so the difference at
-a state is at most its expectation over the successors, which is at most d.
-
-*Lemma 2.* On every recurrent class of such choices, all rewards are zero, and U and L are constant.
-For the expectation of U under the stationary distribution is itself plus the average reward. So the
-average is 0, and by assumption all rewards on the class are zero; then U and L are martingales,
-which are constant on a recurrent class.
-
-*Lemma 3.* Let C be a recurrent class of the pair in D, and ``U > w`` there. Then the maximiser has
-a choice, at a state t with ``U(t) = U(C)`` and ``L(t) = L(C)``, that is best by U and leaves an end
-component M that contains C and t: one of those with zero rewards in the graph that the minimiser's
-replies leave. For C is part of such an M. L is constant on M, since ``L >= P L`` for all choices
-inside. M is deflated, so ``U(C) <= Q(t, a)`` by U for some exit (t, a), and Q(t, a) is at most
-U(t); since the difference at t is at most d, all these are equal. If ``L < w``, the same holds with
-the signs reversed; one of the two holds, since d > 0.
-
-*Conclusion.* Suppose ``d > 0``. From each class C, of the first kind if ``U > w`` there, continue
-from C to t within M, out of M, and by the pair to the next class; by lemma 1, all this stays in D.
-In the end, some of the classes recur. From class to class, U and L are martingales up to rewards;
-so by the argument of lemma 2 all rewards on the way are zero, and U and L are the same on all these
-classes: all are of one kind, say the first. Then all these M, together with the states between
-them, form one end component with zero rewards in the graph that the replies leave. M was maximal,
-so its exit does not leave it: a contradiction. ∎
+**Theorem.** The bounds converge to each other, in exact arithmetic, if in each end component all
+rewards have one sign, or all endless play has a positive average reward, or all of it a negative
+one. The proof is in ``docs/explanation/deflation.md``.
 
 References
 ----------

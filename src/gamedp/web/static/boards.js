@@ -56,8 +56,8 @@ export async function animate(frame, before, after, action) {
 }
 
 function heaps(view, spots, memory) {
-  const most = Math.max(...view.counts, memory.most ?? 0, 1);
-  memory.most = most;
+  memory.counts = view.counts.map((count, heap) => Math.max(count, memory.counts?.[heap] ?? 0));
+  const most = Math.max(...memory.counts, 1);
   const perLine = Math.min(most, IN_A_LINE);
   const lines = Math.ceil(Math.min(most, DRAWN) / perLine);
   const [gap, length] = [18, 74];
@@ -69,7 +69,7 @@ function heaps(view, spots, memory) {
     const top = heap * heapHeight;
     const row = s("g", { class: "heap", transform: `translate(0 ${top})` });
     if (heap) row.append(s("line", { class: "rule", x1: 0, x2: width, y1: 0, y2: 0 }));
-    for (let place = 0; place < Math.min(most, DRAWN); place++) {
+    for (let place = 0; place < Math.min(memory.counts[heap], DRAWN); place++) {
       const x = 14 + (place % perLine) * gap;
       const y = 9 + Math.floor(place / perLine) * (length + 8);
       const match = s("g", { class: "match", transform: `translate(${x} ${y})`, "data-place": place });
@@ -223,7 +223,7 @@ function scores(view, spots) {
     return mark(h("div", { class: `score score-${n}` },
       h("span", { class: "score-name" }, named(name)), bar,
       h("span", { class: "score-number" }, h("b", {}, numbers[0] ?? "0"),
-        numbers.length > 1 ? ` + ${numbers.slice(1).join(" + ")}` : "")), spots, n);
+        parts.slice(1).some(Boolean) ? ` + ${numbers.slice(1).join(" + ")}` : "")), spots, n);
   });
   const marks = [0, 0.5, 1].map((part) => h("span", {}, number(Math.round(part * view.most))));
   return h("div", {}, ...rows, h("div", { class: "score-scale" }, ...marks));

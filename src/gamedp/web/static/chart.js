@@ -3,7 +3,7 @@
 import { h, s } from "./dom.js";
 import { number, words } from "./words.js";
 
-const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [560, 190, 58, 14, 24];
+const [HEIGHT, LEFT, TOP, BOTTOM] = [180, 52, 14, 24];
 
 // Points (ply, value, why the line leads there) of what one player can expect.
 function course(past, eye, many) {
@@ -25,7 +25,8 @@ function course(past, eye, many) {
 const valueOf = (past, ply, eye) =>
   Number((ply < past.plies.length ? past.plies[ply].values : past.values)?.[eye]);
 
-export function chart(past, { eye, many, range, cursor, who, go }) {
+export function chart(past, { eye, many, range, cursor, who, go, width }) {
+  const WIDTH = Math.max(width || 560, 200);
   const known = past && past.values && past.plies.every((ply) => ply.values !== null);
   const drawing = s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart" });
   const points = known ? course(past, eye, many) : [];
@@ -79,5 +80,7 @@ export function chart(past, { eye, many, range, cursor, who, go }) {
   const key = (name, kind) =>
     h("span", { class: "key" }, s("svg", { viewBox: "0 0 28 8", width: 28, height: 8, "aria-hidden": "true" },
       s("line", { class: kind, x1: 0, x2: 28, y1: 4, y2: 4 })), name);
-  return [drawing, h("p", { class: "legend" }, h("span", {}, who), key(words.choice, "by-choice mistake"), key(words.luck, "by-luck"))];
+  const hasChance = known && past.plies.some((ply) => ply.probability < 1);
+  return [drawing, h("p", { class: "legend" }, h("span", {}, who), key(words.choice, "by-choice mistake"),
+    hasChance ? key(words.luck, "by-luck") : null)];
 }

@@ -5,7 +5,7 @@ import { h, unseen } from "./dom.js";
 import { die } from "./boards.js";
 import { s } from "./dom.js";
 import { past } from "./past.js";
-import { seats } from "./seats.js";
+import { seats, standing } from "./seats.js";
 import { title } from "./start.js";
 import { loadSurface } from "./surface.js";
 import { capital, named, number, small, whole, words } from "./words.js";
@@ -36,6 +36,7 @@ export class Panel {
     this.trayBox = h("div", { class: "tray", hidden: true }, this.tray, this.trayWords);
     this.curtain = h("div", { class: "curtain", hidden: true });
     this.seats = seats(play);
+    this.standing = standing(play);
     this.actions = h("ul", { class: "actions" });
     this.actionsTitle = h("h2", {}, words.actions);
     this.basis = h("p", { class: "basis" });
@@ -52,15 +53,16 @@ export class Panel {
             h("a", { href: "#", class: "all" }, words.otherGames)),
           this.status,
           h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
-          this.seats.element),
-        h("section", { class: "choices" },
+          this.standing.element),
+        h("div", { class: "beside" }, h("section", { class: "choices" },
           h("div", { class: "choices-head" }, this.actionsTitle,
             toggle(words.values, play.values, (on) => play.setValues(on))),
           this.actions, this.basis,
           h("div", { class: "tools" }, this.undo, this.hint,
             button(words.link, () => this.copyLink()),
             button(words.newGame, () => play.again()), this.handToggle)),
-        this.past.element,
+          this.past.element),
+        this.seats.element,
         this.surface),
     );
   }
@@ -73,6 +75,7 @@ export class Panel {
     this.paintBoard();
     this.paintActions();
     this.seats.paint();
+    this.standing.paint();
     this.status.textContent = this.statusWords();
     this.basis.textContent = play.values ? basisWords(play.now) : "";
     this.undo.setAttribute("aria-disabled", String(play.cursor === 0));
@@ -84,7 +87,7 @@ export class Panel {
 
   paintPast() {
     this.past.paint();
-    this.seats.paint();
+    this.standing.paint();
   }
 
   statusWords() {
@@ -158,6 +161,7 @@ export class Panel {
       } else old[n].replaceWith(item);
     });
     old.slice(items.length).forEach((item) => item.remove());
+    this.actions.classList.toggle("many", items.length > 6);
     this.actions.classList.toggle("with-values", play.values && !play.asking);
     const mover = play.now.over ? null : play.now.mover;
     this.actionsTitle.textContent = play.asking ? words.outcomes

@@ -31,7 +31,7 @@ export function past(play) {
     const shown = isShown ? known : null;
     picture.replaceChildren(...chart(shown, {
       eye, many: play.seats.length > 2, range: play.now?.range, cursor: play.cursor,
-      who: play.nameOf(eye), go,
+      who: play.nameOf(eye), go, width: picture.clientWidth,
     }));
     const plies = known?.plies ?? [];
     note.textContent = plies.length === 0 ? words.historyEmpty
@@ -45,6 +45,12 @@ export function past(play) {
   }
 
   paint();
+  let width = 0;
+  new ResizeObserver(() => {
+    if (Math.abs(picture.clientWidth - width) < 2) return;
+    width = picture.clientWidth;
+    paint();
+  }).observe(picture);
   return { element, paint };
 }
 
@@ -80,7 +86,7 @@ function reportOf(play, known, go) {
   const heads = [words.reportWho, words.reportChoices, words.reportMistakes, words.reportCost, words.reportLuck];
   const mistakes = known.mistakes.map((n) => {
     const ply = known.plies[n];
-    const line = words.mistakeLine(ply.ply + 1, play.nameOf(ply.mover), capital(named(ply.name)), capital(named(ply.best_name)));
+    const line = words.mistakeLine(ply.ply + 1, play.nameOf(ply.mover), named(ply.name), named(ply.best_name));
     return h("li", {}, h("button", { type: "button", class: "ply", onclick: () => go(ply.ply) },
       h("span", { class: "ply-name" }, line), h("span", { class: "part part-choice is-mistake" }, number(ply.choice))));
   });

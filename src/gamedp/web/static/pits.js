@@ -7,6 +7,14 @@ const [CELL, STORE, ROW] = [92, 92, 104];
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 const SHOWN = 24; // stones drawn in a pit; more are only counted
 
+// Whose row it is, from 0, if its name says so.
+function ownerOf(view, row) {
+  const name = view.names[row] ?? "";
+  const found = /^(?:(first)|(second)|player (\d+))/.exec(name);
+  if (!found) return row;
+  return found[1] ? 0 : found[2] ? 1 : Number(found[3]) - 1;
+}
+
 const nameOf = (view, row) => named(view.names[row] ?? words.row(row + 1));
 
 export function pitsInWords(view) {
@@ -58,7 +66,7 @@ export function drawPits(view, spots) {
     row.forEach((count, x) => {
       const key = `${y},${x}`;
       const [cx, cy] = found.get(key);
-      const pit = s("g", { class: `pit owner-${y}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
+      const pit = s("g", { class: `pit owner-${ownerOf(view, y)}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
         s("circle", { class: "hollow", r: 36 }));
       content(pit, count, 32, 54);
       const action = spots.get(key);
@@ -68,7 +76,7 @@ export function drawPits(view, spots) {
     const key = `store,${y}`;
     const [cx, cy] = found.get(key);
     const half = two ? height / 2 - 22 : 34;
-    const store = s("g", { class: `pit store owner-${y}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
+    const store = s("g", { class: `pit store owner-${ownerOf(view, y)}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
       s("rect", { class: "hollow", x: -30, y: -half, width: 60, height: 2 * half, rx: 30 }));
     content(store, view.stores[y], 30, half + 18);
     drawing.append(store);

@@ -1,4 +1,4 @@
-// A plate for each player: who sits there, and what they can expect.
+// Who sits where, and how the game stands for each.
 
 import { h } from "./dom.js";
 import { number, words } from "./words.js";
@@ -19,16 +19,38 @@ export function playerOf(seat) {
 }
 
 export function seats(play) {
-  const plates = play.seats.map((_, player) => plate(play, player));
+  const rows = play.seats.map((_, player) => seat(play, player));
+  const element = h("section", { class: "seats" }, h("h2", {}, words.seats), ...rows.map((each) => each.element));
+  return { element, paint: () => rows.forEach((each) => each.paint()) };
+}
+
+// How the game stands: what each player can expect, and of two a bar with the part of each.
+export function standing(play) {
+  const isDuel = play.seats.length === 2;
+  const sides = play.seats.map((_, player) => {
+    const name = h("span", { class: "side-name" });
+    const value = h("span", { class: "side-value" });
+    return h("div", { class: `side side-${player}` },
+      h("span", { class: `sign sign-${player}`, "aria-hidden": "true" }), name, value);
+  });
   const balance = h("div", { class: "balance", "aria-hidden": "true" },
     h("div", { class: "balance-first" }), h("div", { class: "balance-middle" }));
-  const isDuel = play.seats.length === 2;
-  const element = h("div", { class: "seats", role: "group", "aria-label": words.valueOfMover },
-    ...plates.map((each) => each.element), isDuel ? balance : null);
+  const element = h("div", { class: `standing${isDuel ? " duel" : ""}`, role: "group", "aria-label": words.expected },
+    ...sides, isDuel ? balance : null);
   return {
     element,
     paint() {
-      plates.forEach((each) => each.paint());
+      const { now } = play;
+      sides.forEach((side, player) => {
+        const worth = worthOf(play, player);
+        const isShown = (play.values || now?.over) && worth !== null;
+        const value = side.querySelector(".side-value");
+        side.querySelector(".side-name").textContent = play.nameOf(player);
+        value.textContent = isShown ? number(worth) : "–";
+        if (isShown) value.dataset.number = worth;
+        else delete value.dataset.number;
+        side.classList.toggle("to-move", Boolean(now) && !now.over && now.mover === player);
+      });
       if (isDuel) paintBalance(play, balance);
     },
   };
@@ -41,13 +63,12 @@ function worthOf(play, player) {
   return found ? found.number : null;
 }
 
-function plate(play, player) {
+function seat(play, player) {
   const who = words.player(player + 1);
   const amount = h("input", { type: "number", class: "amount", step: 1 });
   const unit = h("span", { class: "unit" });
   const choose = h("select", { "aria-label": words.seatOf(who) },
     ...SEATS.map((kind) => h("option", { value: kind }, words[kind])));
-  const value = h("span", { class: "plate-value" });
   const amountBox = h("span", { class: "amount-box" }, amount, unit);
   const kindNow = () => play.seats[player].split(":")[0];
 
@@ -77,29 +98,17 @@ function plate(play, player) {
     play.setSeat(player, `${kind}:${good}`);
   });
   dress();
-  const element = h("div", { class: `plate plate-${player}` },
-    h("span", { class: "sign", "aria-hidden": "true" }), h("span", { class: "plate-name" }, who),
-    choose, amountBox, value);
-  return {
-    element,
-    paint() {
-      dress();
-      const { now } = play;
-      element.classList.toggle("to-move", Boolean(now) && !now.over && now.mover === player);
-      const worth = worthOf(play, player);
-      const isShown = play.values || now?.over;
-      value.textContent = !isShown || worth === null ? "–" : number(worth);
-      if (isShown && worth !== null) value.dataset.number = worth;
-      else delete value.dataset.number;
-    },
-  };
+  const element = h("div", { class: "seat" },
+    h("span", { class: `sign sign-${player}`, "aria-hidden": "true" }), h("span", { class: "seat-name" }, who),
+    choose, amountBox);
+  return { element, paint: dress };
 }
 
 // How a duel stands, as the first player's part of the whole.
 function paintBalance(play, balance) {
   const worth = worthOf(play, 0);
   const range = play.now?.range?.map(Number);
-  const isKnown = play.values && worth !== null && range && range[1] > range[0];
+  const isKnown = (play.values || play.now?.over) && worth !== null && range && range[1] > range[0];
   balance.classList.toggle("unknown", !isKnown);
   const share = isKnown ? (Number(worth) - range[0]) / (range[1] - range[0]) : 0.5;
   balance.firstChild.style.width = `${100 * Math.max(0, Math.min(1, share))}%`;

@@ -80,7 +80,7 @@ const EN = {
   reportLuck: "Luck",
   mistakesList: "Mistakes, the costliest first",
   noMistakes: "No mistakes: every choice was one of the best.",
-  mistakeLine: (ply, who, did, best) => `Ply ${ply}, ${who}: ${did}, and ${best} was best`,
+  mistakeLine: (ply, who, did, best) => `Ply ${ply}, ${who}: ${did}; best: ${best}`,
   again: "Play again",
   basisExact: (n) => `Every value is exact: all ${n} positions are solved.`,
   basisProven: (n, width) => `Proven: all ${n} positions are solved, every value to within ${width}.`,
@@ -89,7 +89,8 @@ const EN = {
   basisSearchProven: (depth) => `Proven by a search of ${depth} plies.`,
   basisUnproven: "These values are not proven.",
   basisNone: "Nothing is known of this position.",
-  valueOfMover: "What each player can expect from here on",
+  seats: "Who plays",
+  expected: "What each player can expect from here on",
   phase: {
     wait: "Waiting for a free place",
     compile: "Compiling the rules",
@@ -206,7 +207,7 @@ const DE = {
   reportLuck: "Glück",
   mistakesList: "Fehler, der teuerste zuerst",
   noMistakes: "Keine Fehler: jede Wahl war eine der besten.",
-  mistakeLine: (ply, who, did, best) => `Zug ${ply}, ${who}: ${did}, am besten war ${best}`,
+  mistakeLine: (ply, who, did, best) => `Zug ${ply}, ${who}: ${did}; am besten: ${best}`,
   again: "Noch einmal",
   basisExact: (n) => `Jeder Wert ist exakt: alle ${n} Stellungen sind gelöst.`,
   basisProven: (n, width) => `Bewiesen: alle ${n} Stellungen sind gelöst, jeder Wert auf ${width} genau.`,
@@ -215,7 +216,8 @@ const DE = {
   basisSearchProven: (depth) => `Bewiesen durch eine Suche von ${depth} Zügen.`,
   basisUnproven: "Diese Werte sind nicht bewiesen.",
   basisNone: "Über diese Stellung ist nichts bekannt.",
-  valueOfMover: "Was jeder von hier an erwarten kann",
+  seats: "Wer spielt",
+  expected: "Was jeder von hier an erwarten kann",
   phase: {
     wait: "Wartet auf einen freien Platz",
     compile: "Übersetzt die Regeln",
@@ -345,7 +347,13 @@ export function number(value, { sign = false, digits = DIGITS, fixed = false } =
 
 export const whole = (value) => new Intl.NumberFormat(language).format(value);
 
-export const small = (value) =>
-  value === 0 ? "0" : Number(value).toExponential(0).replace("e", " · 10^").replace("10^-", "10^−");
+const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+// A width of bounds, rounded up to one digit: 4·10⁻¹².
+export function small(value) {
+  const power = Math.floor(Math.log10(value));
+  const digit = Math.ceil(value / 10 ** power - 1e-9);
+  return `${digit}·10${[...String(power)].map((letter) => RAISED[letter]).join("")}`;
+}
 
 export const keys = (code) => Object.keys(ALL[code]);

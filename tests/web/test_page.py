@@ -1,0 +1,367 @@
+"""The page in a real browser: playable by keyboard, legible, accessible, and its numbers right.
+
+All tests are in one file: one browser, one server, and games solved once.
+"""
+
+import base64
+import json
+import re
+
+import numpy as np
+import pytest
+from browser import chromium, served
+
+import gamedp
+from gamedp.web.app import make_app
+from gamedp.web.catalogue import from_registry
+from gamedp.web.tables import Tables
+
+GAMES = {
+    "mancala": {"pits": 2, "stones": 2},
+    "matches": {"matches": 9},
+    "nim": {"heaps": [1, 2, 3]},
+    "wubbel": {"goal": 9},
+}
+PATIENCE = 120_000  # milliseconds: the first to ask waits for compiling and solving
+
+
+@pytest.fixture(scope="module")
+def listed():
+    return {name: from_registry(name) for name in GAMES}
+
+
+@pytest.fixture(scope="module")
+def home(listed):
+    tables = Tables()
+    with served(make_app(listed, tables, ())) as address:
+        yield address
+    tables.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visit(browser, home):
+    """Open the page in a fresh context; afterwards, nothing must stand in its console."""
+    contexts, said = [], []
+
+    def open_page(hash_="", *, width=900, height=700, motion="reduce", patched="", **options):
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            reduced_motion=motion,
+            locale=options.pop("locale", "en-US"),
+            **options,
+        )
+        context.set_default_timeout(PATIENCE)
+        contexts.append(context)
+        page = context.new_page()
+        if patched:
+            page.add_init_script(patched)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on(
+            "request", lambda request: said.extend(() if home in request.url else [request.url])
+        )
+        page.goto(home + hash_)
+        page.locator(".action, .offer, .problem").first.wait_for()
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+def address(name, **rest):
+    text = json.dumps({"p": GAMES[name], **rest}, separators=(",", ":"))
+    code = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return f"#{name}/{code}"
+
+
+def open_actions(page):
+    """Wait until a person may act, or the game is over; return the buttons."""
+    page.locator('.action:not([aria-disabled="true"])').first.wait_for()
+    return page.locator(".action")
+
+
+def focused(page):
+    return page.evaluate("document.activeElement.tagName + '.' + document.activeElement.className")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_is_played_to_its_end_by_keyboard(visit, name):
+    page = visit(address(name, seed=5))
+    for _ in range(60):
+        open_actions(page)
+        if page.locator(".again").count():
+            break
+        for _ in range(40):
+            if focused(page).startswith("BUTTON.action"):
+                break
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(20)
+        assert not focused(page).startswith("BODY")
+    status = page.locator(".status").inner_text()
+    assert "The game is over." in status
+    assert re.search(r"You have (won|lost)\.|A draw\.", status)
+    page.locator(".report table").wait_for()
+    assert page.locator(".report tbody tr").count() == 2
+    assert not focused(page).startswith("BODY")
+
+
+def axe_complaints(page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    violations = axe.Axe().run(page).response["violations"]
+    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in violations]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(visit, scheme):
+    assert axe_complaints(visit(color_scheme=scheme)) == []
+    for name, rest in (
+        ("matches", {"a": [2, 1, 1], "seats": ["person", "person"]}),
+        ("wubbel", {"a": [0, 0], "o": [3, 2]}),
+        ("mancala", {}),
+        ("matches", {"a": [3, 3, 3]}),
+    ):
+        page = visit(address(name, **rest), color_scheme=scheme)
+        page.locator(".legend").first.wait_for()
+        assert axe_complaints(page) == []
+
+
+@pytest.mark.parametrize("name", ["", *GAMES])
+def test_nothing_scrolls_sideways_on_a_narrow_screen(visit, name):
+    """320 pixels: a small telephone, or 200 % zoom of 640."""
+    page = visit(address(name) if name else "", width=320, locale="de-DE")
+    if name:
+        open_actions(page).first.click()
+        open_actions(page)
+    else:
+        for summary in page.locator("summary").all():
+            summary.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+COUNT = """
+    window.moves = 0;
+    const animate = Element.prototype.animate;
+    Element.prototype.animate = function (...given) {
+      window.moves++;
+      return animate.apply(this, given);
+    };
+"""
+
+
+@pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])
+def test_nothing_moves_for_whom_motion_disturbs(visit, motion, moves):
+    for name in ("mancala", "matches", "wubbel"):
+        page = visit(address(name, seats=["person", "person"]), motion=motion, patched=COUNT)
+        open_actions(page).first.click()
+        page.locator(".ply").first.wait_for()
+        assert (page.evaluate("window.moves") > 0) == moves
+
+
+def seen(page):
+    """Return all that the page says of a position."""
+    open_actions(page)
+    page.locator(".ply").first.wait_for()
+    parts = (".title", ".board", ".standing", ".actions", ".plies", ".basis")
+    return [page.locator(part).first.inner_html() for part in parts]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_link_holds_the_whole_game(visit, name):
+    page = visit(address(name, seats=["person", "random"], seed=11))
+    for _ in range(2):
+        open_actions(page).last.click()
+        page.locator(".ply").first.wait_for()
+    before = seen(page)
+    again = visit("#" + page.url.partition("#")[2])
+    assert seen(again) == before
+    assert again.url == page.url
+
+
+def printed(value):
+    """Return a number as the page prints it."""
+    text = f"{abs(value):.0f}" if value == int(value) else f"{abs(value):.4f}"
+    return ("−" if value < 0 and float(text) else "") + text
+
+
+def random_line(rules, rng, plies):
+    """Play at random; return the actions, the outcomes, and the position."""
+    state, actions, outcomes = rules.initial()[0][1], [], []
+    for _ in range(plies):
+        choices = list(rules.game.actions(state))
+        action = choices[rng.integers(len(choices))]
+        following = list(rules.game.outcomes(state, action))
+        place = int(rng.integers(len(following)))
+        if rules.game.is_terminal(following[place][1]):
+            break
+        actions.append(action)
+        outcomes.append(place)
+        state = following[place][1]
+    return actions, outcomes, state
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_number_is_the_library_s(visit, home, listed, name):
+    game = listed[name].make(GAMES[name]).rules.game
+    rules, solution = gamedp.rules.Rules(game), gamedp.solve(game, tolerance=1e-9)
+    rng = np.random.default_rng(3)
+    page = visit(address(name, seats=["person", "person"]))
+    for _ in range(12):
+        actions, outcomes, state = random_line(rules, rng, int(rng.integers(7)))
+        where = address(name, a=actions, o=outcomes, seats=["person", "person"], seed=1)
+        page.goto("about:blank")
+        page.goto(home + where)
+        open_actions(page)
+        mover = rules.player(state)
+        known = solution.action_values(state, mover)
+        wholes = all(each.value.is_integer() for each in known)
+        shown = page.locator(".actions .number").all_inner_texts()
+        assert shown == [
+            printed(each.value) if wholes or not each.value.is_integer() else f"{each.value:.4f}"
+            for each in known
+        ]
+        stars = page.locator(".actions .star").all_inner_texts()
+        assert stars == [{"certain": "★", "possible": "☆", "no": ""}[each.best] for each in known]
+        standing = page.locator(".side-value").all_inner_texts()
+        assert standing == [printed(solution.value(state, player)) for player in (0, 1)]
+
+
+def test_both_languages_have_the_same_words(visit, home):
+    page = visit()
+    english, german = page.evaluate(
+        "import('/static/words.js').then((words) => [words.keys('en'), words.keys('de')])"
+    )
+    assert english == german
+    page.get_by_role("button", name="Diese Seite auf Deutsch").click()
+    assert page.locator("h1").inner_text() == "Spiele gegen den perfekten Spieler"
+    assert page.locator("html").get_attribute("lang") == "de"
+    page.goto(home + address("wubbel", a=[0], o=[1]))
+    open_actions(page)
+    assert page.locator(".actions .name").all_inner_texts() == ["Würfeln", "Sichern"]
+    assert "," in page.locator(".actions .number").first.inner_text()
+
+
+def test_dice_may_be_real(visit):
+    page = visit(address("wubbel", hand=True))
+    open_actions(page).first.press("Enter")
+    faces = page.locator(".outcome")
+    faces.first.wait_for()
+    assert page.locator(".outcome .name").all_inner_texts() == [
+        *(f"A {face}" for face in range(1, 6)),
+        "A 6, which ends the turn",
+    ]
+    assert focused(page).startswith("BUTTON.action")
+    faces.nth(2).press("Enter")
+    page.locator(".ply").wait_for()
+    assert page.locator(".ply-name").all_inner_texts() == ["Roll, a 3"]
+    assert page.locator(".tray-words").inner_text() == "A 3"
+    assert page.locator(".tray .pip").count() == 3
+
+
+def test_a_computer_s_dice_may_be_real(visit):
+    page = visit(address("wubbel", hand=True, seats=["solution", "solution"]))
+    page.locator(".outcome").nth(5).click()
+    page.locator(".ply").wait_for()
+    page.locator(".outcome").nth(0).wait_for()
+    assert page.locator(".ply-name").first.inner_text() == "Roll, a 6, which ends the turn"
+
+
+def test_one_can_look_back_branch_and_undo(visit):
+    page = visit(address("matches", a=[3, 1, 2], seats=["person", "person"]))
+    page.locator(".ply").nth(2).wait_for()
+    board = page.locator(".drawing").get_attribute("aria-label")
+    page.locator(".ply").first.click()
+    page.get_by_text("Ply 1 of 3.").wait_for()
+    assert page.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 6"
+    page.get_by_role("button", name="To the end").click()
+    page.get_by_text("Player 2 is to move").wait_for()
+    assert page.locator(".drawing").get_attribute("aria-label") == board == "Board: heap 1: 3"
+    page.get_by_role("button", name="To the start").click()
+    page.get_by_text("Ply 0 of 3.").wait_for()
+    page.locator(".action").first.click()  # a branch: what came afterwards is gone
+    page.locator(".ply").nth(2).wait_for(state="detached")
+    assert page.locator(".ply-name").all_inner_texts() == ["Take 1"]
+    page.get_by_role("button", name="Undo").click()
+    page.locator(".ply").wait_for(state="detached")
+    assert page.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 9"
+
+
+def test_mistakes_are_told_with_their_cost(visit):
+    """Taking the last of four matches loses; taking three of them would have won."""
+    page = visit(address("matches", a=[2, 2, 1, 3, 1], seats=["person", "person"]))
+    page.locator(".report").wait_for()
+    costs = page.locator(".report tbody tr").all_inner_texts()
+    assert [row.split() for row in costs] == [
+        ["Player", "1", "2", "1", "2", "0"],
+        ["Player", "2", "2", "1", "2", "0"],
+    ]
+    assert page.locator(".mistakes .ply-name").all_inner_texts() == [
+        "Ply 2, Player 2: take 2; best: take 2",
+    ]
+
+
+def test_values_can_be_hidden_and_hints_asked_for(visit):
+    page = visit(address("matches", a=[1], seats=["person", "person"], values=False))
+    open_actions(page)
+    page.locator(".ply").wait_for()
+    assert page.locator(".number").count() == 0
+    assert page.locator(".part").count() == 0
+    assert page.locator(".side-value").all_inner_texts() == ["–", "–"]
+    page.get_by_role("button", name="Hint").click()
+    assert page.locator(".status").inner_text() == "Best: Take 3."
+
+
+def test_a_click_on_the_board_plays(visit):
+    page = visit(address("nim", seats=["person", "person"]))
+    open_actions(page)
+    page.locator(".heap").nth(1).locator(".match").first.click()
+    page.locator(".ply").wait_for()
+    assert page.locator(".ply-name").all_inner_texts() == ["Take 2 from heap 2"]
+
+
+@pytest.mark.parametrize(
+    ("hash_", "words"),
+    [
+        ("#chess", "There is no game called “chess” here."),
+        ("#nim/%%%", "This link holds no game that can be read."),
+        ("#nim/bm90aGluZw", "This link holds no game that can be read."),
+        (address("nim", a=["x"]), "This link holds no game that can be read."),
+    ],
+)
+def test_a_link_that_holds_no_game_says_so(visit, hash_, words):
+    assert visit(hash_).locator(".problem").first.inner_text().strip() == words
+
+
+SOLVING = {"phase": "solve", "done": 3, "total": 10, "seconds": 1.5, "detail": ""}
+
+
+def test_progress_is_shown_and_can_be_stopped(visit, home):
+    page = visit()
+    answers = iter(range(10**6))
+
+    def solving(route):
+        if next(answers) > 400:
+            route.abort()
+        else:
+            route.fulfill(status=202, json=SOLVING)
+
+    page.route("**/position", solving)
+    page.goto(home + address("matches"))
+    page.get_by_text("Solving").wait_for()
+    assert page.locator("progress").get_attribute("value") == "3"
+    assert page.locator(".seconds").inner_text() == "1.5 s"
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped.").wait_for()
+    page.unroute("**/position")
+    page.get_by_role("button", name="Go on").click()
+    open_actions(page)
+    assert page.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 9"
+    assert not focused(page).startswith("BODY")

@@ -160,9 +160,15 @@ export class Play {
     this.busy = false;
     this.asking = null;
     this.cursor = plies;
+    const { turn } = this;
     const answer = await this.positionAt(plies);
     if (!answer) return;
     if (!plies) this.line = { ...this.line, start: answer.line.start };
+    if (answer.view?.kind === "heaps" && plies && !this.memory.counts) {
+      // Who comes by a link sees a board as wide as who has played from the start.
+      this.memory.counts = (await this.positionAt(0))?.view?.counts;
+      if (turn !== this.turn) return;
+    }
     this.now = answer;
     this.keepAddress();
     this.panel.paint();

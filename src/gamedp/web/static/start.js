@@ -41,7 +41,7 @@ function offer(game) {
       event.preventDefault();
       const given = {};
       for (const field of fields) {
-        const value = read(field, form.elements[field.name]);
+        const value = read(field, form.elements[`set-${field.name}`]);
         if (JSON.stringify(value) !== JSON.stringify(field.default)) given[field.name] = value;
       }
       location.hash = toAddress(game.name, Object.keys(given).length ? { p: given } : {});
@@ -59,7 +59,8 @@ function offer(game) {
 function input(game, field) {
   const id = `set-${game.name}-${field.name}`;
   const about = `${id}-about`;
-  const common = { id, name: field.name, "aria-describedby": field.about ? about : null };
+  // A bare name such as "matches" would hide a method of the form.
+  const common = { id, name: `set-${field.name}`, "aria-describedby": field.about ? about : null };
   const value = Array.isArray(field.default) ? field.default.join(", ") : field.default;
   const element = {
     bool: () => h("input", { ...common, type: "checkbox", checked: field.default === true }),

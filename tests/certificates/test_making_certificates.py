@@ -85,3 +85,29 @@ def test_states_in_a_bad_order_are_ranked_by_a_search(monkeypatch):
     assert len(spread) == 1
     assert (certificate.lower == certificate.upper).all()
     assert gamedp.verify(model, certificate).width == 0
+
+
+@pytest.mark.parametrize(
+    ("seed", "players", "states", "optimum", "options"),
+    [
+        (957, 1, 9, "max", {"rare": 0.2}),
+        (973, 1, 5, "min", {"rare": 0.2}),
+        (1230, 1, 7, "max", {"magnitude": 1e3}),
+        (1350, 2, 5, "min", {"near_ties": True}),
+        (1533, 1, 8, "min", {"near_ties": True, "rare": 0.2}),
+        (3513, 1, 9, "max", {"magnitude": 1e3}),
+    ],
+)
+def test_averages_that_were_rounded_off_the_mean_of_those_that_follow(
+    seed, players, states, optimum, options
+):
+    """The bounds of states on the way miss that by a unit in the last place, and move there."""
+    model = random_model(seed, num_states=states, num_players=players, **options)
+    tolerance = 1e-13 * options.get("magnitude", 1.0)
+    solution = gamedp.solve(model, gamedp.AverageReward(optimum), tolerance=tolerance)
+    certificate = gamedp.certify(solution)
+    verified = gamedp.verify(model, certificate)
+    assert verified.width <= 1.1 * tolerance
+    moved = np.maximum(solution.lower - certificate.lower, certificate.upper - solution.upper)
+    assert 0 < moved.max() <= 0.1 * tolerance
+    assert moved.min() >= 0

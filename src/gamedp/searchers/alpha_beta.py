@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 import numpy as np
 
-from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.results.search_result import SearchResult, SearchStatistics
 from gamedp.results.solution import Guarantee, Status
 from gamedp.runtime.memory import untouched
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import alpha_beta_loop as loop
+from gamedp.searchers.alpha_beta_root import Found, RootActions
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.ordering_loop import ACTIONS_KEPT, NO_ACTION
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
-from gamedp.searchers.root import RoundingLog, checked_range, ended, payoff_of, root_of, step
+from gamedp.searchers.root import ended, root_of, step
 from gamedp.searchers.transposition import LOWER, UPPER, flipped
 from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
@@ -142,32 +143,6 @@ class AlphaBeta:
         return heeding_ctrl_c(search.watch, search.run)
 
 
-@attrs.define
-class _Found:
-    """What is known of one action at the root, from the mover's side, half the constant sum off.
-
-    Attributes
-    ----------
-    score, kind
-        What the last search found, and what that bounds there.
-    low, high
-        Between these lies the truth.
-    """
-
-    choice: Choice
-    sign: float
-    score: float = 0.0
-    kind: int = 0
-    low: float = -INFINITY
-    high: float = INFINITY
-
-    @property
-    def promise(self) -> float:
-        """What to hope for, as the loop has it: the middle of what is certain, or an estimate."""
-        middle = (self.low + self.high) / 2
-        return middle if math.isfinite(middle) else self.score
-
-
 class _NotYet(Exception):  # noqa: N818 - not an error: the search goes on in another way
     """An attempt to prove the value has had its share of the nodes."""
 
@@ -185,7 +160,8 @@ class _Search:
         self.options = options
         self.root = root
         self.half = root.half
-        self.roundings = RoundingLog()
+        self.at_root = RootActions(root, all_best=options.all_best)
+        self.history_of_values: list[float] = []
         self.banks = hasattr(root.rules.game, "remainder")
         self.entries = 0
         self.depth = 0
@@ -205,9 +181,6 @@ class _Search:
             banks=self.banks,
         )
         self.tally = self.driver.tally
-        self.found = [
-            _Found(choice, choice.outcomes[0].sign(root.player)) for choice in root.choices
-        ]
         self.watch = Watch(
             options.max_seconds,
             options.max_nodes,
@@ -231,10 +204,10 @@ class _Search:
 
     def run(self) -> SearchResult:
         """Search deeper and deeper; stop at a proof, at the depth that was asked, or at a limit."""
-        self._start()
+        self.at_root.start()
         status = Status.SOLVED
         try:
-            while not self._is_decided():
+            while not self.at_root.is_decided():
                 if self.options.depth is not None and self.depth >= self.options.depth:
                     status = Status.DEPTH_LIMIT
                     break
@@ -274,7 +247,7 @@ class _Search:
         finally:
             self.last_node = INFINITY
             self.attempted += self.driver.nodes - before
-        if self._is_decided():
+        if self.at_root.is_decided():
             self.reach = loop.UNLIMITED
             self.depth = int(self.tally.deepest) + 2
 
@@ -284,17 +257,17 @@ class _Search:
         A test that fails tells most, for it asks about all actions. So the first one is for a win,
         and what it finds of each action says which to ask first in the next one.
         """
-        guess, deepened = 0.0, max(entry.score for entry in self.found)
+        guess, deepened = 0.0, max(entry.score for entry in self.at_root.found)
         says_who_wins, is_first = False, True
-        while not self._is_decided():
-            low, high = self._bounds()
+        while not self.at_root.is_decided():
+            low, high = self.at_root.bounds()
             # Is it more than `wanted`? Else, is it as much?
             asks_more = low < high and (guess <= low or (is_first and guess < high))
             wanted = low if guess <= low else min(guess, high)
             end = loop.JUST_ABOVE if asks_more else loop.JUST_BELOW
-            known = [(entry.low, entry.high) for entry in self.found]
+            known = [(entry.low, entry.high) for entry in self.at_root.found]
             succeeds = is_first = False
-            order = self.found[::-1]  # of equals the last, as in the loop
+            order = self.at_root.found[::-1]  # of equals the last, as in the loop
             order.sort(key=lambda entry: -entry.promise)
             for entry in order:
                 is_open = entry.high > wanted if asks_more else entry.low < wanted <= entry.high
@@ -302,9 +275,9 @@ class _Search:
                     continue
                 self._try(entry, loop.UNLIMITED, wanted, wanted, end)
                 succeeds = succeeds or (entry.low > wanted if asks_more else entry.low >= wanted)
-            if known == [(entry.low, entry.high) for entry in self.found]:
+            if known == [(entry.low, entry.high) for entry in self.at_root.found]:
                 return  # by rounding; deepening may still tell
-            low, high = self._bounds()
+            low, high = self.at_root.bounds()
             guess = low if succeeds else high
             if not says_who_wins and not low <= 0.0 <= high:
                 says_who_wins = True
@@ -350,7 +323,7 @@ class _Search:
             while waiting:
                 unknown = []
                 for choice in waiting:
-                    entry = _Found(choice, choice.outcomes[0].sign(root.player))
+                    entry = Found(choice, choice.outcomes[0].sign(root.player))
                     self.last_node = self.driver.nodes + share
                     try:
                         _, kind = self._try(entry, depth, score, score, loop.JUST_BELOW, root)
@@ -364,52 +337,13 @@ class _Search:
             self.last_node = INFINITY
         return None
 
-    def _start(self) -> None:
-        """Note what the rules say of the root and of each action without looking ahead."""
-        rules, root = self.root.rules, self.root
-        low, high = checked_range(rules, root.state, root.player)
-        self.low, self.high = (self.roundings.add(end, -self.half) for end in (low, high))
-        self.history_of_values: list[float] = []
-        for entry in self.found:
-            child = entry.choice.outcomes[0]
-            if child.is_terminal:
-                ends = (payoff_of(rules, child.state, 0),) * 2
-            else:
-                ends = checked_range(rules, child.state, child.player)
-            low, high = (self.roundings.add(end, -self.half) for end in ends)
-            if entry.sign < 0:
-                low, high = -high, -low
-            self._narrow(entry, low, high, entry.choice.reward)
-            entry.score = entry.low if math.isfinite(entry.low) else -INFINITY
-
-    def _narrow(self, entry: _Found, low: float, high: float, reward: float) -> None:
-        """Note bounds of the position after an action, from the mover's side, less the reward."""
-        entry.low = max(entry.low, self.roundings.add(reward, low))
-        entry.high = min(entry.high, self.roundings.add(reward, high))
-
-    def _bounds(self) -> tuple[float, float]:
-        """Return what is proven of the root, from the mover's side."""
-        low = max(entry.low for entry in self.found)
-        high = max(entry.high for entry in self.found)
-        return max(low, self.low), min(high, self.high)
-
-    def _is_decided(self) -> bool:
-        """Whether the value is proven, and which actions reach it."""
-        low, high = self._bounds()
-        if low < high:
-            return False
-        if not any(entry.low < low <= entry.high for entry in self.found):
-            return True
-        # The range that the game gives for the root says of no action that it reaches the value.
-        return not self.options.all_best and any(entry.low >= low for entry in self.found)
-
     def _deepen(self, depth: int) -> None:
         """Search all actions to a depth; the best of the last search first."""
         self.tally.year = depth
         self.tally.most_plies = 2 * depth
-        order = sorted(self.found, key=lambda entry: -entry.score)
+        order = sorted(self.at_root.found, key=lambda entry: -entry.score)
         best = -INFINITY
-        results: list[tuple[_Found, float, int]] = []
+        results: list[tuple[Found, float, int]] = []
         for number, entry in enumerate(order):
             self.watch.detail = f"depth {depth}, action {number + 1} of {len(order)}, "
             if number == 0:
@@ -422,7 +356,7 @@ class _Search:
             entry.score, entry.kind = score, kind
         self.history_of_values.append(best)
 
-    def _first(self, entry: _Found, depth: int) -> tuple[float, int]:
+    def _first(self, entry: Found, depth: int) -> tuple[float, int]:
         """Search the action that promises most, in a window about what was found before."""
         past = self.history_of_values
         if len(past) < 2:
@@ -440,7 +374,7 @@ class _Search:
             score, kind = self._try(entry, depth, -INFINITY, INFINITY, 0)
         return score, kind
 
-    def _other(self, entry: _Found, depth: int, best: float) -> tuple[float, int]:
+    def _other(self, entry: Found, depth: int, best: float) -> tuple[float, int]:
         """Search another action no further than it takes to compare it with the best so far."""
         if self.options.all_best:
             score, kind = self._try(entry, depth, best, best, loop.JUST_BELOW)
@@ -453,7 +387,7 @@ class _Search:
 
     def _try(
         self,
-        entry: _Found,
+        entry: Found,
         depth: int,
         alpha: float,
         beta: float,
@@ -467,9 +401,9 @@ class _Search:
         if self.banks and not child.is_terminal:
             game = self.root.rules.game
             side = player ^ child.swapped
-            reward = self.roundings.add(reward, float(game.settled(state, side)))
+            reward = self.at_root.roundings.add(reward, float(game.settled(state, side)))
             state = game.remainder(state)
-            reward = self.roundings.add(reward, -float(game.settled(state, side)))
+            reward = self.at_root.roundings.add(reward, -float(game.settled(state, side)))
         alpha, beta = alpha - reward, beta - reward
         rest = depth - 1
         if entry.sign < 0:
@@ -483,7 +417,7 @@ class _Search:
         if entry.sign < 0:
             score, low, high = -score, -high, -low
             kind = flipped(kind)
-        self._narrow(entry, low, high, reward)
+        self.at_root.narrow(entry, low, high, reward)
         return score + reward, kind
 
     def _search(
@@ -498,67 +432,16 @@ class _Search:
             raise _NotYet
         return float(tally.score), int(tally.kind), int(tally.proven)
 
-    def _slack(self, low: float, high: float) -> float:
-        """Return how far rounding may have taken a bound from what it stands for."""
-        ends = [end for entry in self.found for end in (entry.low, entry.high)]
-        self.roundings.put_back(self.root, [low, high, *ends])
-        if self.roundings.are_exact and not self.tally.inexact:
-            return 0.0
-        plies = int(self.tally.deepest) + 4
-        largest = max(float(self.tally.largest), self.roundings.largest)
-        return plies * 2.0**-52 * (largest + abs(self.half))
-
-    def _best(self, best: float, room: float, *, is_decided: bool) -> list[_Found]:
-        """Return the actions that are for certain as good as the best, or that seem so.
-
-        What seems so is what the depth shows: not once it is decided which actions reach the value,
-        unless rounding alone has kept all of them from it. Where the range of the root cuts off
-        what was found, it makes no two actions equal. No score is told from one that is greater by
-        no more than `room`.
-        """
-        sure = [entry for entry in self.found if entry.low >= best - room]
-        if is_decided and sure:
-            if room == 0.0 or not self.options.all_best:
-                return sure
-            return [entry for entry in self.found if entry.high >= best - room]
-        open_ones = [entry for entry in self.found if entry.high >= best - room] or self.found
-        top = best if sure else max(entry.score for entry in open_ones)
-        return [
-            entry
-            for entry in self.found
-            if entry in sure
-            or (entry in open_ones and entry.kind & LOWER and abs(entry.score - top) <= room)
-        ]
-
     def _result(self, status: Status) -> SearchResult:
         """Put into the game's words what was found."""
         root, rules = self.root, self.root.rules
-        low, high = self._bounds()
-        slack = self._slack(low, high)
+        low, high = self.at_root.bounds()
+        slack = self.at_root.slack(self.tally)
         is_proven = low == high
-        best = low if is_proven else max(entry.score for entry in self.found)
+        best = low if is_proven else max(entry.score for entry in self.at_root.found)
         if self.depth == 0 and not is_proven:
             best = math.nan
-        chosen = self._best(best, 2 * slack, is_decided=status is Status.SOLVED)
-        actions = []
-        for entry in self.found:
-            action, score, kind = entry.choice.action, entry.score, entry.kind
-            if entry.low == entry.high:
-                score, kind = entry.low, LOWER | UPPER
-            elif is_proven:
-                score, kind = entry.high, UPPER  # whether it is as good as the best may be open
-            bound: Literal["exact", "at least", "at most"] = "exact"
-            if kind != LOWER | UPPER:
-                bound = "at least" if (kind == LOWER) == (root.player == 0) else "at most"
-            actions.append(
-                SearchedAction(
-                    action,
-                    rules.action_name(root.state, action),
-                    root.value(score),
-                    bound,
-                    *root.values(entry.low, entry.high, slack),
-                )
-            )
+        chosen = self.at_root.best(best, 2 * slack, is_decided=status is Status.SOLVED)
         lower, upper = root.values(low, high, slack)
         work = SearchStatistics(
             nodes=self.driver.nodes + 1,
@@ -578,11 +461,11 @@ class _Search:
             rules=rules,
             state=root.state,
             searcher=self.options,
-            value=root.value(min(max(best, self.low), self.high)),
+            value=root.value(min(max(best, self.at_root.low), self.at_root.high)),
             lower=lower,
             upper=upper,
             best_actions=tuple(entry.choice.action for entry in chosen),
-            actions=tuple(actions),
+            actions=self.at_root.searched(slack),
             principal_variation=tuple(line),
             status=status,
             guarantee=Guarantee.TWO_SIDED,

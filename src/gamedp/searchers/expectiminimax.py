@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.results.search_result import SearchResult, SearchStatistics
 from gamedp.results.solution import Guarantee, Status
 from gamedp.runtime.floats import TINY
 from gamedp.runtime.memory import untouched
@@ -334,7 +334,12 @@ class _Search:
                 if entry.low >= low:
                     entry.kind, entry.score = EXACT, entry.low
         best = max(entry.score for entry in self.found) if self.depth else math.nan
-        actions = tuple(self._action(entry, slack) for entry in self.found)
+        actions = tuple(
+            root.searched_action(
+                entry.choice, entry.score, entry.kind, (entry.low, entry.high), slack
+            )
+            for entry in self.found
+        )
         lower, upper = root.values(low, high, slack)
         return SearchResult(
             rules=rules,
@@ -358,20 +363,6 @@ class _Search:
                 cutoffs=int(self.tally.cutoffs),
                 seconds=self.watch.seconds,
             ),
-        )
-
-    def _action(self, entry: _Found, slack: float) -> SearchedAction:
-        """Return what was found of one action."""
-        root, action = self.root, entry.choice.action
-        bound: Literal["exact", "at least", "at most"] = "exact"
-        if entry.kind != EXACT:
-            bound = "at least" if (entry.kind == LOWER) == (root.player == 0) else "at most"
-        return SearchedAction(
-            action,
-            root.rules.action_name(root.state, action),
-            root.value(entry.score),
-            bound,
-            *root.values(entry.low, entry.high, slack),
         )
 
 

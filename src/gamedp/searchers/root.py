@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import attrs
 
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
-from gamedp.results.search_result import SearchResult, SearchStatistics
+from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.solution import Guarantee, Status
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.searchers.bound_rules import refuse_rounded_payments
+from gamedp.searchers.transposition import EXACT, LOWER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -123,6 +124,25 @@ class Root:
         """Return player 0's bounds, from those of the mover."""
         ends = sorted((self.value(low), self.value(high)))
         return ends[0] - slack, ends[1] + slack
+
+    def searched_action(
+        self, choice: Choice, score: float, kind: int, ends: tuple[float, float], slack: float
+    ) -> SearchedAction:
+        """Return what was found of an action: its score, what that bounds, and its proven bounds.
+
+        All are the mover's, with half the sum taken off; `slack` is how far rounding may have taken
+        the bounds.
+        """
+        bound: Literal["exact", "at least", "at most"] = "exact"
+        if kind != EXACT:
+            bound = "at least" if (kind == LOWER) == (self.player == 0) else "at most"
+        return SearchedAction(
+            choice.action,
+            self.rules.action_name(self.state, choice.action),
+            self.value(score),
+            bound,
+            *self.values(*ends, slack),
+        )
 
 
 @attrs.define

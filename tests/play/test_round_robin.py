@@ -21,6 +21,7 @@ from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.play import Pairing, Program, RandomPlayer, round_robin, sprt
 from gamedp.play.statistics import rated
+from gamedp.policies.chain_games import ChainPairs
 
 GAME = Wubbel(goal=12)
 BAD_BOT = Path(__file__).parent.parent / "helpers" / "bad_bot.py"
@@ -455,6 +456,31 @@ class TestSprt:
             verdicts.append(found.verdict)
         # 5 % of 250 are 12.5, with a standard deviation of 3.4.
         assert verdicts.count(wrong) <= 22
+
+    @pytest.mark.deep
+    def test_false_alarms_between_policies_whose_values_are_known(self):
+        """2,000 matches of pairs with the same dice, the smaller difference being the true one."""
+        game = Wubbel(goal=20)
+        model = gamedp.compile(game)
+        pair = [gamedp.Policy.from_function(model, Hold(at).choose, f"hold={at}") for at in (7, 9)]
+        first, second = (gamedp.evaluate(model, order) for order in (pair, pair[::-1]))
+        mean = (first.value() + second.value(player=1)) / 2
+        deviation = gamedp.policies.simulate_pairs(model, pair, pairs=10**6, seed=1).deviation
+        true = (mean - 0.5) / deviation / math.sqrt(2) * 800 / math.log(10)
+        games = ChainPairs(model, pair, np.uint64(5), 10**6)
+        matches, room, alarms, step = 2_000, 2_000, 0, 4
+        for match in range(matches):
+            one, other = games.played(match * room, match * room + room)
+            scores = (one.paid[:, 0] + other.paid[:, 1]).astype(int)
+            counts, taken = np.zeros(5), 0
+            while (found := sprt(counts, (true, true + 150))).verdict == "undecided":
+                part = scores[taken : taken + step]
+                assert len(part)
+                counts += np.bincount(2 * part, minlength=5)
+                taken += step
+            alarms += found.verdict == "better"
+        # 5 % are 100, with a standard deviation of 9.7.
+        assert 20 <= alarms <= 129
 
     def test_what_makes_no_sense_is_refused(self):
         for arguments, part in [

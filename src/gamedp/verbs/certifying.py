@@ -38,7 +38,7 @@ def certify(solution: Solution | StagedSolution) -> Certificate:
     Returns
     -------
     Certificate
-        By the rules ``"bounds"``; for more than two players by ``"equilibrium"``, of a staged game
+        By the rules ``"bounds"``; for more than two players by ``"equilibrium"``, for a staged game
         by ``"stages"``.
 
     Raises
@@ -93,7 +93,7 @@ def verify(
     Parameters
     ----------
     game_or_model
-        A Model or a StagedModel; or a game, which is compiled first: so nothing of the one who made
+        A Model or a StagedModel; or a game, which is compiled first: then nothing from whoever made
         the certificate is used but the certificate.
     certificate : Certificate
     compile : {"auto", "always", "never"}
@@ -106,8 +106,8 @@ def verify(
     Raises
     ------
     CertificateError
-        If something does not hold: names the first state and choice, and the numbers. Also if the
-        certificate is of another model, or its arrays are not what they should be.
+        If something does not hold; the message names the first state and choice, and the numbers.
+        Also if the certificate is of another model, or its arrays are not what they should be.
     UnsupportedProblemError
         If there are no certificates for such a problem.
     InvalidModelError
@@ -130,7 +130,7 @@ def verify(
         ...
     gamedp.errors.CertificateError: ...
 
-    Who may go on for ever or take 3/4, gets 3/4. The rank of state 0 says that play can end:
+    A player who may go on for ever or take 3/4 gets 3/4. By the rank of state 0, play can end:
 
     >>> import numpy as np
     >>> model = gamedp.Model.from_arrays(
@@ -147,7 +147,7 @@ def verify(
     >>> gamedp.verify(model, claim(0.75, rank=1)).width
     0.0
 
-    To be worth 1 because one may stay where one is worth 1 is no proof:
+    That the value is 1 because one may stay where it is 1, is no proof:
 
     >>> gamedp.verify(model, claim(1.0, rank=-1))
     Traceback (most recent call last):

@@ -51,13 +51,13 @@ def compile(
 ) -> Model | StagedModel:
     """Explore a game from its initial states and return it as sparse arrays.
 
-    Breadth first: states are numbered in the order of their discovery, the same in both tiers.
+    Breadth first: states are numbered in the order of their discovery, compiled or not.
 
     Parameters
     ----------
     game
-        An instance of a class that fulfils :class:`gamedp.Game`, or :class:`gamedp.StagedGame`: of
-        this the stage is explored. The limits are for ordinary games.
+        An instance of a class that fulfils :class:`gamedp.Game`; or :class:`gamedp.StagedGame`,
+        whose stage is explored. `box` and the limits are for ordinary games.
     compile : {"auto", "always", "never"}
         Whether numba compiles the rules. "auto" begins in plain Python, where a small game is
         explored before numba would have begun, and compiles the rules of one that turns out to be
@@ -76,14 +76,14 @@ def compile(
     Returns
     -------
     Model
-        Of a staged game, a :class:`gamedp.StagedModel`.
+        For a staged game, a :class:`gamedp.StagedModel`.
 
     Raises
     ------
     InvalidModelError
-        If the rules are wrong somewhere; names the state and the action.
+        If the rules are wrong somewhere; the message names the state and the action.
     LimitExceededError
-        At a limit; says how far the exploration got.
+        At a limit; the message says how far the exploration got.
     CompilationError
         If the rules cannot be compiled and ``compile="always"``.
 

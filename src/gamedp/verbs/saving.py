@@ -27,8 +27,8 @@ def save(thing: Savable, path: str | os.PathLike[str]) -> None:
 
     It becomes a folder. What a policy was made from, such as a function, is not kept.
 
-    Every file is written beside, synced and renamed, the manifest last: an interrupted save leaves
-    either what the folder held before or the new one.
+    Every file is written under another name, synced and renamed, the manifest last: an interrupted
+    save leaves either what the folder held before or the new one.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def save(thing: Savable, path: str | os.PathLike[str]) -> None:
     DamagedFileError
         If the folder has a manifest of something else, which is not overwritten.
     InvalidParameterError
-        If this is none of these, or an option of the solver cannot be written down, or nobody
-        could tell later whether the rules are still the same.
+        If this is none of these, or an option of the solver cannot be written down, or it could
+        not be checked later whether the rules are still the same.
     OSError
         If the files cannot be written; the folder then holds what it held before.
     """
@@ -77,11 +77,10 @@ def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | Non
     """Load what :func:`save` has saved: a solution, staged or not, a policy or a certificate.
 
     Every byte is verified. Large arrays are mapped into memory and not read a second time. The
-    rules of the game of a solution or a policy are compared with those that were saved: of an
-    ordinary game wholly if they look different and in places otherwise; a staged game whose rules
-    look different is refused. Nothing that a certificate claims is checked: :func:`gamedp.verify`
-    does that. A folder never makes anything be imported but games and solvers that installed
-    packages register.
+    rules of the game of a solution or a policy are compared with those that were saved: for an
+    ordinary game in all states if they look different, else in some; a staged game whose rules look
+    different is refused. Nothing that a certificate claims is checked: :func:`gamedp.verify` does
+    that. Nothing is imported for a folder but games and solvers that installed packages register.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | Non
     Returns
     -------
     Solution, StagedSolution, Policy or Certificate
-        Of a staged game, the rules are compiled when its model is solved again, not before.
+        For a staged game, the rules are compiled when its model is solved again, not before.
 
     Raises
     ------

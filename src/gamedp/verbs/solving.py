@@ -88,7 +88,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         What to compute; the total reward, payoff at the end included, if not given.
     solver : solver or str, optional
         A solver, or the name of a registered one. If not given, it is chosen by the model's
-        structure (:func:`gamedp.explain` says why), and others go on where it gets stuck.
+        structure (:func:`gamedp.explain` says why), and others continue where it gets stuck.
     tolerance : float
         Allow this distance between the bounds of a value.
     relative : bool
@@ -100,18 +100,18 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         For the exploration of a game; see :func:`gamedp.compile`. With a model they are refused.
     max_seconds : float
         Time at most, for exploring and solving together; what numba compiles while solving is not
-        counted. A solver that has no limit of time, as it needs one pass only, finishes that.
+        counted. A solver without a time limit, because it needs a single pass, finishes that pass.
     keep : bool
         Whether to keep the solution in the user's cache folder, and to read the one that is kept
         there of exactly these rules, parameters, objective, solver and tolerance instead of solving
-        again. One that is damaged or of other rules is replaced, with a
-        :class:`gamedp.errors.KeptSolutionWarning`. The statistics of one that was read have its
-        `folder`, and the seconds that it took to ``"load"`` it.
+        again. A kept solution that is damaged or of other rules is replaced, with a
+        :class:`gamedp.errors.KeptSolutionWarning`. The statistics of a solution that was read have
+        its `folder`, and the seconds that it took to ``"load"`` it.
 
     Returns
     -------
     Solution
-        Of a staged game, a :class:`gamedp.StagedSolution`. Its `guarantee` says whether the bounds
+        For a staged game, a :class:`gamedp.StagedSolution`. Its `guarantee` says whether the bounds
         are proven: it is ``NONE`` where endless play earns and loses in turn, so that no method
         here proves anything.
 
@@ -120,7 +120,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     InvalidModelError
         If the rules or the arrays are wrong somewhere.
     UnsupportedProblemError
-        If the solver cannot do the problem; says which can.
+        If the solver cannot do the problem; the message says which can.
     NotSolvedError
         If the solver stopped at a limit, or the tolerance is finer than 64-bit rounding allows, or
         values depend on what endless play counts, which the objective does not say; what is

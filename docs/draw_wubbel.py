@@ -41,7 +41,11 @@ def draw(solution: gamedp.Solution, ink: str, file: Path) -> None:
             arrowprops={"arrowstyle": "->", "color": ink},
         )
         gamedp.pictures.plot_surface(
-            solution, "own", "opponent", "turn", action=SAVE, norm=CHANCES, ax=space
+            *(solution, "own", "opponent", "turn"),
+            action=SAVE,
+            told_apart=False,
+            norm=CHANCES,
+            ax=space,
         )
         space.set(xlabel="your points", ylabel="opponent's points", zlabel="points of the turn")
         space.set(title="all positions in which to save", xlim=(0, 30), ylim=(0, 40), zlim=(0, 50))

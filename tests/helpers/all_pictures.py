@@ -112,6 +112,7 @@ PICTURES = {
     "cross table": lambda: pictures.plot_cross_table(table(5)),
     "large cross table": lambda: pictures.plot_cross_table(table(12), "first"),
     "sweeps": lambda: pictures.plot_trace(trace("sweeps")),
+    "bounds by sweep": lambda: pictures.plot_trace(trace("sweeps"), state=0),
     "improvements": lambda: pictures.plot_trace(trace("improvements")),
     "components": lambda: pictures.plot_components(wheel()),
     "components of a game": lambda: pictures.plot_components(

@@ -205,7 +205,7 @@ def test_dark_edges_are_where_play_gets(solution):
     (body,) = ax.collections
     middles = np.asarray(body._faces).mean(axis=1)
     below = np.isclose(middles[:, 2] % 1, 0.5) & ~np.ma.getmaskarray(body.get_array())
-    dark = body._edgecolor3d[:, 3] > 0
+    dark = (body._edgecolor3d != body.to_rgba(body.get_array())).any(axis=1)
     # A face at the bottom or top of a cell: one of the two cells saves.
     saves = {
         (r["own"], r["opponent"], r["turn"])
@@ -218,6 +218,14 @@ def test_dark_edges_are_where_play_gets(solution):
         (owner,) = [cell for cell in cells if cell in saves]
         assert seen == (owner in played)
     assert 0 < dark[below].sum() < len(dark[below])
+
+
+def test_kinds_of_cells_need_not_be_told_apart(solution):
+    ax = plot_surface(solution, "own", "opponent", "turn", action=SAVE, told_apart=False)
+    (body,) = ax.collections
+    assert not np.ma.getmaskarray(body.get_array()).any()
+    assert (body._edgecolor3d == body.to_rgba(body.get_array())).all()
+    assert ax.get_legend() is None
 
 
 def test_axes_that_are_given_are_drawn_into(solution):

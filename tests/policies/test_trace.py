@@ -112,3 +112,9 @@ def test_the_picture_shows_what_is_there():
         float((old != new).sum())
         for old, new in zip(steps.policies[:-1], steps.policies[1:], strict=True)
     ]
+    ax = gamedp.pictures.plot_trace(sweeps, state=2)
+    assert ax.lines[0].get_ydata().tolist() == sweeps.values[:, 2].tolist()
+    (band,) = ax.collections
+    corners = {tuple(corner) for corner in band.get_paths()[0].vertices.tolist()}
+    assert {(20.0, sweeps.lower[20, 2]), (20.0, sweeps.upper[20, 2])} <= corners
+    assert (ax.get_xlabel(), ax.get_title()) == ("sweep", "value of 2")

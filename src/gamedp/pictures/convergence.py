@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.pictures.canvas import COLOURS, canvas, whole_ticks
+from gamedp.errors import UnsupportedProblemError, shown
+from gamedp.pictures.canvas import COLOURS, canvas, in_words, short, whole_ticks
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from matplotlib.axes import Axes
 
     from gamedp.policies.trace import Trace
@@ -16,16 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["plot_trace"]
 
 
-def plot_trace(trace: Trace, *, ax: Axes | None = None) -> Axes:
+def plot_trace(trace: Trace, *, state: Hashable | None = None, ax: Axes | None = None) -> Axes:
     """Draw how a method converges.
 
     For sweeps, by the number of the sweep on a logarithmic scale: the largest change of a value,
     and the largest distance of the proven bounds where there are any. For improvements, by the
-    number of the policy: in how many states it acts differently from the one before.
+    number of the policy: in how many states it acts differently from the one before. For a single
+    state, its value and the proven bounds.
 
     Parameters
     ----------
     trace : gamedp.policies.Trace
+    state : optional
+        A state whose value is drawn.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure if not given.
 
@@ -35,6 +41,10 @@ def plot_trace(trace: Trace, *, ax: Axes | None = None) -> Axes:
 
     Raises
     ------
+    UnknownStateError
+        If there is no such state.
+    UnsupportedProblemError
+        If the players have changed places in the state that stands for it.
     MissingPackageError
         If matplotlib is not installed.
 
@@ -48,6 +58,9 @@ def plot_trace(trace: Trace, *, ax: Axes | None = None) -> Axes:
     ['largest change', 'distance of the bounds']
     """
     ax = canvas(ax)
+    if state is not None:
+        _draw_value(ax, trace, state)
+        return ax
     steps = np.arange(1, len(trace.values))
     if trace.kind == "improvements":
         differs = (np.diff(trace.policies, axis=0) != 0).sum(axis=1)
@@ -75,3 +88,21 @@ def plot_trace(trace: Trace, *, ax: Axes | None = None) -> Axes:
         ax.legend()
     whole_ticks(ax.xaxis)
     return ax
+
+
+def _draw_value(ax: Axes, trace: Trace, state: Hashable) -> None:
+    """Draw the value of one state, step by step, with its bounds."""
+    index, swapped = trace.model.index(state)
+    if swapped:
+        message = f"{shown(state)} stands for one with the players' places changed; name that one."
+        raise UnsupportedProblemError(message)
+    steps = np.arange(len(trace.values))
+    low, high = (
+        np.where(np.isfinite(side), side, np.nan)[:, index] for side in (trace.lower, trace.upper)
+    )
+    ax.fill_between(steps, low, high, color=COLOURS[4], alpha=0.5, label="bounds")
+    ax.plot(steps, trace.values[:, index], color=COLOURS[0], marker=".", label="value")
+    step = "policy" if trace.kind == "improvements" else "sweep"
+    ax.set(xlabel=step, ylabel="value", title=f"value of {short(in_words(state))}")
+    whole_ticks(ax.xaxis)
+    ax.legend(frameon=False)

@@ -51,28 +51,22 @@ WHOLE: dict[type, Callable[..., Any]] = {
 def plot(thing: Any, *fields: str, **options: Any) -> Any:
     """Draw the picture that suits what is given.
 
-    ==========================================  ==================================================
-    Given                                       Drawn by
-    ==========================================  ==================================================
-    :class:`gamedp.Solution`                    :func:`plot_values`; over three fields
-                                                :func:`plot_surface`, which needs an action
-    :class:`gamedp.StagedSolution`              :func:`plot_stages`; over fields :func:`plot_values`
-    :class:`gamedp.Policy`                      :func:`plot_policy`
-    :class:`gamedp.SearchResult`                :func:`plot_actions`
-    :class:`gamedp.Model`                       :func:`plot_components`
-    :class:`gamedp.policies.Evaluation`,        :func:`plot_distribution`
-    :class:`gamedp.policies.Simulation`,
-    :class:`gamedp.stages.Distribution`
-    :class:`gamedp.policies.Response`           as its solution
-    :class:`gamedp.policies.CrossTable`         :func:`plot_cross_table`
-    :class:`gamedp.play.RoundRobin`,            :func:`plot_ratings`
-    :class:`gamedp.play.Ratings`
-    :class:`gamedp.policies.Trace`              :func:`plot_trace`
-    ==========================================  ==================================================
+    - A solution by :func:`gamedp.pictures.plot_values`, over three fields with an action by
+      :func:`gamedp.pictures.plot_surface`; a best response as its solution.
+    - The solution of a staged game by :func:`gamedp.pictures.plot_stages`, over fields by
+      :func:`gamedp.pictures.plot_values`.
+    - A policy by :func:`gamedp.pictures.plot_policy`.
+    - The result of a search by :func:`gamedp.pictures.plot_actions`.
+    - A model by :func:`gamedp.pictures.plot_components`.
+    - An evaluation, a simulation or a distribution of totals by
+      :func:`gamedp.pictures.plot_distribution`.
+    - A cross table by :func:`gamedp.pictures.plot_cross_table`.
+    - A round robin or ratings by :func:`gamedp.pictures.plot_ratings`.
+    - A trace by :func:`gamedp.pictures.plot_trace`.
 
     Without fields, a solution or policy is drawn over the two that have most values, or over one if
     there is no other; all others are as at the start. Where states have no integers for
-    fields, a solution is drawn by :func:`plot_actions`.
+    fields, a solution is drawn by :func:`gamedp.pictures.plot_actions`.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def plot_distribution(
         _draw_bars(ax, chances)
     else:
         _draw_many(ax, chances)
-    ax.set(xlabel=chances.what, ylabel="probability", ylim=(0, None), title=chances.title)
+    ax.set(xlabel=chances.what, ylabel="probability", title=chances.title)
     return ax
 
 
@@ -173,6 +173,7 @@ def _draw_many(ax: Axes, chances: _Chances) -> None:
         whole_ticks(ax.xaxis)
     else:
         ax.vlines(payoffs[first : last + 1], 0, middle[first : last + 1], color=COLOURS[0])
+        ax.set_ylim(bottom=0)
     mean = float(payoffs @ middle / middle.sum())
     ax.axvline(mean, color=COLOURS[3], linestyle="--", label=f"mean {mean:.4g}")
     ax.legend(frameon=False)

@@ -63,10 +63,12 @@ def plot_stages(solution: StagedSolution, *, player: int = 0, ax: Axes | None = 
             groups, ranks = [over, *groups], [first, *ranks]
     spread = np.array([np.nanquantile(values[codes], SHARES) for codes in groups])
     ax = canvas(ax)
+    from matplotlib import rcParams
+
     blue = COLOURS[0]
     ax.fill_between(ranks, spread[:, 0], spread[:, 4], color=blue, alpha=0.2, label="all contexts")
     ax.fill_between(ranks, spread[:, 1], spread[:, 3], color=blue, alpha=0.4, label="middle half")
-    ax.plot(ranks, spread[:, 2], color=blue, marker=".", label="median")
+    ax.plot(ranks, spread[:, 2], color=rcParams["text.color"], marker=".", label="median")
     starts = [model.rules.call("rank", context) for _, context in model.starts]
     start = solution.value(player=player)
     ax.plot(starts[:1], [start], "D", color=COLOURS[3], label=f"at the start: {start:.6g}")

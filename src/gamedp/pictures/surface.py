@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 __all__ = ["plot_surface"]
 
 NEVER = "#B0B0B0"
-REACHED, UNREACHED = "#000B", "#0000"
-"""The colours of edges."""
+LUMINANCE = np.array([0.299, 0.587, 0.114])
+"""How bright red, green and blue are."""
+
+DARK = 0.45
+"""Faces that are less bright have light edges."""
 
 SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 
 
-def plot_surface(
+def plot_surface(  # noqa: PLR0913 - what is usually set in one call
     solution: Solution,
     x: str,
     y: str,
@@ -37,6 +40,7 @@ def plot_surface(
     *,
     action: int,
     where: Mapping[str, int] | None = None,
+    told_apart: bool = True,
     norm: Normalize | None = None,
     ax: Any = None,
 ) -> Any:
@@ -44,8 +48,8 @@ def plot_surface(
 
     Its surface is where the decision changes, or the states end. Turn it with ``ax.view_init``.
 
-    Cells that play by the policy can reach from the start have dark edges; in the others the
-    decision matters only after a mistake. Where there are states with some `x` and `y`, but the
+    Cells that play by the policy can reach from the start have edges; in the others the decision
+    matters only after a mistake. Where there are states with some `x` and `y`, but the
     action is taken in none of them, a grey square lies above them: a plateau on which all is left
     to the other actions.
 
@@ -58,6 +62,8 @@ def plot_surface(
         The action.
     where, norm
         As for :func:`plot_values`.
+    told_apart : bool
+        Whether to show which cells play reaches, and where the action is never taken.
     ax : mpl_toolkits.mplot3d.axes3d.Axes3D, optional
         Where to draw: axes made with ``projection="3d"``; a new figure if not given.
 
@@ -91,21 +97,23 @@ def plot_surface(
     values = values_of(solution, 0)[0][selection.states]
     body = selection.grid(np.where(chosen, 1.0, 0.0)) == 1.0
     faces, cells = _faces(body)
-    plateau = _plateau(selection, chosen)
+    plateau = _plateau(selection, chosen if told_apart else np.ones_like(chosen))
     reached = selection.grid(_reached(solution)[selection.states])[tuple(cells.T)] == 1.0
-    dark = np.concatenate([reached, np.zeros(len(plateau), np.bool_)])
-    shades = np.full(len(dark), np.nan)  # the plateau has no value
+    seen = np.concatenate([reached & told_apart, np.zeros(len(plateau), np.bool_)])
+    shades = np.full(len(seen), np.nan)  # the plateau has no value
     shades[: len(cells)] = selection.grid(values)[tuple(cells.T)]
     corners = np.concatenate([faces + selection.low, plateau])
     colours = colormaps[rcParams["image.cmap"]].with_extremes(bad=NEVER)
     body_faces = Poly3DCollection(
         corners,
-        edgecolors=[REACHED if one else UNREACHED for one in dark],
-        linewidths=np.where(dark, 0.5, 0.2),
+        linewidths=0.5,
         cmap=colours,
         norm=norm,
+        axlim_clip=True,
     )
     body_faces.set_array(np.ma.masked_invalid(shades))
+    body_faces.autoscale_None()
+    body_faces.set_edgecolor(_inks(body_faces.to_rgba(body_faces.get_array()), seen))
     ax.add_collection3d(body_faces)
     limits = _limits(corners.reshape(-1, 3))
     ax.set(xlim=limits[0], ylim=limits[1], zlim=limits[2], xlabel=x, ylabel=y, zlabel=z)
@@ -115,7 +123,8 @@ def plot_surface(
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
         axis.set_pane_color((0.5, 0.5, 0.5, 0.08))
     name = named(solution, selection, action)
-    _explain(ax, name, has_plateau=bool(len(plateau)), all_reached=bool(reached.all()))
+    some_reached = told_apart and not reached.all()
+    _explain(ax, name, has_plateau=bool(len(plateau)), some_reached=some_reached)
     suffix = f", {selection.where}" if selection.where else ""
     ax.set_title(f"all states in which to {name}{suffix}")
     if norm is None:
@@ -153,12 +162,20 @@ def _reached(solution: Solution) -> NDArray[np.float64]:
     return found
 
 
-def _explain(ax: Any, name: str, *, has_plateau: bool, all_reached: bool) -> None:
+def _inks(papers: Any, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the colours of edges: those of the faces, or where seen black or white; (n, 4)."""
+    inks: NDArray[np.float64] = np.array(papers, np.float64)
+    bright = inks[seen, :3] @ LUMINANCE
+    inks[seen, :3] = np.where(bright < DARK, 1.0, 0.0)[:, None]
+    return inks
+
+
+def _explain(ax: Any, name: str, *, has_plateau: bool, some_reached: bool) -> None:
     """Draw the legend of what the colours do not say."""
     from matplotlib.patches import Patch
 
     handles = []
-    if not all_reached:
+    if some_reached:
         handles.append(Patch(facecolor="none", edgecolor="#808080", label="reached in play"))
         handles[-1].set_linewidth(1.5)
     if has_plateau:

@@ -19,13 +19,13 @@ def listed_game(name, game):
 class Client:
     """Asks one application, one request after the other or several at once."""
 
-    def __init__(self, games=("matches", "nim", "wubbel"), tables=None, allowed_hosts=()):
+    def __init__(self, games=("matches", "nim", "wubbel"), tables=None, allowed_hosts=(), pages=()):
         self.games = {
             each.name: each
             for each in (from_registry(game) if isinstance(game, str) else game for game in games)
         }
         self.tables = Tables() if tables is None else tables
-        self.app = make_app(self.games, self.tables, allowed_hosts)
+        self.app = make_app(self.games, self.tables, allowed_hosts, pages)
         self._runner = asyncio.Runner()
 
     def __enter__(self):

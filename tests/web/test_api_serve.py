@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import httpx
 import pytest
@@ -12,6 +14,7 @@ from web_client import Client
 
 from gamedp.cli import main
 from gamedp.games.matches import Matches
+from gamedp.runtime import registry
 from gamedp.web import export, serve
 
 MAIN = "import sys; from gamedp.cli import main; sys.exit(main())"
@@ -107,9 +110,7 @@ def test_a_game_of_many_positions_is_not_exported(tmp_path, run, monkeypatch):
         (["--workers=0"], 2, "must be at least 1"),
         (["--set=goal=9"], 2, "name it"),
         (["matches", "--games=nim"], 2, "leave --games out"),
-        (["--games=kniffel"], 1, "staged"),
         (["--games=bridge"], 2, "There is no game 'bridge'"),
-        (["kniffel"], 1, "staged"),
     ],
     ids=str,
 )
@@ -176,7 +177,25 @@ def test_a_saved_solution_is_served(tmp_path, run, monkeypatch):
     assert listed.name == "matches"
     with Client([listed]) as client:
         answer = client.position("matches")
-        assert client.tables.solves.started == 0
+    assert answer["basis"]["states"] == 10
     assert answer["value"]["number"] == -1
     assert answer["game"]["parameters"] == {"matches": 9, "takes": [1, 2, 3], "misere": True}
     assert listed.fixed.rules.game == Matches(9)
+
+
+def test_a_page_that_a_game_brings_along_is_served(run, register, monkeypatch):
+    name = "gamedp.games.kniffel.page:page"
+    register("gamedp.pages", name)
+    monkeypatch.setattr("gamedp.cli.serve.registered", registry.registered)
+    served = {}
+    monkeypatch.setattr(serve, "serve", lambda games, tables, **more: served.update(more))
+    for arguments in ([name], [f"--games={name}"]):
+        served.clear()
+        assert run("serve", *arguments)[0] == 0
+        assert [page.name for page in served["pages"]] == ["kniffel"]
+
+
+def test_the_pages_are_registered():
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    points = tomllib.loads(text)["project"]["entry-points"]["gamedp.pages"]
+    assert points == {"kniffel": "gamedp.games.kniffel.page:page"}

@@ -12,11 +12,12 @@ from gamedp.cli.texts import assignments
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.rules.staged import is_staged
-from gamedp.runtime.registry import GAMES, find, registered
+from gamedp.runtime.registry import GAMES, PAGES, find, load, registered
 from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
     from gamedp.web.catalogue import Listed
+    from gamedp.web.plugin import Page
     from gamedp.web.tables import Tables
 
 __all__ = ["serve"]
@@ -76,16 +77,18 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         message = f"--workers is {workers}; it must be at least 1."
         raise InvalidParameterError(message)
     tables = Tables(Limits(bytes=_bytes(memory)), workers)
+    if game in registered(PAGES):
+        game, games = None, game
     if game is None:
         if settings or rules or solve:
             message = "--set, --game and --solve are for one GAME that is served; name it."
             raise InvalidParameterError(message)
-        listed = _all(games)
+        listed, pages = _all(games)
     elif games is not None:
         message = f"{game} is served alone; leave --games out, or name it there."
         raise InvalidParameterError(message)
     else:
-        listed = [_one(game, rules, settings)]
+        listed, pages = [_one(game, rules, settings)], []
         endless = float("inf")
         limits = Limits(states=endless, seconds=endless, bytes=tables.limits.bytes)
         with watch(quiet=quiet) as progress:
@@ -99,9 +102,8 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         return
 
     def ready(address: str) -> None:
-        print(
-            f"{', '.join(each.name for each in listed)} at {address}\nCtrl-C ends it.", flush=True
-        )
+        names = ", ".join([*(each.name for each in listed), *(page.name for page in pages)])
+        print(f"{names} at {address}\nCtrl-C ends it.", flush=True)
 
     run(
         {each.name: each for each in listed},
@@ -109,6 +111,7 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         host=host,
         port=port,
         allowed_hosts=tuple(allow_host or ()),
+        pages=pages,
         ready=ready,
     )
 
@@ -126,21 +129,30 @@ def _export(listed: list[Listed], tables: Tables, folder: Path, *, quiet: bool) 
         print(f"{name}: {count:,} positions in {folder / 'data' / f'{name}.json'}")
 
 
-def _all(names: str | None) -> list[Listed]:
-    """Return the registered games that are named, or all that a page can show."""
+def _all(names: str | None) -> tuple[list[Listed], list[Page]]:
+    """Return the registered games that are named, or all, and the pages that games bring along."""
     from gamedp.web.catalogue import from_registry  # noqa: PLC0415 - not needed for --help
 
+    with_pages = registered(PAGES)
     if names is None:
-        return [
-            from_registry(name) for name in registered(GAMES) if not is_staged(find(GAMES, name))
+        wanted = [
+            name
+            for name in registered(GAMES)
+            if name in with_pages or not is_staged(find(GAMES, name))
         ]
-    wanted = list(dict.fromkeys(name.strip() for name in names.split(",")))
-    listed = [from_registry(name) for name in wanted]
-    for each in listed:
-        if is_staged(each.kind):
-            message = f"{each.name} is a staged game, which a page cannot show yet."
+    else:
+        wanted = list(dict.fromkeys(name.strip() for name in names.split(",")))
+    listed, pages = [], []
+    for name in wanted:
+        if name in with_pages:
+            pages.append(load(with_pages[name]))
+            continue
+        game = from_registry(name)
+        if is_staged(game.kind):
+            message = f"{name} is a staged game, which this page cannot show."
             raise UnsupportedProblemError(message)
-    return listed
+        listed.append(game)
+    return listed, pages
 
 
 def _one(name: str, rules: str | None, settings: list[str] | None) -> Listed:

@@ -12,9 +12,20 @@ from gamedp.runtime.encoding import class_path, stable_path
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["GAMES", "PLAYERS", "SEARCHERS", "SOLVERS", "class_named", "find", "load", "registered"]
+__all__ = [
+    "GAMES",
+    "PAGES",
+    "PLAYERS",
+    "SEARCHERS",
+    "SOLVERS",
+    "class_named",
+    "find",
+    "load",
+    "registered",
+]
 
 GAMES = "gamedp.games"
+PAGES = "gamedp.pages"
 PLAYERS = "gamedp.players"
 SEARCHERS = "gamedp.searchers"
 SOLVERS = "gamedp.solvers"

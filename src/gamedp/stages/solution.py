@@ -96,13 +96,14 @@ class StagedSolution(BaseSolution[StagedModel]):
         code, swapped = self.model.index(context)
         if self.model.code(context) == code:
             context = self.model.state(code)
-        if context not in self._inside:
-            if len(self._inside) >= 64:
-                self._inside.clear()
+        part = self._inside.get(context)
+        if part is None:
             part = solve_inside(self, self.errors, context, swapped=swapped)
             self._check_symmetry(context, swapped, part)
-            self._inside[context] = part
-        return self._inside[context]
+            if len(self._inside) >= 64:
+                self._inside.clear()
+            self._inside[context] = part  # another thread may clear them now
+        return part
 
     def _check_symmetry(self, context: Any, swapped: bool, part: Solution) -> None:
         """Raise if a context and its representative have different values."""

@@ -25,12 +25,14 @@ from gamedp.web.requests import HistoryRequest, PositionRequest, read, read_para
 from gamedp.web.surface import AXES, surface_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from gamedp.web.catalogue import Listed
+    from gamedp.web.jobs import Job
+    from gamedp.web.plugin import Page
     from gamedp.web.tables import Tables
 
 __all__ = ["make_app"]
@@ -65,6 +67,8 @@ HEADERS = {
 }
 """Of every answer."""
 
+HTML = "text/html; charset=utf-8"
+
 Answered = TypeVar("Answered")
 
 logger = logging.getLogger("gamedp")
@@ -93,7 +97,10 @@ def refusal(error: Refused) -> Response:
 
 
 def make_app(
-    games: Mapping[str, Listed], tables: Tables, allowed_hosts: tuple[str, ...] = ()
+    games: Mapping[str, Listed],
+    tables: Tables,
+    allowed_hosts: tuple[str, ...] = (),
+    pages: Sequence[Page] = (),
 ) -> ASGIApp:
     """Return the server's application.
 
@@ -104,13 +111,19 @@ def make_app(
     tables : Tables
     allowed_hosts : tuple of str
         Names of this machine that browsers may know it by, besides the local ones.
+    pages : sequence of Page
+        That games bring along.
     """
     server = _Server(games, tables)
+    own_pages = _OwnPages(pages, tables)
     routes = [
         Route("/api/games", server.list_games),
         Route("/api/games/{name}/position", server.position, methods=["POST"]),
         Route("/api/games/{name}/history", server.history, methods=["POST"]),
         Route("/api/games/{name}/surface", server.surface),
+        Route("/api/pages", own_pages.list_all),
+        *(Route(f"/{page.name}", own_pages.draw) for page in pages),
+        *(Route(f"/api/{page.name}", own_pages.answer) for page in pages),
         *(Route(path, server.page) for path in server.pages),
     ]
     app = Starlette(
@@ -218,7 +231,7 @@ class _Server:
         """Answer with a position."""
         asked = read(await _body(request), PositionRequest)
         listed = self._listed_as(request)
-        return await self._answered(
+        return await _answered(
             request,
             lambda: position_answer(self._tables, listed.make(asked.parameters), asked),
         )
@@ -227,7 +240,7 @@ class _Server:
         """Answer with a game so far."""
         asked = read(await _body(request), HistoryRequest)
         listed = self._listed_as(request)
-        return await self._answered(
+        return await _answered(
             request,
             lambda: history_answer(self._tables, listed.make(asked.parameters), asked),
         )
@@ -255,7 +268,7 @@ class _Server:
             content = surface_bytes(solution, x, y, z, int(action))
             return Response(content, 200, headers, "application/octet-stream")
 
-        return await self._answered(request, work)
+        return await _answered(request, work)
 
     def _listed_as(self, request: Request) -> Listed:
         listed = self._games.get(request.path_params["name"])
@@ -263,30 +276,83 @@ class _Server:
             raise Refused(404, "there is no game of that name here.")
         return listed
 
-    async def _answered(
-        self, request: Request, work: Callable[[], dict[str, Any] | Response]
-    ) -> Response:
-        """Return what the work returns, or how far it is, or what it is refused for."""
-        until = time.monotonic() + HOLD
-        while True:
+
+def _told(job: Job) -> Response:
+    """Return the answer that says how far work is."""
+    return answer_of(job.told(), 202, {"retry-after": "1"})
+
+
+async def _answered(
+    request: Request,
+    work: Callable[[], dict[str, Any] | Response],
+    waiting: Callable[[Job], Response] = _told,
+) -> Response:
+    """Return what the work returns, or how far it is, or what it is refused for."""
+    until = time.monotonic() + HOLD
+    while True:
+        try:
+            found = await to_thread.run_sync(_guarded, work)
+            return found if isinstance(found, Response) else answer_of(found)
+        except Pending as pending:
+            job = pending.job
+        if not job.join():
+            continue
+        came_back = False
+        try:
+            while not job.done.is_set():
+                if await request.is_disconnected():
+                    return answer_of({"error": "nobody is there any more."}, 499)
+                if time.monotonic() >= until:
+                    came_back = True
+                    return waiting(job)
+                await anyio.sleep(PAUSE)
+        finally:
+            job.leave(coming_back=came_back)
+
+
+class _OwnPages:
+    """Pages that games bring along."""
+
+    def __init__(self, pages: Sequence[Page], tables: Tables) -> None:
+        self._pages = {page.name: page for page in pages}
+        self._tables = tables
+
+    async def list_all(self, _request: Request) -> Response:
+        """Answer with the list of pages."""
+        return answer_of(
+            [{"name": each.name, "title": each.title} for each in self._pages.values()]
+        )
+
+    async def answer(self, request: Request) -> Response:
+        """Answer a question in JSON."""
+        page = self._pages[request.url.path.rpartition("/")[2]]
+        query = dict(request.query_params)
+        return await _answered(request, lambda: dict(page.answer(self._prepared(page), query)))
+
+    async def draw(self, request: Request) -> Response:
+        """Answer with the whole page; it loads itself again while it has to wait."""
+        page = self._pages[request.url.path.rpartition("/")[2]]
+        query = dict(request.query_params)
+
+        headers = {"cache-control": "no-store"}
+
+        def work() -> Response:
+            prepared = self._prepared(page)
             try:
-                found = await to_thread.run_sync(_guarded, work)
-                return found if isinstance(found, Response) else answer_of(found)
-            except Pending as pending:
-                job = pending.job
-            if not job.join():
-                continue
-            came_back = False
-            try:
-                while not job.done.is_set():
-                    if await request.is_disconnected():
-                        return answer_of({"error": "nobody is there any more."}, 499)
-                    if time.monotonic() >= until:
-                        came_back = True
-                        return answer_of(job.told(), 202, {"retry-after": "1"})
-                    await anyio.sleep(PAUSE)
-            finally:
-                job.leave(coming_back=came_back)
+                return Response(page.draw(prepared, query, ""), 200, headers, HTML)
+            except GamedpError as error:
+                return Response(page.draw(prepared, query, str(error)), 422, headers, HTML)
+
+        def waiting(job: Job) -> Response:
+            told = job.told()
+            note = f"{told['phase']}, {told['seconds']:.0f} s"
+            return Response(page.draw(None, query, note), 200, {**headers, "refresh": "1"}, HTML)
+
+        return await _answered(request, work, waiting)
+
+    def _prepared(self, page: Page) -> Any:
+        """Return what the answers of a page need; it is worked out once, and kept."""
+        return self._tables.solves.find(("page", page.name), page.prepare, kept=True).value()
 
 
 def _guarded(work: Callable[[], Answered]) -> Answered:

@@ -60,7 +60,7 @@ class Job:
         count.
     """
 
-    pinned: bool = False
+    kept: bool = False
     done: threading.Event = attrs.field(factory=threading.Event)
     result: Any = None
     _progress: Progress = BEFORE
@@ -115,14 +115,13 @@ class Job:
         """Say whether anybody waits; if not, the work is given up for good."""
         with self._lock:
             self._drop_old()
-            if not (self.pinned or self._waiting or self._leases):
+            if not (self._waiting or self._leases):
                 self._given_up = True
             return not self._given_up
 
     def give_up(self) -> None:
         """Stop the work, whoever waits."""
         with self._lock:
-            self.pinned = False
             self._given_up = True
 
     def value(self) -> Any:
@@ -165,8 +164,12 @@ class Jobs:
         self._lock = threading.Lock()
         self.started = 0
 
-    def find(self, key: Hashable, work: Callable[[ProgressCallback], Any]) -> Job:
+    def find(
+        self, key: Hashable, work: Callable[[ProgressCallback], Any], *, kept: bool = False
+    ) -> Job:
         """Return the job of a key; a new one if there is none.
+
+        One that is to be `kept` is not forgotten, once it is done.
 
         Raises
         ------
@@ -181,7 +184,7 @@ class Jobs:
             running = sum(not each.done.is_set() for each in self._jobs.values())
             if running > MOST_WAITING:
                 raise Refused(503, "too many ask for work at once; ask again in a moment.")
-            job = self._jobs[key] = Job()
+            job = self._jobs[key] = Job(kept=kept)
             job._leases.append(time.monotonic() + LEASE)  # noqa: SLF001 - until who asks has joined
             self.started += 1
         threading.Thread(target=self._run, args=(key, job, work), daemon=True).start()
@@ -189,7 +192,7 @@ class Jobs:
 
     def put(self, key: Hashable, result: Any) -> None:
         """Keep a result for good."""
-        job = Job(pinned=True, result=result)
+        job = Job(kept=True, result=result)
         job.done.set()
         with self._lock:
             self._jobs[key] = job
@@ -237,9 +240,7 @@ class Jobs:
         """Forget the results that nobody has asked for longest."""
         with self._lock:
             done = [
-                (key, job)
-                for key, job in self._jobs.items()
-                if job.done.is_set() and not job.pinned
+                (key, job) for key, job in self._jobs.items() if job.done.is_set() and not job.kept
             ]
             count, size = len(done), sum(_bytes_of(job) for _, job in done)
             for key, job in done[:-1]:

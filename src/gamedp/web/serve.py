@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from gamedp.errors import MissingPackageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from gamedp.web.catalogue import Listed
+    from gamedp.web.plugin import Page
     from gamedp.web.tables import Tables
 
 __all__ = ["require_packages", "serve"]
@@ -40,13 +41,14 @@ def serve(
     host: str,
     port: int,
     allowed_hosts: tuple[str, ...],
+    pages: Sequence[Page],
     ready: Callable[[str], None],
 ) -> None:
     """Serve until Ctrl-C.
 
     Parameters
     ----------
-    games, tables, allowed_hosts
+    games, tables, allowed_hosts, pages
         As for :func:`gamedp.web.app.make_app`.
     host : str
         The address to listen at.
@@ -74,7 +76,7 @@ def serve(
                 name = f"[{host}]" if ":" in host else host
                 ready(f"http://{name}:{sockets[0].getsockname()[1]}/")
 
-    app = make_app(games, tables, allowed_hosts)
+    app = make_app(games, tables, allowed_hosts, pages)
     config = uvicorn.Config(
         app,
         lifespan="off",

@@ -89,8 +89,6 @@ class Tables:
         Refused
             If the game cannot be served at all.
         """
-        if made.solution is not None:
-            return _basis(made, made.solution)
         job = self.solves.find(made.key, lambda report: _solved(made, report, self.limits))
         found: Basis = job.value()
         return found
@@ -105,8 +103,6 @@ class Tables:
 
     def known(self, made: Made) -> Basis | None:
         """Return the same if it is known already."""
-        if made.solution is not None:
-            return _basis(made, made.solution)
         job = self.solves.known(made.key)
         return job.result if job is not None and isinstance(job.result, Basis) else None
 
@@ -131,6 +127,8 @@ class Tables:
 
 def _solved(made: Made, report: ProgressCallback | None, limits: Limits) -> Basis:
     """Solve a game; say why not if it is too large for that."""
+    if made.solution is not None:
+        return _basis(made, made.solution)
     try:
         solution: Solution = solve(
             made.rules.game,

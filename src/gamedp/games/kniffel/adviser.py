@@ -163,11 +163,13 @@ class Adviser:
         gamedp.errors.InvalidParameterError
             If the rules do not allow the situation.
         """
-        if situation not in self._known:
+        found = self._known.get(situation)
+        if found is None:
+            found = self._sorted(list(self._options(situation)))
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-            self._known[situation] = self._sorted(list(self._options(situation)))
-        return self._known[situation]
+            self._known[situation] = found  # another thread may clear them now
+        return found
 
     def best(self, situation: Situation) -> Option:
         """Return the best decision.

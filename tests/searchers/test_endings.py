@@ -249,6 +249,11 @@ class TestWrongRules:
         with pytest.raises(gamedp.InvalidModelError, match=r"contradict the rules|ending_index\("):
             tables.verify()
 
+    def test_chance_is_found_by_verify(self):
+        tables = EndgameTables.build(Shedding(), 2, compile="never")
+        with pytest.raises(gamedp.UnsupportedProblemError, match="EndgameTables is for games wi"):
+            attrs.evolve(tables, game=games.Dicing()).verify()
+
     def test_one_wrong_value_is_found_by_verify(self):
         game = Mancala(pits=2, stones=2)
         tables = EndgameTables.build(game, 4)

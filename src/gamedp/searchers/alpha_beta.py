@@ -30,8 +30,8 @@ __all__ = ["AlphaBeta"]
 
 INFINITY = math.inf
 EAGER = 2
-"""Where more plies than this are left, the table is asked for all positions that an action leads to
-before the first of them is searched."""
+"""Where more plies than this are left, all positions that an action leads to are looked up in the
+table before the first of them is searched: enhanced transposition cutoffs."""
 
 
 FIRST_ATTEMPT, FIRST_WITH_ENDINGS = 1 << 14, 1 << 12
@@ -50,9 +50,8 @@ class AlphaBeta:
 
     Principal variation search [1]_ with iterative deepening and aspiration windows; a transposition
     table, in which positions are compared whole, so that no collision can change a value; actions
-    ordered by the table, by what cut off at the same ply, and by what did elsewhere; cutoffs by
-    positions in the table before any is searched [2]_; and bounds that the game itself knows
-    (``value_range``) or an endgame table gives.
+    ordered by the table, by killers and by history; enhanced transposition cutoffs [2]_; and bounds
+    that the game itself knows (``value_range``) or an endgame table gives.
 
     The value at a depth is that of plain minimax, whatever the size of the table: it only saves
     work. As there, the score of every position is clipped to the game's ``value_range``, and
@@ -159,7 +158,6 @@ class _Search:
     ) -> None:
         self.options = options
         self.root = root
-        self.half = root.half
         self.at_root = RootActions(root, all_best=options.all_best)
         self.history_of_values: list[float] = []
         self.banks = hasattr(root.rules.game, "remainder")
@@ -237,7 +235,7 @@ class _Search:
         share = SHARE if self.options.endings is None else SHARE_WITH_ENDINGS
         self.last_node = before + share * deepened
         self.next_attempt = 4 * deepened
-        self.tally.year = 0  # all attempts are one search
+        self.tally.age = 0  # all attempts are one search
         self.tally.most_plies = loop.UNLIMITED
         self.watch.detail = "to the end, "
         try:
@@ -284,9 +282,9 @@ class _Search:
                 guess = max(low, min(deepened, high))
 
     def _line(self, best: float, taken: Choice, *, is_proven: bool) -> list[tuple[int, Any]]:
-        """Follow best play, as far as no more work is needed than the search itself took.
+        """Return the principal variation, as far as that takes no more work than the search did.
 
-        Of a limit of time or nodes, a tenth more is all that the line may take.
+        Of a limit of time or nodes, it may take a tenth more.
 
         At every position the first action is taken that keeps the score, by the same search with as
         many plies less as have been played.
@@ -339,7 +337,7 @@ class _Search:
 
     def _deepen(self, depth: int) -> None:
         """Search all actions to a depth; the best of the last search first."""
-        self.tally.year = depth
+        self.tally.age = depth
         self.tally.most_plies = 2 * depth
         order = sorted(self.at_root.found, key=lambda entry: -entry.score)
         best = -INFINITY
@@ -433,7 +431,7 @@ class _Search:
         return float(tally.score), int(tally.kind), int(tally.proven)
 
     def _result(self, status: Status) -> SearchResult:
-        """Put into the game's words what was found."""
+        """Return what was found, as values of player 0."""
         root, rules = self.root, self.root.rules
         low, high = self.at_root.bounds()
         slack = self.at_root.slack(self.tally)

@@ -49,7 +49,7 @@ from gamedp.searchers.transposition import (
     usable_jit,
 )
 
-# Where the loop goes on, besides.
+# Phases, besides ENTER and NEXT.
 RETURN, LOOK = range(2, 4)
 
 # What `stage` says of a position: its actions are made as they are searched; they are all probed
@@ -69,7 +69,7 @@ probed; there is no chance, so no next `outcome`.
 """
 
 CUT = 2
-"""What has been raised so far that nobody will come here."""
+"""What `raised` says after a cutoff: the score has reached beta."""
 
 UNLIMITED = 1 << 28
 """A depth that no search comes to the end of: it goes to the ends of games."""
@@ -133,7 +133,7 @@ def alpha_beta(work, page, rules, budget):
     num_players, earns = work.num_players, work.has_rewards or page.banks
     keeps = infos.size > 0
     probes = keeps or page.most_material >= 0
-    year, most_plies = tally.year & AGES, tally.most_plies
+    age, most_plies = tally.age & AGES, tally.most_plies
     infinity = float("inf")
     ply, phase = tally.ply, tally.phase
     score, kind, proof = tally.score, tally.kind, tally.proven
@@ -266,7 +266,7 @@ def alpha_beta(work, page, rules, budget):
                         proof = EXACT
                         continue
                     if depth < UNLIMITED >> 1 or infos[entry] >> DEPTH >= UNLIMITED >> 1:
-                        # What an estimate suggests leads astray on the way to the end of the game.
+                        # On the way to the ends of the game, what an estimate suggests misleads.
                         suggested = ((infos[entry] >> MOVE) & MOVES) - 1
             if is_probe:
                 # Nothing settles it: it has to wait until all have been probed.
@@ -415,7 +415,7 @@ def alpha_beta(work, page, rules, budget):
                     note_success_jit(history, here.mover, label, here.rest * here.rest)
             if keeps:
                 keep_entry_jit(
-                    keys, scores, infos, fields[here.row], here.hash, year, score, kind,
+                    keys, scores, infos, fields[here.row], here.hash, age, score, kind,
                     proof, here.best_place, here.rest,
                 )  # fmt: skip
             phase = RETURN

@@ -205,7 +205,7 @@ def search_rules(
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     more : tuple of str
-        Methods without a stand-in that are asked, too.
+        Methods without a default that are asked, too.
     with_endings : bool
         Whether endgame tables are asked. If not, the fields of the game that serve these alone are
         left out: every call of a method hands on all fields.
@@ -236,8 +236,8 @@ def search_rules(
 def bind_once() -> Iterator[None]:
     """Bind every game that is searched only once while this lasts.
 
-    For many short searches in a row, each of which would else look through the text of the rules
-    for changes.
+    For many short searches in a row: each would otherwise look through the text of the rules for
+    changes.
     """
     if _bound.get() is not None:
         yield
@@ -290,7 +290,7 @@ def _compiled(
         asked = {name: each for name, each in asked.items() if name not in left_out}
     anatomy = dissect(rules.game, (*ENTRY_METHODS, *more), asked)
     key = f"{type(rules.game).__name__}-{anatomy.digest[:24]}-search-{hash_of(repr(layout))}"
-    # What other methods call of those left out is the game's own; no loop asks the stand-ins.
+    # What other methods call of those left out is the game's own; no loop asks the defaults.
     methods = left_out | anatomy.methods | state_functions(layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
     is_compiled = not numba.config.DISABLE_JIT

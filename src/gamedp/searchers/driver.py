@@ -73,7 +73,7 @@ class Driver:
     Parameters
     ----------
     searcher : str
-        Its name, for the words of errors.
+        Its name, for error messages.
     loop : Loop
     rules : Rules
     state
@@ -81,14 +81,14 @@ class Driver:
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     arrays : callable
-        Returns the searcher's own arrays and constants, for so many fields of a position.
+        Returns the searcher's own arrays and constants, given the number of fields of a position.
     with_plies : tuple of str
         Those of its arrays that have an entry for each ply.
     extra_fields : int
         How many integers the searcher keeps behind those of each position.
     endings : EndgameTables, optional
     banks : bool
-        Whether what is settled is taken off the positions, and counted apart.
+        Whether what the players have settled is taken off the positions and counted apart.
     must_end : bool
         Whether the search follows every line to the end of the game.
 

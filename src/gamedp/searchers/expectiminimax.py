@@ -240,7 +240,7 @@ class _Search:
         """Search all actions one ply deeper, or to the end of the game, and prove bounds."""
         is_unlimited = self.options.depth is None
         rest = loop.UNLIMITED if is_unlimited else self.depth + 1
-        self.tally.year += 1
+        self.tally.age += 1
         order = sorted(self.found, key=lambda entry: -entry.score)
         self._estimate(order, rest)
         self.depth = int(self.tally.deepest) + 1 if is_unlimited else rest
@@ -322,7 +322,7 @@ class _Search:
         return 4 * steps * (2.0**-52 * (largest + abs(self.half)) + TINY)
 
     def _result(self, status: Status) -> SearchResult:
-        """Put into the game's words what was found."""
+        """Return what was found, as values of player 0."""
         root, rules = self.root, self.root.rules
         low, high = self._bounds()
         ends = [end for entry in self.found for end in (entry.low, entry.high)]

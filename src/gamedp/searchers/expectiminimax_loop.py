@@ -57,7 +57,7 @@ from gamedp.searchers.transposition import (
     usable_jit,
 )
 
-# Where the loop goes on, besides.
+# Phases, besides ENTER and NEXT.
 CHANCE, ACTION, RETURN = range(2, 5)
 
 # Where the search stands at an action's outcomes.
@@ -303,7 +303,7 @@ def expectiminimax(work, page, rules, budget):
             if keeps:
                 proof = kind if is_true else 0
                 keep_entry_jit(
-                    keys, scores, infos, fields[here.row], here.hash, tally.year & AGES,
+                    keys, scores, infos, fields[here.row], here.hash, tally.age & AGES,
                     score, kind, proof, here.best_place, here.rest,
                 )  # fmt: skip
         elif phase == CHANCE:

@@ -329,7 +329,7 @@ class _Search:
         found: list[_Found],
         status: Status,
     ) -> MaxNResult:
-        """Put into the game's words what was found."""
+        """Return what was found, as a result."""
         is_policy = status is Status.SOLVED and self.rules.num_players > 2
         actions = tuple(
             MaxNAction(

@@ -25,11 +25,11 @@ from gamedp.searchers.node_loop import (
 from gamedp.searchers.stacks import Fields, LoopStatus
 
 RETURN = 2
-"""Where the loop goes on, besides."""
+"""A phase, besides ENTER and NEXT."""
 
-# What `share_out` says: the scores are estimates, or certain; or the rules are wrong.
+# What `share_out` returns: the scores are estimates, or certain; or the rules are wrong.
 ESTIMATED, CERTAIN = range(2)
-BAD_NUMBER, BAD_GUESS = -1, -2
+BAD_NUMBER, BAD_ESTIMATE = -1, -2
 
 PLY = Fields(
     "row first count current mover rest first_row outcomes outcome all_proven",
@@ -63,7 +63,7 @@ def share_out(work, shares, ply, is_over):
             if not low <= high or low == infinity or high == -infinity:
                 return BAD_NUMBER
             if not abs(score) < infinity:
-                return BAD_GUESS
+                return BAD_ESTIMATE
             score = min(max(score, low), high)
             if low < high:
                 found = ESTIMATED
@@ -76,7 +76,7 @@ share_out_jit = inlined(share_out)
 
 
 def widen(work, ply, mover, others):
-    """Take into the errors of two players' scores that another action may be better by rounding."""
+    """Widen two players' errors, as rounding may have hidden that another action is better."""
     best, error = work.best[ply, mover], work.best_error[ply, mover]
     more = gap = -error
     if others > -float("inf"):
@@ -196,7 +196,7 @@ def max_n(work, page, rules, budget):
                 elif call_native(rules.list_shares, rules.game, rules.page) == RAISED:
                     return LoopStatus.FAILED
                 proven = share_out_jit(work, shares, ply, position.is_over)
-                if proven == BAD_GUESS:
+                if proven == BAD_ESTIMATE:
                     return LoopStatus.BAD_ESTIMATE
                 if proven == BAD_NUMBER:
                     return LoopStatus.BAD_RULES

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.results.search_result import SearchResult, SearchStatistics
 from gamedp.results.solution import Guarantee, Status
 from gamedp.runtime.floats import TINY
 from gamedp.runtime.options import positive, whole_and_positive
@@ -15,6 +15,7 @@ from gamedp.searchers import tree_loop as loop
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import RoundingLog, checked_range, ended, root_of, step
+from gamedp.searchers.transposition import EXACT
 from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
@@ -186,15 +187,7 @@ class _Search:
         actions = []
         for choice, (score, proven) in zip(root.choices, scores, strict=False):
             bounds = (score, score) if proven else (-INFINITY, INFINITY)
-            actions.append(
-                SearchedAction(
-                    choice.action,
-                    root.rules.action_name(root.state, choice.action),
-                    root.value(score),
-                    "exact",
-                    *root.values(*bounds, slack),
-                )
-            )
+            actions.append(root.searched_action(choice, score, EXACT, bounds, slack))
         lower, upper = root.values(low, high, slack)
         # The range of the root may cut off what was found, but makes no two actions equal.
         top = max((score for score, _ in scores), default=math.nan)

@@ -140,7 +140,7 @@ sum_bounds_jit = inlined(sum_bounds)
 
 
 def next_probe(positions, place, last, low, high, alpha, beta):
-    """Find the next outcome that to probe may decide the action.
+    """Find the next outcome to probe, if probing may decide the action.
 
     Parameters
     ----------

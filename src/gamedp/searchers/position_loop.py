@@ -55,8 +55,8 @@ def look(place, page, state, position, asker, of_two):
     """Write down what the rules say of a position before it is searched: who moves, its range.
 
     The range is the mover's, and a payoff player 0's; or both are the asker's, and so is an
-    estimate, unless `asker` is None. If `of_two` is None, endgame tables are not asked. What is
-    None leaves out code before it is compiled.
+    estimate, unless `asker` is None. If `of_two` is None, endgame tables are not asked. An argument
+    that is None leaves out its code at compile time.
     """
     game = held_at(place)
     position.ending = NO_ENDING

@@ -15,7 +15,7 @@ from gamedp.searchers.position_loop import FULL, KNOWN, NO_NUMBER, UNREAD
 from gamedp.searchers.stacks import POSITIONS, Fields, LoopStatus
 from gamedp.searchers.transposition import BUCKET, find_entry_jit, hash_fields_jit
 
-# Where the loop goes on.
+# Phases, besides ENTER.
 UPDATE, RETURN, BEGIN = range(1, 4)
 
 PLY = Fields("row first count current is_own most_proof most_disproof began")

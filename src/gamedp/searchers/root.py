@@ -1,4 +1,4 @@
-"""What all searchers share: the root, and the words for what is wrong."""
+"""What all searchers share: the root, checked in plain Python, and error messages."""
 
 from __future__ import annotations
 
@@ -178,8 +178,7 @@ def refuse_chance(state: Any, action: int, searcher: str) -> NoReturn:
     """Raise the error of a searcher that meets dice."""
     message = (
         f"{searcher} is for games without chance; action {action} in {shown(state)} has more than "
-        "one "
-        "outcome. Use Expectiminimax, or gamedp.solve."
+        "one outcome. Use Expectiminimax, or gamedp.solve."
     )
     raise UnsupportedProblemError(message)
 
@@ -202,7 +201,7 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
     state
         The position; None for the start of the game.
     searcher : str
-        The searcher's name, for the words of errors.
+        The searcher's name, for error messages.
     with_chance : bool
         Whether it can do games with chance.
 

@@ -29,13 +29,13 @@ __all__ = [
 class LoopStatus(IntEnum):
     """Why a loop of search has returned.
 
-    GROW: the stack `tally.wanted` is full. READ: so is it with a block of an endgame table that is
+    GROW: the stack `tally.wanted` is full. READ: the block `tally.wanted` of an endgame table is
     not in memory. FAILED: the rules have raised an error. The others are faults of the rules in the
     position at ply `tally.ply`: wrong in general, wrong about an outcome or an estimate, with
     chance where there must be none, contradictory about the value, and without a number in the
-    endgame tables. The last four are of those who fill these tables: a position comes again, an
-    action raises the material, a position was not made by its own number, and a value is no whole
-    number or too large for a byte.
+    endgame tables. The last four are faults met when these tables are filled: a position comes
+    again, an action raises the material, a position does not have the number it was made from, and
+    a value is not a whole number or is too large for a byte.
     """
 
     DONE = 0
@@ -124,14 +124,14 @@ def clear(stack: Any, place: int) -> None:
 
 
 TALLY = Fields(
-    "ply phase nodes kind proven hits cutoffs inexact deepest most most_plies probes year wanted "
+    "ply phase nodes kind proven hits cutoffs inexact deepest most most_plies probes age wanted "
     "proof disproof",
     "score largest",
 )
-"""Where a loop stands, what it has counted, and what it hands back; the only one of its stack."""
+"""Where a loop stands, what it has counted, and what it returns: one record."""
 
 QUESTION = Fields("what row first last number action mover material fault", "reward estimate")
-"""What a loop asks of the rules, see :mod:`gamedp.searchers.position_loop`; the only one, too."""
+"""What a loop asks of the rules, see :mod:`gamedp.searchers.position_loop`: one record."""
 
 POSITION = Fields(
     "is_over mover swapped is_rounded ending block material flips_sign is_true",
@@ -144,4 +144,4 @@ SHARE = Fields("", "reward low high estimate")
 the payoff."""
 
 ACTION = Fields("label order row proof disproof", "promise")
-"""One action of a position on the stack; all but its number are the searchers' own."""
+"""One action of a position on the stack; its `label` is the game's, the rest the searcher's."""

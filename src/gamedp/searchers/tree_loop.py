@@ -22,7 +22,7 @@ from gamedp.searchers.node_loop import (
 from gamedp.searchers.position_loop import FULL
 from gamedp.searchers.stacks import PLIES, POSITIONS, Fields, LoopStatus
 
-# Where plain minimax goes on, besides.
+# Phases of minimax, besides ENTER and NEXT.
 RETURN, BEGIN = range(2, 4)
 
 MINIMAX_PLY = Fields(

@@ -126,7 +126,7 @@ class Watch:
 def heeding_ctrl_c(watch: Watch, search: Callable[[], Result]) -> Result:
     """Return what a search finds; Ctrl-C ends it between two slices, so that its tables are whole.
 
-    Pressed a second time, it ends all at once.
+    Pressed a second time, it ends the search at once.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How endgame tables come about: stratum by stratum, each kept in a file when it is complete."""
+"""Building endgame tables, stratum by stratum; each is written to a file when it is complete."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ METHODS = ("material", "settled", "num_endings", "ending_index", "ending_state")
 """What a game must have for endgame tables, besides the rules."""
 
 STEP = "next_ending"
+"""A method that it may have."""
 
 LOOP = Loop(loop.fill_stratum_jit, (value_endings,), loop.PLY, ("ending_state",))
 
@@ -90,7 +91,7 @@ class Builder(Driver):
     missing : list of int
         The strata that will be.
     compile, max_seconds, progress
-        As for `Strata.build`.
+        As for `EndgameTables.build`.
     """
 
     def __init__(
@@ -162,8 +163,7 @@ class Builder(Driver):
         if status is LoopStatus.COMES_AGAIN:
             message = (
                 f"{shown(state)} can come again without losing material; endgame tables are for "
-                "games "
-                "in which no position comes again. Use Retrograde."
+                "games in which no position comes again. Use Retrograde."
             )
             raise UnsupportedProblemError(message)
         if status in {LoopStatus.RISES, LoopStatus.OUTSIDE}:
@@ -188,8 +188,8 @@ class Builder(Driver):
             if not 0 <= material <= stratum:
                 message = (
                     f"action {action} in {shown(state)}, of material {stratum}, leads to "
-                    f"{shown(after)}, of "
-                    f"material {material}; material() must never rise, nor fall below 0."
+                    f"{shown(after)}, of material {material}; material() must never rise, nor fall "
+                    "below 0."
                 )
                 raise InvalidModelError(message)
             numbered(rules.game, after, self._tables.sizes)
@@ -207,8 +207,8 @@ class Builder(Driver):
                 if found != (stratum, index):
                     message = (
                         f"{words} is {shown(state)}, which has material {found[0]} and "
-                        "ending_index "
-                        f"{found[1]}; it should have material {stratum} and ending_index {index}."
+                        f"ending_index {found[1]}; it should have material {stratum} and "
+                        f"ending_index {index}."
                     )
                     raise InvalidModelError(message)
                 if game.is_terminal(state):

@@ -22,7 +22,7 @@ LONGEST = 10_000
 
 
 def verify(tables: Strata, samples: int, generator: np.random.Generator) -> int:
-    """Do what `Strata.verify` says."""
+    """Do what `EndgameTables.verify` says."""
     if samples < 1:
         message = f"samples is {shown(samples)}; it must be at least 1."
         raise InvalidParameterError(message)
@@ -56,8 +56,7 @@ class _Check:
         if found != (material, index):
             message = (
                 f"ending_state({material}, {index}) is {shown(state)}, which has material "
-                f"{found[0]} "
-                f"and ending_index {found[1]}."
+                f"{found[0]} and ending_index {found[1]}."
             )
             raise InvalidModelError(message)
         if self._game.is_terminal(state):
@@ -67,8 +66,7 @@ class _Check:
             if payoff != value:
                 message = (
                     f"the endgame tables contradict the rules: {shown(state)} is worth {value} by "
-                    "the "
-                    f"tables, but the payoff there is {payoff:g}."
+                    f"the tables, but the payoff there is {payoff:g}."
                 )
                 raise InvalidModelError(message)
         return state
@@ -109,7 +107,7 @@ class _Check:
         mover = self._rules.player(state)
         for choice in expand(self._rules, state).choices:
             if len(choice.outcomes) > 1:
-                refuse_chance(state, choice.action, "Strata")
+                refuse_chance(state, choice.action, "EndgameTables")
             ((after, swapped),) = choice.outcomes
             reward = self._rules.reward(state, choice.action, mover)
             side = mover ^ swapped

@@ -31,8 +31,7 @@ def fill_stratum(work, page, rules, budget):
     Returns
     -------
     status : LoopStatus
-        BAD_RULES, if anything is wrong with the ending whose number is ``question.first``: what,
-        says ``question.fault``.
+        BAD_RULES if the ending numbered ``question.first`` is wrong; ``question.fault`` says how.
     """
     plies, tally, question, values = work.plies, work.tally[0], page.question[0], page.endings
     material = question.material

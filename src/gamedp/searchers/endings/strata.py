@@ -23,7 +23,7 @@ __all__ = ["Strata", "numbered"]
 
 @attrs.frozen(eq=False, repr=False)
 class Strata:
-    """What :class:`gamedp.searchers.EndgameTables` hold; said there."""
+    """The arrays of :class:`gamedp.searchers.EndgameTables`, described there."""
 
     game: Any
     material: int
@@ -40,7 +40,7 @@ class Strata:
 
     @property
     def num_bytes(self) -> int:
-        """How many bytes of memory the values take that are not only on disk."""
+        """How many bytes of the values are in memory."""
         return int(np.count_nonzero(self.present)) * BLOCK
 
     def read(self, block: int) -> None:
@@ -89,10 +89,7 @@ class Strata:
         return float(low), float(high)
 
     def refuse(self, state: Hashable) -> NoReturn:
-        """Raise the error of a position that is, or leads to one that is, in no place of a table.
-
-        For searchers whose loop has met one.
-        """
+        """Raise the error of a position without a number in the tables, or that leads to one."""
         rules = Rules(self.game)
         after = [pair[0] for choice in expand(rules, state).choices for pair in choice.outcomes]
         for each in (state, *after):
@@ -141,8 +138,7 @@ def numbered(game: Any, state: Any, sizes: NDArray[np.int64]) -> int:
     if not 0 <= index < size:
         message = (
             f"ending_index({shown(state)}) is {index}; by num_endings({material}) there are "
-            "numbers "
-            f"from 0 to {size - 1}."
+            f"numbers from 0 to {size - 1}."
         )
         raise InvalidModelError(message)
     return index

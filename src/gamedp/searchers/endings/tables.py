@@ -64,9 +64,9 @@ class EndgameTables(Strata):
         Bounds of what the mover gets in `state`, if the ending alone is worth `value`; where it is
         left out, what is settled plus `value`.
 
-    The positions of a stratum are valued in the order of their numbers. An action that sheds
-    nothing should lead to a smaller number, then: what it leads to is known. One that does not is
-    no mistake, but then the position has to wait, and is looked at twice.
+    The positions of a stratum are valued in the order of their numbers. So an action that sheds
+    nothing should lead to a smaller number, whose value is known by then. Otherwise the position
+    has to wait and is looked at twice, which takes longer and changes nothing else.
 
     Attributes
     ----------

@@ -75,6 +75,14 @@ HOSTILE = {
     "a huge parameter": posted({"line": {}, "parameters": {"matches": 10**6}}, 422),
     "a parameter of 10^300": posted({"line": {}, "parameters": {"matches": 10**300}}, 422),
     "a negative parameter": posted({"line": {}, "parameters": {"matches": -5}}, 422),
+    "a die of 100000 faces": posted(
+        {"line": {}, "parameters": {"faces": 10**5, "goal": 10**5}},
+        409,
+        path="/api/games/wubbel/position",
+    ),
+    "heaps of a million actions": posted(
+        {"line": {}, "parameters": {"heaps": [10**5] * 64}}, 409, path="/api/games/nim/position"
+    ),
     "a list too long": posted({"line": {}, "parameters": {"takes": [1] * 100}}, 422),
     "a parameter with a class": posted(
         {"line": {}, "parameters": {"takes": {"class": "this:X", "fields": {}}}}, 422

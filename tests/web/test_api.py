@@ -1,5 +1,6 @@
 """What the server answers is what the library says."""
 
+import itertools
 import json
 
 import numpy as np
@@ -12,15 +13,53 @@ from gamedp.web.catalogue import Listed
 from gamedp.web.tables import Limits, Tables
 
 GAMES = {
+    "mancala": {"pits": 2, "stones": 2},
     "matches": {"matches": 12},
     "nim": {"heaps": [2, 3, 3]},
     "wubbel": {"goal": 9},
+    "board": {},
 }
+
+
+class RowOfThree:
+    """Two players in turn take one of five cells in a row; who gets two side by side has won."""
+
+    num_players = 2
+
+    def initial_state(self):
+        return (0, 0, 0, 0, 0)
+
+    def is_terminal(self, state):
+        return 0 not in state or self.winner(state) != 0
+
+    def winner(self, state):
+        return next((one for one, two in itertools.pairwise(state) if one == two != 0), 0)
+
+    def player(self, state):
+        return (5 - state.count(0)) % 2
+
+    def actions(self, state):
+        return [cell for cell, owner in enumerate(state) if owner == 0]
+
+    def outcomes(self, state, action):
+        owner = 1 + self.player(state)
+        yield 1.0, (*state[:action], owner, *state[action + 1 :])
+
+    def payoff(self, state, player):
+        winner = self.winner(state)
+        return 0.0 if winner == 0 else 1.0 if winner == player + 1 else -1.0
+
+    def view(self, state):
+        spots = {} if self.is_terminal(state) else {cell: (0, cell) for cell in self.actions(state)}
+        return gamedp.views.Grid([state], ["", "X", "O"], spots=spots)
+
+
+board = listed_game("board", RowOfThree())
 
 
 @pytest.fixture(scope="module")
 def client():
-    with Client() as client:
+    with Client(("mancala", "matches", "nim", "wubbel", board)) as client:
         yield client
 
 
@@ -45,7 +84,9 @@ def test_every_number_is_the_library_s(client, name):
         assert answer["text"] == rules.render(state)
         assert answer["over"] == game.is_terminal(state)
         if answer["over"]:
-            assert answer["payoffs"] == [game.payoff(state, player) for player in (0, 1)]
+            ends = [game.payoff(state, player) for player in (0, 1)]
+            sums = [had + end for had, end in zip(answer["earned"], ends, strict=True)]
+            assert answer["payoffs"] == sums
             assert answer["actions"] == []
             line, state = {"start": None, "actions": [], "outcomes": []}, rules.initial()[0][1]
             continue
@@ -60,8 +101,11 @@ def test_every_number_is_the_library_s(client, name):
             assert (each["best"], each["name"], each["relation"]) == (known.best, known.name, "=")
             pairs = list(game.outcomes(state, known.action))
             assert [chance["probability"] for chance in each["chance"]] == [one for one, _ in pairs]
+            reward = rules.reward(state, known.action, mover)
             for chance, (_, following) in zip(each["chance"], pairs, strict=True):
-                assert chance["number"] == solution.value(following, mover)
+                assert chance["number"] == reward + solution.value(following, mover)
+            if name == "board":
+                assert each["spot"] == [0, known.action]
         action = int(rng.choice([each["action"] for each in answer["actions"]]))
         pairs = list(game.outcomes(state, action))
         outcome = int(rng.integers(len(pairs)))
@@ -74,7 +118,7 @@ def test_every_number_is_the_library_s(client, name):
 def test_the_list_says_what_is_known(client):
     client.position("matches", parameters={})
     listed = {each["name"]: each for each in client.get("/api/games").json()}
-    assert list(listed) == ["matches", "nim", "wubbel"]
+    assert list(listed) == ["mancala", "matches", "nim", "wubbel", "board"]
     matches = listed["matches"]
     assert (matches["kind"], matches["states"], matches["players"]) == ("table", 19, 2)
     assert matches["parameters"][0] == {
@@ -300,3 +344,46 @@ def test_a_surface_that_is_none(client, change, status):
     client.position("wubbel", parameters={"goal": 9})
     answer = client.get("/api/games/wubbel/surface", params=query | change)
     assert answer.status_code == status
+
+
+class ThreeTakes:
+    """Three players in turn take one or two of seven; who takes the last gets 2, the next one 1."""
+
+    num_players = 3
+
+    def initial_state(self):
+        return (0, 7)
+
+    def is_terminal(self, state):
+        return state[1] == 0
+
+    def player(self, state):
+        return state[0]
+
+    def actions(self, state):
+        return [1, 2][: state[1]]
+
+    def outcomes(self, state, action):
+        yield 1.0, ((state[0] + 1) % 3, state[1] - action)
+
+    def payoff(self, state, player):
+        return (1.0, 0.0, 2.0)[(player - state[0]) % 3]
+
+
+@pytest.mark.parametrize("states", [600_000, 2], ids=["table", "search"])
+def test_three_players_have_a_value_each(states):
+    game = ThreeTakes()
+    solution = solved(game)
+    with Client([listed_game("three", game)], Tables(Limits(states=states))) as client:
+        line = {"start": None, "actions": [1], "outcomes": [0]}
+        answer = client.position("three", line=line, look={"depth": 9})
+        assert answer["basis"]["kind"] == ("table" if states > 2 else "search")
+        assert [each["player"] for each in answer["each"]] == [1, 2, 0]
+        values = [solution.value((1, 6), player) for player in (1, 2, 0)]
+        assert [each["number"] for each in answer["each"]] == values
+        assert answer["value"]["number"] == values[0]
+        found = solution.action_values((1, 6), 1)
+        assert [each["number"] for each in answer["actions"]] == [each.value for each in found]
+        assert min(each["loss"] for each in answer["actions"]) == 0
+        assert all(each["best"] != "no" for each in answer["actions"] if each["loss"] == 0)
+        assert client.asked("three", "history", line=line).status_code == 200

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tomllib
@@ -199,3 +200,13 @@ def test_the_pages_are_registered():
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     points = tomllib.loads(text)["project"]["entry-points"]["gamedp.pages"]
     assert points == {"kniffel": "gamedp.games.kniffel.page:page"}
+
+
+def test_a_port_that_is_taken_is_said(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, _, err = run("serve", "matches", f"--port={port}", "--quiet")
+    assert code == 2
+    assert f"port {port} of 127.0.0.1 cannot be listened at" in err
+    code, _, err = run("serve", "matches", "--port=99999", "--quiet")
+    assert (code, "Name another" in err) == (2, True)

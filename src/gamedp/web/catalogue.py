@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 import re
 import types
@@ -35,6 +36,10 @@ LONGEST = 64
 
 MOST_PARTS = 400
 """Numbers and texts in the start of a game; a larger one is too long for the page."""
+
+
+MOST_OUTCOMES = 4_000
+"""Of all actions at the start."""
 
 
 @attrs.frozen
@@ -156,6 +161,9 @@ def made(name: str, game: Any, solution: Solution | None = None) -> Made:
     if len(starts) > MOST_PARTS or _size(plain_state(starts[0][1])) > MOST_PARTS:
         message = f"the start of {name} has more than {MOST_PARTS} parts with these parameters."
         raise Refused(409, message, "size")
+    if _is_wide(rules, starts[0][1]):
+        message = f"the start of {name} has more than {MOST_OUTCOMES:,} outcomes of its actions."
+        raise Refused(409, message, "size")
     parameters = {name: _plain(value) for name, value in values_of(game).items()}
     return Made(name, rules, parameters, solution)
 
@@ -169,6 +177,16 @@ def from_registry(name: str, given: Mapping[str, Any] | None = None) -> Listed:
         If there is none.
     """
     return Listed(name, find(GAMES, name), dict(given or {}))
+
+
+def _is_wide(rules: Rules, state: Any) -> bool:
+    """Say whether more can follow a state than a page can show, without looking at all of it."""
+    if rules.game.is_terminal(state):
+        return False
+    following = (
+        None for action in rules.game.actions(state) for _ in rules.game.outcomes(state, action)
+    )
+    return len(list(itertools.islice(following, MOST_OUTCOMES + 1))) > MOST_OUTCOMES
 
 
 def _surface(kind: type) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ import contextlib
 import socket
 from typing import TYPE_CHECKING
 
-from gamedp.errors import MissingPackageError
+from gamedp.errors import InvalidParameterError, MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +61,7 @@ def serve(
     ------
     MissingPackageError
         If a package is missing.
-    OSError
+    InvalidParameterError
         If the port is taken.
     """
     require_packages()
@@ -91,7 +91,11 @@ def serve(
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
+        try:
+            listening.bind((host, port))
+        except (OSError, OverflowError) as error:
+            message = f"port {port} of {host} cannot be listened at: {error}. Name another, or 0."
+            raise InvalidParameterError(message) from error
         # uvicorn ends cleanly after Ctrl-C, and then passes it on.
         with contextlib.suppress(KeyboardInterrupt):
             try:

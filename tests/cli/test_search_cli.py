@@ -544,6 +544,13 @@ class TestPlay:
         out = run("play", *MATCHES, "--level", "best")[1]
         assert "This rests on the solution of all 7 positions; values are proven exactly." in out
 
+    def test_a_game_that_takes_long_is_not_said_to_be_large(self, run, monkeypatch):
+        monkeypatch.setattr(levels, "MOST_SECONDS", 1e-9)
+        typed(monkeypatch, "hint")
+        out = run("play", "wubbel", *PLAIN)[1]
+        assert "To find its positions takes longer than 1e-09 seconds" in out
+        assert "too many" not in out
+
     def test_a_position_that_is_not_reached_from_the_start(self, run, monkeypatch):
         spot = ("nim", "--set", "heaps=1,2", "--state", "heaps=2,2", *PLAIN)
         typed(monkeypatch)

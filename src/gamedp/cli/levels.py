@@ -305,7 +305,12 @@ def solve_if_small(
             game, compile=compile, max_states=most, max_seconds=MOST_SECONDS, progress=progress
         )
         check_known(solution, state)
-    except LimitExceededError:
+    except LimitExceededError as error:
+        if error.states < most:
+            return (
+                f"To find its positions takes longer than {MOST_SECONDS:g} seconds, or too much "
+                "memory; --level best goes on all the same."
+            )
         return f"More than {most:,} positions are too many to solve now; --level best solves them."
     except (NotSolvedError, UnsupportedProblemError):
         return "The game is not easily solved; `gamedp solve` says why."

@@ -276,3 +276,27 @@ def test_requests_share_a_table_in_threads():
         assert client.tables.solves.started == 1
     kind = gamedp.games.matches.MatchesState
     assert found == [solution.value(kind(1, left), 1) for left in range(1, 31)]
+
+
+def test_giving_up_is_no_reason_not_to_compile(compile_at_once):
+    """A job that is given up while rules are compiled ends, and leaves no warning behind."""
+    board = Jobs(1, 4)
+    phases = []
+
+    def work(report):
+        def given_up(progress):
+            phases.append(progress.phase)
+            if progress.phase == "compile":
+                job.give_up()
+            report(progress)
+
+        return gamedp.solve(Matches(matches=11), progress=given_up)
+
+    begin = threading.Event()
+    job = board.find("key", lambda report: begin.wait(PATIENCE) and work(report))
+    begin.set()
+    assert job.done.wait(PATIENCE)
+    assert isinstance(job.result, (Refused, gamedp.Solution))
+    if "compile" in phases:
+        assert isinstance(job.result, Refused)
+        assert phases[-1] == "compile"

@@ -181,12 +181,13 @@ def from_registry(name: str, given: Mapping[str, Any] | None = None) -> Listed:
 
 def _is_wide(rules: Rules, state: Any) -> bool:
     """Say whether more can follow a state than a page can show, without looking at all of it."""
-    if rules.game.is_terminal(state):
+    game = rules.game
+    try:
+        actions = () if game.is_terminal(state) else game.actions(state)
+        following = (None for action in actions for _ in game.outcomes(state, action))
+        return sum(1 for _ in itertools.islice(following, MOST_OUTCOMES + 1)) > MOST_OUTCOMES
+    except Exception:  # noqa: BLE001 - solving says better what is wrong with the rules
         return False
-    following = (
-        None for action in rules.game.actions(state) for _ in rules.game.outcomes(state, action)
-    )
-    return len(list(itertools.islice(following, MOST_OUTCOMES + 1))) > MOST_OUTCOMES
 
 
 def _surface(kind: type) -> dict[str, Any] | None:

@@ -28,8 +28,11 @@ MOST_WAITING = 16
 """Jobs that wait for their turn; more are refused."""
 
 
-class GivenUp(Exception):  # noqa: N818 - nobody waits for the result
-    """Is raised in the work's own progress callback."""
+class GivenUp(BaseException):
+    """Is raised in the work's own progress callback.
+
+    Not an `Exception`: one while rules are compiled would be taken for a reason not to compile.
+    """
 
 
 class Pending(Exception):  # noqa: N818 - the answer is on its way

@@ -18,7 +18,7 @@ from gamedp.rules.game import method
 from gamedp.verbs.searching import search
 from gamedp.verbs.solving import solve
 from gamedp.web.basis import Basis
-from gamedp.web.jobs import GivenUp, Jobs
+from gamedp.web.jobs import Jobs
 from gamedp.web.refusals import Refused
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _solved(made: Made, report: ProgressCallback | None, limits: Limits) -> Basi
         return _without(made, str(error))
     except (UnsupportedProblemError, CompilationError) as error:
         return _without(made, str(error))
-    except (GivenUp, GamedpError):
+    except GamedpError:
         raise
     except MemoryError:
         message = f"{made.name} needs more memory than there is, with these parameters."
@@ -181,7 +181,7 @@ def _searched(made: Made, state: Any, look: Look, report: ProgressCallback) -> S
         found: SearchResult = search(
             made.rules.game, state, depth=look.depth, max_seconds=seconds, progress=report
         )
-    except (GivenUp, GamedpError):
+    except GamedpError:
         raise
     except Exception as error:
         logger.exception("the search of %s fails", made.name)

@@ -43,6 +43,9 @@ class Shedding:
             yield action
 
     def outcomes(self, state, action):
+        yield 1.0, self.after(state, action)
+
+    def after(self, state, action):
         number = self.mix(state.left, state.place, 10 + action)
         left = state.left
         step = 1 + number // 5 % 7
@@ -51,7 +54,7 @@ class Shedding:
             left -= 1
             place = number // 11 % self.width
         mover = state.player if number // 3 % 4 == 0 else 1 - state.player
-        yield 1.0, Heap(mover, left, place, state.won + self.gain(state, number % 4))
+        return Heap(mover, left, place, state.won + self.gain(state, number % 4))
 
     def gain(self, state, points):
         return points if state.player == 0 else -points
@@ -109,44 +112,97 @@ class Rewarding(Shedding):
         return points if player == state.player else -points
 
 
+(
+    RISING,
+    NEGATIVE,
+    TOO_HIGH,
+    TOO_LOW,
+    SHARED,
+    UNSETTLED,
+    OPPOSED,
+    LOOPING,
+    STAYING,
+    DICING,
+    IDLE,
+    HUGE,
+    FINE,
+    UNDEFINED,
+    FAILING,
+    LATE_OUTSIDE,
+) = range(16)
+
+
 @attrs.frozen
-class Rising(Shedding):
+class Wrong(Shedding):
+    """With one of the faults above; as that is a number, they are compiled together."""
+
+    fault: int = RISING
+
+    def is_terminal(self, state):
+        if self.fault == LOOPING:
+            return state.left == 0
+        return state.left == 0 or self.mix(state.left, state.place, 1) % 9 == 0
+
+    def actions(self, state):
+        count = 1 + self.mix(state.left, state.place, 2) % 3
+        if self.fault == IDLE:  # has a position without an action
+            count = 0 if state.place == 50 else 1
+        for action in range(count):  # noqa: UP028 - numba has none
+            yield action
+
+    def outcomes(self, state, action):
+        other = 1 - state.player
+        if self.fault == LOOPING:
+            yield 1.0, Heap(other, state.left, (state.place + 1) % self.width, state.won)
+        elif self.fault == STAYING:
+            yield 1.0, Heap(other, state.left, state.place, state.won)
+        elif self.fault == DICING:
+            yield 0.5, Heap(other, state.left - 1, 3, state.won)
+            yield 0.5, Heap(other, state.left - 1, 4, state.won)
+        elif self.fault == FAILING:
+            if state.place == 70:
+                raise ValueError("no way on from here")  # noqa: EM101, TRY003 - for numba
+            yield 1.0, Heap(other, state.left - 1, 4, state.won)
+        else:
+            yield 1.0, self.after(state, action)
+
+    def payoff(self, state, player):
+        value = float(self.mix(state.left, state.place, 3) % 5 - 2)
+        if state.player == 1:
+            value = -value
+        value += state.won
+        if self.fault == HUGE:
+            value = 126.0
+        elif self.fault == FINE:
+            value = 0.5
+        elif self.fault == UNDEFINED:
+            value = float("nan")
+        return value if player == 0 else -value
+
     def material(self, state):
-        return 3 - state.left if state.place == 40 else state.left
-
-
-@attrs.frozen
-class Negative(Shedding):
-    def material(self, state):
-        return -1 if state.place == 40 and state.won != 0 else state.left
-
-
-@attrs.frozen
-class TooHigh(Shedding):
-    def ending_index(self, state):
-        return state.place + self.width if state.won != 0 else state.place
-
-
-@attrs.frozen
-class TooLow(Shedding):
-    def ending_index(self, state):
-        return state.place - 5 if state.won != 0 else state.place
-
-
-@attrs.frozen
-class Shared(Shedding):
-    """Two positions share a number."""
+        if self.fault == RISING and state.place == 40:
+            return 3 - state.left
+        if self.fault == NEGATIVE and state.place == 40 and state.won != 0:
+            return -1
+        return state.left
 
     def ending_index(self, state):
-        return state.place - state.place % 2
+        if self.fault == TOO_HIGH and state.won != 0:
+            return state.place + self.width
+        if self.fault == TOO_LOW and state.won != 0:
+            return state.place - 5
+        if self.fault == SHARED:  # two positions share a number
+            return state.place - state.place % 2
+        # Numbers go wrong only when much is won, which does not happen while tables are built.
+        if self.fault == LATE_OUTSIDE and state.won > 4:
+            return 10_000_000_000
+        if self.fault == LATE_OUTSIDE and state.won < -4:
+            return -10_000_000_000
+        return state.place
 
-
-@attrs.frozen
-class Shifted(Shedding):
-    """Positions that differ in what is won have the numbers of others."""
-
-    def ending_index(self, state):
-        return (state.place + state.won * state.won) % self.width
+    def ending_state(self, material, index):
+        won = 1 if self.fault == UNSETTLED else 0
+        return Heap(1 if self.fault == OPPOSED else 0, material, index, won)
 
 
 @attrs.frozen
@@ -158,90 +214,9 @@ class Stumbling(Shedding):
 
 
 @attrs.frozen
-class Unsettled(Shedding):
-    def ending_state(self, material, index):
-        return Heap(0, material, index, 1)
-
-
-@attrs.frozen
-class Opposed(Shedding):
-    def ending_state(self, material, index):
-        return Heap(1, material, index, 0)
-
-
-@attrs.frozen
 class Forgetful(Shedding):
     """Half of what is won is not settled."""
 
     def settled(self, state, player):
         won = state.won if player == 0 else -state.won
         return float(won - won % 2)
-
-
-@attrs.frozen
-class Looping(Shedding):
-    def is_terminal(self, state):
-        return state.left == 0
-
-    def outcomes(self, state, action):
-        yield 1.0, Heap(1 - state.player, state.left, (state.place + 1) % self.width, state.won)
-
-
-@attrs.frozen
-class Staying(Shedding):
-    def outcomes(self, state, action):
-        yield 1.0, Heap(1 - state.player, state.left, state.place, state.won)
-
-
-@attrs.frozen
-class Dicing(Shedding):
-    def outcomes(self, state, action):
-        yield 0.5, Heap(1 - state.player, state.left - 1, 3, state.won)
-        yield 0.5, Heap(1 - state.player, state.left - 1, 4, state.won)
-
-
-@attrs.frozen
-class Idle(Shedding):
-    """Has a position without an action."""
-
-    def actions(self, state):
-        for action in range(0 if state.place == 50 else 1):  # noqa: UP028 - numba has none
-            yield action
-
-
-@attrs.frozen
-class Huge(Shedding):
-    def payoff(self, state, player):
-        return 126.0 if player == 0 else -126.0
-
-
-@attrs.frozen
-class Fine(Shedding):
-    def payoff(self, state, player):
-        return 0.5 if player == 0 else -0.5
-
-
-@attrs.frozen
-class Undefined(Shedding):
-    def payoff(self, state, player):
-        return float("nan")
-
-
-@attrs.frozen
-class Failing(Shedding):
-    def outcomes(self, state, action):
-        if state.place == 70:
-            raise ValueError("no way on from here")  # noqa: EM101, TRY003 - for numba
-        yield 1.0, Heap(1 - state.player, state.left - 1, 4, state.won)
-
-
-@attrs.frozen
-class LateOutside(Shedding):
-    """Numbers go wrong only when much is won, which does not happen while tables are built."""
-
-    def ending_index(self, state):
-        if state.won > 4:
-            return 10_000_000_000
-        if state.won < -4:
-            return -10_000_000_000
-        return state.place

@@ -203,49 +203,99 @@ class TestValues:
 
 WRONG = [
     (
-        games.Rising,
+        "RISING",
         gamedp.InvalidModelError,
         r"action 1 in Heap.*of material 1, leads to.*must nev",
     ),
-    (games.Negative, gamedp.InvalidModelError, r"leads to Heap.*place=40.*of material -1"),
-    (games.TooHigh, gamedp.InvalidModelError, r"ending_index\(Heap.*is 93.*numbers from 0 to 89"),
-    (games.TooLow, gamedp.InvalidModelError, r"ending_index\(Heap.*is -2.*numbers from 0 to 89"),
-    (games.Shared, gamedp.InvalidModelError, r"ending_state\(0, \d+\) is Heap.*ending_index"),
-    (games.Stumbling, gamedp.InvalidModelError, r"next_ending\(Heap.*place=30.*ending_index 31"),
-    (games.Unsettled, gamedp.InvalidModelError, r"ending_state\(1, 0\).*nothing be settled"),
-    (games.Opposed, gamedp.InvalidModelError, r"ending_state\(1, 0\).*player 1 is to move"),
-    (games.Looping, gamedp.UnsupportedProblemError, r"can come again.*Use Retrograde"),
-    (games.Staying, gamedp.UnsupportedProblemError, r"can come again.*Use Retrograde"),
-    (games.Dicing, gamedp.UnsupportedProblemError, r"action 0 in Heap.*more than one outcome"),
-    (games.Idle, gamedp.InvalidModelError, r"place=50.*has no actions"),
-    (games.Huge, gamedp.UnsupportedProblemError, r"not a whole number between -125 and 125"),
-    (games.Fine, gamedp.UnsupportedProblemError, r"not a whole number between -125 and 125"),
-    (games.Undefined, gamedp.InvalidModelError, r"payoff\(Heap.*is nan"),
-    (games.Failing, ValueError, r"no way on from here"),
+    (
+        "NEGATIVE",
+        gamedp.InvalidModelError,
+        r"leads to Heap.*place=40.*of material -1",
+    ),
+    (
+        "TOO_HIGH",
+        gamedp.InvalidModelError,
+        r"ending_index\(Heap.*is 93.*numbers from 0 to 89",
+    ),
+    (
+        "TOO_LOW",
+        gamedp.InvalidModelError,
+        r"ending_index\(Heap.*is -2.*numbers from 0 to 89",
+    ),
+    (
+        "SHARED",
+        gamedp.InvalidModelError,
+        r"ending_state\(0, \d+\) is Heap.*ending_index",
+    ),
+    ("stumbling", gamedp.InvalidModelError, r"next_ending\(Heap.*place=30.*ending_index 31"),
+    (
+        "UNSETTLED",
+        gamedp.InvalidModelError,
+        r"ending_state\(1, 0\).*nothing be settled",
+    ),
+    (
+        "OPPOSED",
+        gamedp.InvalidModelError,
+        r"ending_state\(1, 0\).*player 1 is to move",
+    ),
+    (
+        "LOOPING",
+        gamedp.UnsupportedProblemError,
+        r"can come again.*Use Retrograde",
+    ),
+    (
+        "STAYING",
+        gamedp.UnsupportedProblemError,
+        r"can come again.*Use Retrograde",
+    ),
+    (
+        "DICING",
+        gamedp.UnsupportedProblemError,
+        r"action 0 in Heap.*more than one outcome",
+    ),
+    ("IDLE", gamedp.InvalidModelError, r"place=50.*has no actions"),
+    (
+        "HUGE",
+        gamedp.UnsupportedProblemError,
+        r"not a whole number between -125 and 125",
+    ),
+    (
+        "FINE",
+        gamedp.UnsupportedProblemError,
+        r"not a whole number between -125 and 125",
+    ),
+    ("UNDEFINED", gamedp.InvalidModelError, r"payoff\(Heap.*is nan"),
+    ("FAILING", ValueError, r"no way on from here"),
 ]
 
 
 class TestWrongRules:
     @pytest.mark.parametrize("tier", TIERS)
     @pytest.mark.parametrize(
-        ("kind", "error", "words"), WRONG, ids=lambda part: getattr(part, "__name__", "")
+        ("fault", "error", "words"), WRONG, ids=[fault for fault, _, _ in WRONG]
     )
-    def test_are_refused_while_building(self, kind, error, words, tier):
+    def test_are_refused_while_building(self, fault, error, words, tier):
+        named = fault == "stumbling"
+        game = games.Stumbling() if named else games.Wrong(fault=getattr(games, fault))
         with pytest.raises(error, match=words):
-            EndgameTables.build(kind(), 2, compile=tier)
+            EndgameTables.build(game, 2, compile=tier)
 
     @pytest.mark.parametrize("tier", TIERS)
     def test_a_number_outside_the_tables_stops_a_search(self, tier):
-        game = games.LateOutside(layers=8)
+        game = games.Wrong(layers=8, fault=games.LATE_OUTSIDE)
         tables = EndgameTables.build(game, 1, compile=tier)
         with pytest.raises(gamedp.InvalidModelError, match=r"ending_index\(Heap.*is -?10000000000"):
             AlphaBeta(endings=tables).search(game, compile=tier)
         with pytest.raises(gamedp.InvalidModelError, match=r"ending_index\(Heap.*is 10000000000"):
             tables.value(Heap(0, 1, 5, 9))
 
-    @pytest.mark.parametrize("kind", [games.Forgetful, games.LateOutside])
-    def test_what_building_cannot_see_is_found_by_verify(self, kind):
-        tables = EndgameTables.build(kind(layers=6), 4, compile="never")
+    @pytest.mark.parametrize(
+        "game",
+        [games.Forgetful(layers=6), games.Wrong(layers=6, fault=games.LATE_OUTSIDE)],
+        ids=["Forgetful", "LateOutside"],
+    )
+    def test_what_building_cannot_see_is_found_by_verify(self, game):
+        tables = EndgameTables.build(game, 4, compile="never")
         with pytest.raises(gamedp.InvalidModelError, match=r"contradict the rules|ending_index\("):
             tables.verify()
 

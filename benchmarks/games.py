@@ -1,15 +1,17 @@
 """Games of Wubbel between two policies, beside plain C with rules and policies written into it.
 
 Both players save as soon as a turn has brought 20 points. Ours walks the chain that the two
-policies leave, and finds that chain each time. Seconds are of processor time, on one thread. Both
-sides must win as often as the exact value says, within five standard errors, and take as many
-plies.
+policies leave, and finds that chain each time; or it follows the compiled rules from position to
+position. Seconds are of processor time, on one thread. Both sides must win as often as the exact
+value says, within five standard errors, and take as many plies.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -27,30 +29,51 @@ SAME_PLIES = 0.01  # relatively
 def games(quick: bool) -> list[measure.Row]:
     count = 20_000 if quick else 2_000_000
     peer = measure.build_peer("games")
-    game = Wubbel()
+    game, hold = Wubbel(), Hold(HOLD)
     model = gamedp.compile(game)
-    policy = gamedp.Policy.from_function(model, Hold(HOLD).choose)
+    policy = gamedp.Policy.from_function(model, hold.choose)
     value = gamedp.evaluate(model, [policy, policy]).value()
+    gamedp.simulate(game, [hold, hold], games=1, by_rules=True)  # compiles
+
+    def on_chain() -> gamedp.policies.Simulation:
+        return gamedp.simulate(model, [policy, policy], games=count, seed=1)
+
+    def by_rules() -> gamedp.policies.Simulation:
+        return gamedp.simulate(game, [hold, hold], games=count, seed=1, by_rules=True)
+
+    rounds = 1 if quick else 5
+    return [
+        _row("on the chain", on_chain, count, value, peer, rounds, goal=("<=", AT_MOST)),
+        _row("by the rules alone", by_rules, count, value, peer, rounds),
+    ]
+
+
+def _row(
+    how: str,
+    play: Callable[[], gamedp.policies.Simulation],
+    count: int,
+    value: float,
+    peer: Path | None,
+    rounds: int,
+    **more: Any,
+) -> measure.Row:
+    """Measure one way to play, and check what it brings."""
     found: dict[str, Any] = {}
 
     def ours() -> float:
-        return measure.processor_seconds(
-            lambda: found.update(
-                games=gamedp.simulate(model, [policy, policy], games=count, seed=1)
-            )
-        )
+        return measure.processor_seconds(lambda: found.update(games=play()))
 
     def theirs() -> float:
-        found["peer"] = measure.run_peer(peer, game.goal, HOLD, HOLD, count, 1)
+        found["peer"] = measure.run_peer(peer, Wubbel().goal, HOLD, HOLD, count, 1)
         return float(found["peer"]["seconds"])
 
     row = measure.compare(
-        f"wubbel: {count:,} games of hold-at-{HOLD} against itself",
+        f"wubbel: {count:,} games of hold-at-{HOLD} against itself, {how}",
         ours,
         None if peer is None else theirs,
-        rounds=1 if quick else 5,
+        rounds=rounds,
         beside="C",
-        goal=("<=", AT_MOST),
+        **more,
     )
     simulation = found["games"]
     rates = [simulation.count(1.0) / count]
@@ -69,7 +92,7 @@ def games(quick: bool) -> list[measure.Row]:
         "plies": simulation.mean_plies,
         "games a second": count / row.ours,
     }
-    return [attrs.evolve(row, agrees=agrees, facts=facts)]
+    return attrs.evolve(row, agrees=agrees, facts=facts)
 
 
 if __name__ == "__main__":

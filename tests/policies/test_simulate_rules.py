@@ -86,6 +86,27 @@ def test_compiled_and_plain_rules_play_the_same_games():
         assert plain.finished == 200
 
 
+LIMIT = 4
+
+
+def bold(state):
+    """Save from a limit on."""
+    return 1 if state.turn >= LIMIT else 0
+
+
+def test_what_a_policy_reads_may_change(monkeypatch):
+    found = []
+    for limit in (4, 7):
+        monkeypatch.setitem(globals(), "LIMIT", limit)
+        plain, again = (
+            gamedp.simulate(SMALL, [bold, bold], games=300, seed=1, by_rules=True, compile=tier)
+            for tier in ("never", "always")
+        )
+        assert facts(plain) == facts(again)
+        found.append(facts(plain))
+    assert found[0] != found[1]
+
+
 def test_games_by_rules_do_not_depend_on_the_number_of_threads():
     pair, games = [Hold(4), Hold(6)], BLOCK + 9 if numba.config.DISABLE_JIT else 5 * BLOCK + 1
     one, three = (
@@ -203,6 +224,35 @@ def test_wrong_rules_are_refused_where_they_are_met(mistake, error, words, tier)
 
 
 @attrs.frozen
+class Growing:
+    """A number that grows beyond 64 bits."""
+
+    def initial_state(self):
+        return Walk(1, 0)
+
+    def is_terminal(self, state):
+        return state.mover >= 9
+
+    def actions(self, state):
+        yield 0
+        yield 1
+
+    def outcomes(self, state, action):
+        yield 1.0, Walk(state.place * 1000 + action, state.mover + 1)
+
+    def payoff(self, state, player):
+        return 1.0
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_integers_beyond_64_bits_are_refused_where_rules_are_compiled():
+    options = {"games": 2, "seed": 1, "by_rules": True}
+    assert gamedp.simulate(Growing(), lambda _: 1, **options, compile="never").means == (1.0,)
+    with pytest.raises(InvalidModelError, match=r"64 bits.*outcomes|outcomes.*64 bits"):
+        gamedp.simulate(Growing(), lambda _: 1, **options, compile="always")
+
+
+@attrs.frozen
 class Stubborn:
     """Saves whether it may or not."""
 
@@ -223,6 +273,10 @@ def test_what_cannot_play_by_rules_is_refused():
         gamedp.simulate(model, pair, by_rules=True)
     with pytest.raises(InvalidParameterError, match="2 players"):
         gamedp.simulate(SMALL, Hold(3), by_rules=True)
+    other = gamedp.play.RandomPlayer(Wubbel(goal=11))
+    for by_rules in (False, True):
+        with pytest.raises(InvalidParameterError, match="does not play"):
+            gamedp.simulate(SMALL, [Hold(3), other], by_rules=by_rules, compile="never")
     bare = gamedp.Model.from_arrays([0, 0], [0], [], [], terminals=[0], payoffs=[1.0])
     with pytest.raises(InvalidParameterError, match="no game"):
         gamedp.simulate(bare, Hold(3), by_rules=True)

@@ -187,9 +187,10 @@ def _bound_policy(policy: Any) -> tuple[Any, str]:
     """Return a policy as compiled loops take it, with a method `choose`, and its key."""
     rule = rule_of(policy)
     if isinstance(rule, python_types.FunctionType):
-        marked, fingerprint = _marked(rule), Fingerprint()
+        fingerprint = Fingerprint()
         fingerprint.add_function("policy", rule)
         key = f"policy-{fingerprint.hexdigest()[:24]}"
+        marked = _marked(rule, key)
         namespace: dict[str, Any] = {"function": marked}
         exec("def choose(self, state):\n    return function(state)", namespace)  # noqa: S102 - our own
         helpers = marked, *fingerprint.helpers
@@ -203,8 +204,11 @@ def _bound_policy(policy: Any) -> tuple[Any, str]:
 
 
 @functools.lru_cache(maxsize=64)
-def _marked(function: python_types.FunctionType) -> Callable[..., Any]:
-    """Return a copy of a function that is compiled along with the rules."""
+def _marked(function: python_types.FunctionType, _key: str) -> Callable[..., Any]:
+    """Return a copy of a function that is compiled along with the rules; another one by its key.
+
+    The key tells what the function means: a number that it reads in its module may have changed.
+    """
     copy = python_types.FunctionType(
         function.__code__,
         function.__globals__,

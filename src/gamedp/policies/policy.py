@@ -29,6 +29,7 @@ __all__ = [
     "chosen_action",
     "model_of",
     "name_of",
+    "refuse_other_game",
     "rule_of",
     "weights_of",
 ]
@@ -292,11 +293,15 @@ def _refuse_other(given: Any, model: Model) -> None:
     if own is not None and not same_model(own, model):
         message = f"{shown(given)} is of another model, {own!r}, than {model!r}."
         raise InvalidParameterError(message)
-    if isinstance(given, RandomPlayer):
-        rules = model.rules
-        if rules is not None and rules.game is not given.game and rules.game != given.game:
-            message = f"{shown(given)} does not play {shown(rules.game)}."
-            raise InvalidParameterError(message)
+    if isinstance(given, RandomPlayer) and model.rules is not None:
+        refuse_other_game(given, model.rules)
+
+
+def refuse_other_game(player: RandomPlayer, rules: Any) -> None:
+    """Raise InvalidParameterError for a random player of another game."""
+    if rules.game is not player.game and rules.game != player.game:
+        message = f"{shown(player)} does not play {shown(rules.game)}."
+        raise InvalidParameterError(message)
 
 
 def rule_of(given: Any) -> Callable[[Any], Any]:

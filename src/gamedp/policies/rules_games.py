@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RulesGames"]
 
+SLICE = 256
+"""Games of a call of the loop, which cannot be interrupted."""
+
 
 class RulesGames:
     """Plays the games of given policies.
@@ -92,7 +95,7 @@ class RulesGames:
             return
         try:
             joined = JoinedRules.compiled(self.rules, self.policies, play_games, layout, state)
-            joined.loop(joined.given, joined.page(self._page(joined, 0)), 0, 0)
+            joined.loop(joined.given, joined.page(self._page(joined, 0, 0)), 0, 0)
         except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
             expand(self.rules, state)  # rules that do not compile are often just wrong
             fall_back(game, first_reason(error), must=must)
@@ -129,15 +132,18 @@ class RulesGames:
         InvalidParameterError
             If a policy takes no action that there is.
         """
-        joined, error = self._joined, None
-        page = self._page(joined, end - begin)
-        try:
-            with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
-                status = joined.loop(joined.given, joined.page(page), begin, end)
-        except Exception as raised:  # noqa: BLE001 - whatever the rules may raise
-            status, error = WRONG, raised
-        if status != DONE:
-            self._explain(int(page["number"][0]), error)
+        joined = self._joined
+        page = self._page(joined, begin, end - begin)
+        given = joined.page(page)
+        for first in range(begin, end, SLICE):
+            status, error = WRONG, None
+            try:
+                with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
+                    status = joined.loop(joined.given, given, first, min(first + SLICE, end))
+            except Exception as raised:  # noqa: BLE001 - whatever the rules may raise
+                error = raised
+            if status != DONE:
+                self._explain(int(page["number"][0]), error)
         plies = page["plies"]
         is_over = plies >= 0
         return Played(page["earned"], page["paid"], np.where(is_over, plies, -1 - plies), is_over)
@@ -156,8 +162,8 @@ class RulesGames:
         )
         return first, second
 
-    def _page(self, joined: JoinedRules, count: int) -> dict[str, Any]:
-        """Return the fields of a page for so many games."""
+    def _page(self, joined: JoinedRules, begin: int, count: int) -> dict[str, Any]:
+        """Return the fields of a page for so many games from `begin` on."""
         num_players = self.rules.num_players
         return {
             **self._values,
@@ -166,6 +172,7 @@ class RulesGames:
             "fields": joined.rows(self._starts[:1])[0],
             "streams": np.zeros(2 * num_players, np.uint64),
             "number": np.zeros(1, np.int64),
+            "origin": begin,
             "earned": np.zeros((count, num_players)),
             "paid": np.zeros((count, num_players)),
             "plies": np.zeros(count, np.int64),
@@ -174,7 +181,7 @@ class RulesGames:
     def _explain(self, number: int, error: Exception | None) -> NoReturn:
         """Play a game again in plain Python, and raise the error of the position it stops at."""
         plain = JoinedRules.plain(self.rules, self.policies, play_games, keep=True)
-        page = self._page(plain, 1)
+        page = self._page(plain, number, 1)
         status, again = DONE, None
         try:
             with np.errstate(over="ignore"):

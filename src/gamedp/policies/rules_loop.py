@@ -59,16 +59,18 @@ def play_games(table, page, begin, end):
         The random numbers of the dice of N seats, then of the policies at these.
     page.number : (1,) int64
         The game that is played.
-    page.earned, page.paid : (end - begin, N) float64
+    page.origin : int
+        The game that has the first row of the arrays below; each game has one.
+    page.earned, page.paid : (games, N) float64
         What each seat got in all, and at the end; written.
-    page.plies : (end - begin,) int64
+    page.plies : (games,) int64
         How many actions each game took; written; negative if it was left unfinished.
     """
     game, fields, streams = table.game, page.fields, page.streams
     num_players, most, total = page.num_players, page.most, page.total
     start_sums, starts = page.start_sums, page.starts
     for number in range(begin, end):
-        row = number - begin
+        row = number - page.origin
         page.number[0] = number
         seats_changed = page.in_pairs and number & 1 == 1
         of_dice = number >> 1 if page.in_pairs else number

@@ -12,7 +12,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.policies.chain_games import ChainGames, ChainPairs
 from gamedp.policies.given import listed, model_for
-from gamedp.policies.policy import as_policies, model_of, name_of, rule_of
+from gamedp.policies.policy import as_policies, model_of, name_of, refuse_other_game, rule_of
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.policies.rules_games import RulesGames
 from gamedp.policies.sequential import Stopping
@@ -271,6 +271,8 @@ def _rules_of(given: Any, policies: list[Any]) -> Rules:
                 "of a state."
             )
             raise InvalidParameterError(message)
-        if not isinstance(policy, RandomPlayer):
+        if isinstance(policy, RandomPlayer):
+            refuse_other_game(policy, rules)
+        else:
             rule_of(policy)
     return rules

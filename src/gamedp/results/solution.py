@@ -13,10 +13,9 @@ from gamedp.errors import UnknownStateError, UnsupportedProblemError
 from gamedp.results.choice_values import choice_values
 from gamedp.results.columns import choice_columns_of, columns_of
 from gamedp.results.optimal_choices import OptimalChoices
+from gamedp.results.start import exact_mean
 from gamedp.results.status import (
     ActionValue,
-    Guarantee,
-    Status,
     check_player,
     opposite_bounds,
     width_of,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from gamedp.results.status import Best
     from gamedp.rules.symmetry import Counterparts
 
-__all__ = ["Guarantee", "Solution", "Status"]
+__all__ = ["Solution"]
 
 
 def _is_same(state: Hashable, representative: Any) -> bool:
@@ -120,15 +119,10 @@ class Solution(Table):
             index, swapped = self._index(state)
             number = self.exact[index]
             return Fraction(self._sum) - number if swapped ^ (player == 1) else number
-        total = Fraction(self._start_sum)
-        probabilities = [
-            Fraction(probability) for probability in self.model.initial_probabilities.tolist()
-        ]
-        numbers = [self.exact[index] for index in self.model.initial_states.tolist()]
-        mean: Fraction | float = Fraction(0)
-        for probability, number in zip(probabilities, numbers, strict=True):
-            seen = total - number if probability < 0 else number
-            mean += abs(probability) / sum(map(abs, probabilities)) * seen
+        model = self.model
+        numbers = [self.exact[index] for index in model.initial_states.tolist()]
+        probabilities = model.initial_probabilities.tolist()
+        mean = exact_mean(numbers, probabilities, self._start_sum)
         return Fraction(self._sum) - mean if player == 1 else mean
 
     def best_actions(

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from gamedp.model.any_model import AnyModel
 
-__all__ = ["bounds_at_start", "mean_at_start", "mean_of"]
+__all__ = ["bounds_at_start", "exact_mean", "mean_at_start", "mean_of"]
 
 
 def bounds_at_start(
@@ -88,12 +90,7 @@ def mean_of(
             abs(probability) * (-number if probability < 0 else number)
             for number, probability in signed
         )
-    weights = [Fraction(probability) for probability in probabilities]
-    total = Fraction(0)
-    for number, weight in zip(numbers, weights, strict=True):
-        seen = Fraction(constant_sum) - Fraction(number) if weight < 0 else Fraction(number)
-        total += abs(weight) * seen
-    mean = total / sum(map(abs, weights))
+    mean = exact_mean(list(map(Fraction, numbers)), probabilities, constant_sum)
     try:
         nearest = float(mean)
     except OverflowError:
@@ -103,3 +100,14 @@ def mean_of(
     if outward is None or Fraction(nearest) == mean or (nearest > mean) == (outward > 0):
         return nearest
     return math.nextafter(nearest, outward)
+
+
+def exact_mean(
+    numbers: Sequence[Fraction | float], probabilities: list[float], constant_sum: float
+) -> Fraction | float:
+    """Return the mean of rational numbers, as :func:`mean_of`; a float if some are infinite."""
+    weights = list(map(Fraction, probabilities))
+    total: Fraction | float = Fraction(0)
+    for number, weight in zip(numbers, weights, strict=True):
+        total += abs(weight) * (Fraction(constant_sum) - number if weight < 0 else number)
+    return total / sum(map(abs, weights))

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.results.search_result import SearchResult, SearchStatistics
-from gamedp.results.solution import Guarantee, Status
+from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.memory import untouched
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import alpha_beta_loop as loop

@@ -9,8 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.results.solution import Guarantee, Status
-from gamedp.results.status import check_player
+from gamedp.results.status import Guarantee, Status, check_player
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
 from gamedp.runtime.floats import check_arithmetic, rounds

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from gamedp.results.search_result import SearchResult, SearchStatistics
-from gamedp.results.solution import Guarantee, Status
+from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.floats import TINY
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import tree_loop as loop

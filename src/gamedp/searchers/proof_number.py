@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.results.solution import Guarantee, Status
+from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.floats import rounds
 from gamedp.runtime.memory import untouched
 from gamedp.runtime.options import finite, positive

@@ -9,7 +9,7 @@ import attrs
 
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
-from gamedp.results.solution import Guarantee, Status
+from gamedp.results.status import Guarantee, Status
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.floats import check_arithmetic, rounds

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 from gamedp.errors import SearchInterrupted
-from gamedp.results.solution import Status
+from gamedp.results.status import Status
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import FIRST_NODES, MOST_NODES
 

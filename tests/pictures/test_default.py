@@ -5,6 +5,7 @@ import pytest
 
 import gamedp
 from gamedp.games.kniffel import Kniffel
+from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import SAVE, Wubbel
 from gamedp.pictures import plot
@@ -74,6 +75,13 @@ def test_states_without_fields_show_their_actions():
         plot(gamedp.Policy.from_solution(solution))
 
 
+def test_a_few_states_far_apart_show_their_actions():
+    solution = gamedp.solve(Mancala(pits=2, stones=2), compile="never")
+    ax = plot(solution)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["pit 1", "pit 2"]
+    assert axes(plot(solution, "sides[0]", "sides[1]"))[0] == "sides[0]"
+
+
 def test_states_of_arrays_are_numbers():
     model = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], payoffs=[1.0])
     assert axes(plot(gamedp.solve(model)))[0] == "state"
@@ -99,6 +107,7 @@ def test_what_was_found_is_drawn_as_a_whole(pig, matches):
         (gamedp.search(Matches(6), compile="never"), "value for player 0"),
         (staged, "rank of the context"),
         (gamedp.stages.distribution(staged), "total of player 0"),
+        (staged.model, ""),
     ):
         assert axes(plot(thing))[0] == label
     with pytest.raises(gamedp.errors.InvalidParameterError, match="drawn without fields: left"):

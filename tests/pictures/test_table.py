@@ -37,3 +37,12 @@ def test_a_small_table_has_its_numbers(table, seats):
 def test_seats_are_checked(table):
     with pytest.raises(LookupError, match="did you mean 'both'"):
         plot_cross_table(table, "bot")
+
+
+def test_long_names_keep_their_ends():
+    model = gamedp.compile(Matches(4), compile="never")
+    chance = gamedp.Policy.uniform(model)
+    names = [f"a policy with a rather long name, number {number}" for number in range(3)]
+    ax = plot_cross_table(gamedp.cross_table(model, dict.fromkeys(names, chance)))
+    labels = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert labels == [f"a policy wit…e, number {number}" for number in range(3)]

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
-from gamedp.pictures.canvas import COLOURS, canvas, short
+from gamedp.pictures.canvas import COLOURS, canvas, legend_beside, short
 from gamedp.results.search_result import SearchResult
 
 if TYPE_CHECKING:
@@ -197,10 +197,4 @@ def _explain(ax: Axes, rows: list[_Row], *, bounded: bool) -> None:
         )
     if bounded:
         handles.append(Line2D([], [], color=COLOURS[7], linewidth=4, alpha=0.5, label="bounds"))
-    ax.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1),
-        borderaxespad=0,
-        frameon=False,
-    )
+    legend_beside(ax, handles)

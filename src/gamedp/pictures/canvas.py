@@ -24,6 +24,7 @@ __all__ = [
     "canvas",
     "colour_bar",
     "in_words",
+    "legend_beside",
     "short",
     "values_of",
     "what_values_are",
@@ -87,6 +88,17 @@ def colour_bar(ax: Axes, shown: Any, label: str) -> None:
         figure.colorbar(shown, ax=ax, label=label, shrink=0.8)
 
 
+def legend_beside(ax: Axes, handles: list[Any]) -> None:
+    """Draw a legend to the right of some axes."""
+    ax.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(1.02, 1),
+        borderaxespad=0,
+        frameon=False,
+    )
+
+
 def in_words(state: Any) -> str:
     """Return the fields of a state but for who is to move."""
     names = getattr(state, "_fields", None)
@@ -97,8 +109,9 @@ def in_words(state: Any) -> str:
 
 
 def short(text: str, most: int = MOST_LETTERS) -> str:
-    """Return a line of text that is not too long."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """Return a line of text, cut in the middle if it is too long: names often differ at the end."""
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
 
 
 def values_of(

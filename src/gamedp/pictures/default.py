@@ -14,7 +14,7 @@ from gamedp.pictures.components import plot_components
 from gamedp.pictures.convergence import plot_trace
 from gamedp.pictures.distribution import plot_distribution
 from gamedp.pictures.ratings import plot_ratings
-from gamedp.pictures.selection import fields_in
+from gamedp.pictures.selection import fields_in, select
 from gamedp.pictures.slices import plot_policy, plot_values
 from gamedp.pictures.stages import plot_stages
 from gamedp.pictures.surface import plot_surface
@@ -29,6 +29,7 @@ from gamedp.policies.simulation import Simulation
 from gamedp.policies.trace import Trace
 from gamedp.results.search_result import SearchResult
 from gamedp.results.solution import Solution
+from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.result import Distribution
 
@@ -47,6 +48,9 @@ WHOLE: dict[type, Callable[..., Any]] = {
 }
 """What is drawn as a whole, without naming fields, and by which function."""
 
+FAINT = 50
+"""Places for each state, at most, that leave a picture of values readable."""
+
 
 def plot(thing: Any, *fields: str, **options: Any) -> Any:
     """Draw the picture that suits what is given.
@@ -57,7 +61,7 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
       :func:`gamedp.pictures.plot_values`.
     - A policy by :func:`gamedp.pictures.plot_policy`.
     - The result of a search by :func:`gamedp.pictures.plot_actions`.
-    - A model by :func:`gamedp.pictures.plot_components`.
+    - A model by :func:`gamedp.pictures.plot_components`, that of a staged game as its stage.
     - An evaluation, a simulation or a distribution of totals by
       :func:`gamedp.pictures.plot_distribution`.
     - A cross table by :func:`gamedp.pictures.plot_cross_table`.
@@ -65,8 +69,9 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
     - A trace by :func:`gamedp.pictures.plot_trace`.
 
     Without fields, a solution or policy is drawn over the two that have most values, or over one if
-    there is no other; all others are as at the start. Where states have no integers for
-    fields, a solution is drawn by :func:`gamedp.pictures.plot_actions`.
+    there is no other; all others are as at the start. Where fields are no integers, or so few
+    states are there that none would be seen between empty places, a solution is drawn by
+    :func:`gamedp.pictures.plot_actions`.
 
     Parameters
     ----------
@@ -101,6 +106,8 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
     """
     if isinstance(thing, Response):
         thing = thing.solution
+    if isinstance(thing, StagedModel):
+        thing = thing.stage
     if isinstance(thing, Solution | StagedSolution | Policy):
         return _over_fields(thing, fields, options)
     for kind, draw in WHOLE.items():
@@ -129,7 +136,7 @@ def _over_fields(
         return plot_stages(thing, **options)
     if not fields:
         fields, where = _chosen(thing, dict(options.pop("where", None) or {}))
-        if not fields and isinstance(thing, Solution):
+        if isinstance(thing, Solution) and not (fields and _fills(thing, fields, where)):
             return plot_actions(thing, **options)
         options["where"] = where
     if not fields:
@@ -138,6 +145,13 @@ def _over_fields(
     if isinstance(thing, Policy):
         return plot_policy(thing, *fields, **options)
     return plot_values(thing, *fields, **options)
+
+
+def _fills(thing: Solution, fields: tuple[str, ...], where: dict[str, Any]) -> bool:
+    """Say whether there are states enough in a picture to be seen."""
+    places = select(thing, fields, where).places
+    cells = float(np.prod(np.ptp(places, axis=0) + 1.0))
+    return len(places) > max(1.0, cells / FAINT)
 
 
 def _chosen(thing: Any, where: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:

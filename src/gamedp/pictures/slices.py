@@ -12,6 +12,7 @@ from gamedp.pictures.canvas import (
     HATCHES,
     canvas,
     colour_bar,
+    legend_beside,
     values_of,
     what_values_are,
     whole_ticks,
@@ -293,13 +294,7 @@ def _draw_kinds(
         Patch(facecolor=colour, hatch=hatch, label=name)
         for name, colour, hatch in zip(names, COLOURS, HATCHES, strict=False)
     ]
-    ax.legend(
-        handles=patches,
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1),
-        borderaxespad=0,
-        frameon=False,
-    )
+    legend_beside(ax, patches)
 
 
 def _draw_line(

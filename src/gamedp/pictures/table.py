@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.errors import UnknownNameError
-from gamedp.pictures.canvas import canvas, colour_bar
+from gamedp.pictures.canvas import canvas, colour_bar, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +22,9 @@ SEATS = {
     "second": "what the row gets as player 1",
 }
 MOST_WITH_NUMBERS = 8
+MOST_LETTERS = 50
+"""Of all names side by side."""
+
 MOST_TICKS = 26
 
 
@@ -67,8 +70,8 @@ def plot_cross_table(table: CrossTable, seats: str = "both", *, ax: Axes | None 
     count = len(table.names)
     step = -(-count // MOST_TICKS)
     places = np.arange(0, count, step)
-    names = table.names[::step]
-    turned = sum(map(len, names)) > 50
+    names = [short(name) for name in table.names[::step]]
+    turned = sum(map(len, names)) > MOST_LETTERS
     ax.set_xticks(places, names, rotation=90 if turned else 0)
     ax.set_yticks(places, names)
     ax.set(xlabel="against", ylabel="policy", title=SEATS[seats])

@@ -81,6 +81,16 @@ class ConnectFour:
     def action_name(self, state, action):
         return str(action + 1)
 
+    def view(self, state):
+        rows, spots = [], {}
+        for row in reversed(range(self.rows)):
+            cells = [column * (self.rows + 1) + row for column in range(self.columns)]
+            rows.append([(state.first >> n & 1) + 2 * (state.second >> n & 1) for n in cells])
+        for column in () if self.is_terminal(state) else self.actions(state):
+            stones = sum(row[column] > 0 for row in rows)
+            spots[column] = (self.rows - 1 - stones, column)  # the cell into which it falls
+        return gamedp.views.Grid(rows, symbols=(" ", "●", "○"), spots=spots)
+
     def render(self, state):
         lines = []
         for row in reversed(range(self.rows)):

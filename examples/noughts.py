@@ -57,6 +57,12 @@ class NoughtsAndCrosses:
     def action_name(self, state, action):
         return "abc"[action % 3] + "321"[action // 3]
 
+    def view(self, state):
+        rows = [state.cells[3 * row : 3 * row + 3] for row in range(3)]
+        free = () if self.is_terminal(state) else self.actions(state)
+        spots = {cell: divmod(cell, 3) for cell in free}
+        return gamedp.views.Grid(rows, symbols=(" ", "x", "o"), spots=spots)
+
     def render(self, state):
         marks = [".xo"[cell] for cell in state.cells]
         rows = (f"{3 - row} {' '.join(marks[3 * row : 3 * row + 3])}" for row in range(3))

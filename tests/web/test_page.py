@@ -12,6 +12,7 @@ import pytest
 from browser import chromium, served
 
 import gamedp
+from gamedp.games.wubbel import SAVE, State
 from gamedp.web.app import make_app
 from gamedp.web.catalogue import from_registry
 from gamedp.web.tables import Tables
@@ -371,3 +372,28 @@ def test_progress_is_shown_and_can_be_stopped(visit, home):
     open_actions(page)
     assert page.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 9"
     assert not focused(page).startswith("BODY")
+
+
+def test_the_surface_is_drawn_turned_and_told_as_a_table(visit, listed):
+    game = listed["wubbel"].make(GAMES["wubbel"]).rules.game
+    solution = gamedp.solve(game, tolerance=1e-9)
+    page = visit(address("wubbel"))
+    page.get_by_text("Where the decision changes").click()
+    canvas = page.locator("canvas")
+    canvas.wait_for()
+    assert axe_complaints(page) == []
+    page.locator("#surface-slice").fill("3")
+    heads, cells = (
+        row.split("\t")[1:] for row in page.locator(".surface-table tr").all_inner_texts()
+    )
+    least = []
+    for own in map(int, heads):
+        turns = range(1, game.goal - own)
+        saves = [turn for turn in turns if solution.best_action(State(0, own, 3, turn)) == SAVE]
+        least.append(str(min(saves)) if saves else "never")
+    assert cells == least
+    assert len(set(cells)) > 2
+    before = canvas.evaluate("(canvas) => canvas.toDataURL()")
+    canvas.press("ArrowLeft")
+    assert canvas.evaluate("(canvas) => canvas.toDataURL()") != before
+    assert focused(page).startswith("CANVAS")

@@ -25,7 +25,7 @@ function course(past, eye, many) {
 const valueOf = (past, ply, eye) =>
   Number((ply < past.plies.length ? past.plies[ply].values : past.values)?.[eye]);
 
-export function chart(past, { eye, many, range, cursor, who, go, width }) {
+export function chart(past, { eye, many, range, cursor, who, go, width, hasChance }) {
   const WIDTH = Math.max(width || 560, 200);
   const known = past && past.values && past.plies.every((ply) => ply.values !== null);
   const drawing = s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart" });
@@ -80,7 +80,6 @@ export function chart(past, { eye, many, range, cursor, who, go, width }) {
   const key = (name, kind) =>
     h("span", { class: "key" }, s("svg", { viewBox: "0 0 28 8", width: 28, height: 8, "aria-hidden": "true" },
       s("line", { class: kind, x1: 0, x2: 28, y1: 4, y2: 4 })), name);
-  const hasChance = known && past.plies.some((ply) => ply.probability < 1);
   return [drawing, h("p", { class: "legend" }, h("span", {}, who), key(words.choice, "by-choice mistake"),
     hasChance ? key(words.luck, "by-luck") : null)];
 }

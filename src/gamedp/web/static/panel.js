@@ -80,8 +80,8 @@ export class Panel {
     this.basis.textContent = play.values ? basisWords(play.now) : "";
     this.undo.setAttribute("aria-disabled", String(play.cursor === 0));
     this.hint.setAttribute("aria-disabled", String(!play.isPersonsTurn));
-    this.handToggle.hidden = !play.now.actions.some((each) => each.chance.length > 1) && !this.sawChance;
-    if (!this.handToggle.hidden) this.sawChance = true;
+    play.hasChance ||= play.now.actions.some((each) => each.chance.length > 1);
+    this.handToggle.hidden = !play.hasChance;
     this.giveFocus();
   }
 

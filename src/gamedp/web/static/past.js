@@ -29,11 +29,12 @@ export function past(play) {
     const isShown = play.values || play.now?.over;
     const eye = play.eye;
     const shown = isShown ? known : null;
+    const plies = known?.plies ?? [];
     picture.replaceChildren(...chart(shown, {
       eye, many: play.seats.length > 2, range: play.now?.range, cursor: play.cursor,
       who: play.nameOf(eye), go, width: picture.clientWidth,
+      hasChance: play.hasChance || plies.some((ply) => ply.probability < 1),
     }));
-    const plies = known?.plies ?? [];
     note.textContent = plies.length === 0 ? words.historyEmpty
       : known.kind === "none" ? words.historySearch : "";
     list.replaceChildren(...plies.map((ply) => h("li", {}, row(play, ply, isShown, go))));

@@ -28,6 +28,7 @@ export class Play {
     this.cursor = this.line.actions.length;
     this.positions = new Map();
     this.memory = {};
+    this.hasChance = false; // as far as it has been seen
     this.past = null;
     this.now = null; // the position that is shown
     this.asking = null; // an action of which chance is to be entered

@@ -10,8 +10,8 @@ const ICONS = {
   wubbel: { kind: "dice", faces: [5, 2], kept: [], spots: [] },
   kniffel: { kind: "dice", faces: [6, 6, 6], kept: [], spots: [] },
   matches: { kind: "heaps", counts: [7], spots: [] },
-  nim: { kind: "heaps", counts: [2, 4, 5], spots: [] },
-  mancala: { kind: "pits", rows: [[3, 3, 3], [3, 3, 3]], stores: [0, 0], names: [], spots: [] },
+  nim: { kind: "heaps", counts: [3, 5], spots: [] },
+  mancala: { kind: "pits", rows: [[3, 3, 3], [3, 3, 3]], stores: [0, 0], names: ["second player", "first player"], spots: [] },
 };
 
 export const title = (game) => capital(game.name.replaceAll("_", " ").replaceAll("-", " "));

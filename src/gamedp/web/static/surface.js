@@ -54,7 +54,7 @@ function show(data, { x, y, z, name }) {
   const names = { x: named(x), y: named(y), z: named(z) };
   const lead = words.surfaceLead(name, names.z, names.x, names.y);
   const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": `${lead} ${words.surfaceTurn}` });
-  const where = { turn: -0.7, tilt: 0.6, slice: Math.floor(data.ny / 2) };
+  const where = { turn: 4.06, tilt: 0.75, slice: Math.floor(data.ny / 2) };
   const picture = () => paint(canvas, data, where, names);
   let dragged = null;
   canvas.addEventListener("pointerdown", (event) => {
@@ -127,13 +127,21 @@ function paint(canvas, data, where, names) {
   const colour = (name) => style.getPropertyValue(name).trim();
   const [sine, cosine] = [Math.sin(where.turn), Math.cos(where.turn)];
   const [up, flat] = [Math.cos(where.tilt), Math.sin(where.tilt)];
-  const size = Math.min(width * 0.62, height * 0.92);
   const span = Math.max(data.z1 - data.z0, 1);
-  const place = (x, y, z) => {
+  const turned = (x, y, z) => {
     const [u, v] = [x / Math.max(data.nx - 1, 1) - 0.5, y / Math.max(data.ny - 1, 1) - 0.5];
     const [across, deep] = [u * cosine - v * sine, u * sine + v * cosine];
-    const rise = ((z - data.z0) / span - 0.4) * 0.62;
-    return [width / 2 + across * size, height / 2 + (deep * flat - rise * up) * size, deep];
+    return [across, deep * flat - ((z - data.z0) / span) * 0.6 * up, deep];
+  };
+  // As large as it fits, whichever way it is turned.
+  const box = [0, data.nx - 1].flatMap((x) => [0, data.ny - 1].flatMap((y) =>
+    [data.z0, data.z1].map((z) => turned(x, y, z))));
+  const [left, right] = [Math.min(...box.map((p) => p[0])), Math.max(...box.map((p) => p[0]))];
+  const [top, bottom] = [Math.min(...box.map((p) => p[1])), Math.max(...box.map((p) => p[1]))];
+  const size = Math.min((width - 110) / (right - left), (height - 90) / (bottom - top));
+  const place = (x, y, z) => {
+    const [across, down, deep] = turned(x, y, z);
+    return [width / 2 + (across - (left + right) / 2) * size, height / 2 + (down - (top + bottom) / 2) * size, deep];
   };
   axes(pen, data, place, names, colour, sine, cosine);
   const kindOf = (at) => (data.heights[at] === NEVER ? "never" : data.reached[at] ? "reached" : "unreached");
@@ -183,8 +191,10 @@ function axes(pen, data, place, names, colour, sine, cosine) {
   const label = (text, [x, y], away = 16) => {
     const [dx, dy] = [x - middle[0], y - middle[1]];
     const length = Math.hypot(dx, dy) || 1;
-    pen.textAlign = Math.abs(dx) < 20 ? "center" : dx > 0 ? "left" : "right";
-    pen.fillText(text, x + (dx / length) * away, y + (dy / length) * away);
+    const wide = pen.measureText(text).width;
+    const at = x + (dx / length) * away - (Math.abs(dx) < 20 ? wide / 2 : dx > 0 ? 0 : wide);
+    pen.textAlign = "left";
+    pen.fillText(text, Math.max(0, Math.min(pen.canvas.clientWidth - wide, at)), y + (dy / length) * away);
   };
   const ticks = (first, count) => {
     const step = [1, 2, 5, 10, 20, 25, 50, 100, 200, 500].find((each) => count / each <= 5) ?? 1000;

@@ -1,0 +1,173 @@
+// The same answers as the server's, of games whose positions are all in one file: no server needed.
+
+import { Refused } from "./server.js";
+import { words } from "./words.js";
+
+const tables = new Map();
+
+async function read(path, signal) {
+  let response;
+  try {
+    response = await fetch(path, { signal });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refused(words.unreachable, 0);
+  }
+  if (!response.ok) throw new Refused(words.unreachable, response.status);
+  return response.json();
+}
+
+let listed = [];
+
+export async function games() {
+  listed = await read("data/games.json");
+  return listed;
+}
+
+async function tableOf(name, signal) {
+  if (!tables.has(name)) {
+    const game = listed.find((each) => each.name === name);
+    tables.set(name, await read(game.file, signal));
+  }
+  return tables.get(name);
+}
+
+// Numbers from 0 to 1 that the seed and the ply determine (mulberry32).
+function chanceBy(seed, ply) {
+  let state = (seed ^ Math.imul(ply + 1, 0x9e3779b9)) >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+// One of some things that have a probability.
+function drawn(random, things) {
+  let left = random();
+  for (const thing of things) {
+    left -= thing.probability;
+    if (left < 0) return thing;
+  }
+  return things.at(-1);
+}
+
+function begun(table, start) {
+  if (start?.state !== undefined) throw new Refused(words.badAddress, 422);
+  if (table.starts.length === 1) return { place: table.starts[0].position, start: null };
+  const number = start?.drawn
+    ?? table.starts.indexOf(drawn(chanceBy(start?.seed ?? 0, 2 ** 20), table.starts));
+  if (!(number in table.starts)) throw new Refused(words.badAddress, 422);
+  return { place: table.starts[number].position, start: { drawn: number } };
+}
+
+function step(position, action, outcome) {
+  const entry = position.actions.find((each) => each.action === action);
+  const chance = entry?.chance.find((each) => each.outcome === outcome);
+  if (!chance) throw new Refused(words.badAddress, 422);
+  return { entry, chance };
+}
+
+// All that has happened along a line.
+function follow(table, line) {
+  const { place, start } = begun(table, line.start);
+  const steps = [];
+  let position = table.positions[place];
+  let earned = Array(position.players).fill(0);
+  line.actions.forEach((action, ply) => {
+    const { entry, chance } = step(position, action, line.outcomes[ply]);
+    steps.push({ position, entry, chance, earned });
+    earned = earned.map((sum, player) => sum + entry.rewards[player]);
+    position = table.positions[chance.next];
+  });
+  return { position, earned, steps, line: { ...line, start } };
+}
+
+const finite = (payoffs, earned) => payoffs?.map((each, player) => Number(each) + earned[player]) ?? null;
+
+function choose(player, position, random) {
+  const best = position.actions.filter((each) => each.best !== "no");
+  const errs = player.kind === "random" || (player.kind === "mistaken" && random() < player.chance);
+  const from = errs ? position.actions : best;
+  return from[Math.floor(random() * from.length)].action;
+}
+
+export async function position(name, { line, then = null }, signal) {
+  const table = await tableOf(name, signal);
+  const now = follow(table, line);
+  let played = null;
+  let pending = null;
+  if (then) {
+    const random = chanceBy(then.seed ?? 0, line.actions.length);
+    const action = then.player ? choose(then.player, now.position, random) : then.action;
+    const entry = now.position.actions.find((each) => each.action === action);
+    if (!entry) throw new Refused(words.badAddress, 422);
+    if (then.by_hand && entry.chance.length > 1) {
+      pending = { action, name: entry.name, chance: entry.chance };
+    } else {
+      const outcome = then.outcome ?? drawn(random, entry.chance).outcome;
+      const { chance } = step(now.position, action, outcome);
+      played = {
+        mover: now.position.mover, action, name: entry.name, outcome, outcome_name: chance.name,
+        probability: chance.probability, forced: now.position.actions.length === 1,
+      };
+      const longer = {
+        ...now.line, actions: [...line.actions, action], outcomes: [...line.outcomes, outcome],
+      };
+      Object.assign(now, follow(table, longer));
+    }
+  }
+  const payoffs = finite(now.position.payoffs, now.earned);
+  return {
+    ...now.position, game: table.game, line: now.line, played, pending, earned: now.earned, payoffs,
+    range: table.range, basis: table.basis,
+  };
+}
+
+// What every player gets in all, from what stands at a position and what has been earned.
+function valuesOf(position, earned) {
+  if (position.over) return finite(position.payoffs, earned);
+  const values = [];
+  for (const { player, number } of position.each) values[player] = Number(number) + earned[player];
+  return values;
+}
+
+export async function history(name, { line }, signal) {
+  const table = await tableOf(name, signal);
+  const now = follow(table, line);
+  const plies = now.steps.map(({ position: before, entry, chance, earned }, ply) => {
+    const { mover } = before;
+    const chosen = Number(entry.number);
+    const best = before.actions.filter((each) => each.best !== "no");
+    return {
+      ply, mover, action: entry.action, name: entry.name, outcome: chance.outcome,
+      outcome_name: chance.name, probability: chance.probability,
+      forced: before.actions.length === 1, before: Number(before.value.number) + earned[mover],
+      chosen: chosen + earned[mover], after: Number(chance.number) + earned[mover],
+      choice: entry.loss ? -Number(entry.loss) : 0,
+      luck: entry.chance.length > 1 ? Number(chance.number) - chosen : 0,
+      best: best.map((each) => each.action), best_name: best[0].name,
+      mistake: entry.best === "no", values: valuesOf(before, earned),
+    };
+  });
+  const players = Array.from({ length: now.position.players }, (_, player) => {
+    const own = plies.filter((ply) => ply.mover === player);
+    const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
+    return {
+      player, choices: own.filter((ply) => !ply.forced).length,
+      mistakes: own.filter((ply) => ply.mistake).length,
+      cost: -sum(own.map((ply) => ply.choice)) || 0, luck: sum(own.map((ply) => ply.luck)),
+    };
+  });
+  const mistakes = plies.filter((ply) => ply.mistake).sort((one, other) => one.choice - other.choice);
+  return {
+    kind: "table", plies, values: valuesOf(now.position, now.earned), over: now.position.over,
+    payoffs: finite(now.position.payoffs, now.earned), players,
+    mistakes: mistakes.map((ply) => ply.ply),
+  };
+}
+
+export async function surface() {
+  throw new Refused(words.unreachable, 404);
+}

@@ -10,11 +10,13 @@ import re
 import numpy as np
 import pytest
 from browser import chromium, served
+from starlette.staticfiles import StaticFiles
 
 import gamedp
 from gamedp.games.wubbel import SAVE, State
 from gamedp.web.app import make_app
 from gamedp.web.catalogue import from_registry
+from gamedp.web.export import export
 from gamedp.web.tables import Tables
 
 GAMES = {
@@ -51,7 +53,9 @@ def visit(browser, home):
     """Open the page in a fresh context; afterwards, nothing must stand in its console."""
     contexts, said = [], []
 
-    def open_page(hash_="", *, width=900, height=700, motion="reduce", patched="", **options):
+    def open_page(
+        hash_="", *, width=900, height=700, motion="reduce", patched="", site=home, **options
+    ):
         context = browser.new_context(
             viewport={"width": width, "height": height},
             reduced_motion=motion,
@@ -66,9 +70,9 @@ def visit(browser, home):
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on(
-            "request", lambda request: said.extend(() if home in request.url else [request.url])
+            "request", lambda request: said.extend(() if site in request.url else [request.url])
         )
-        page.goto(home + hash_)
+        page.goto(site + hash_)
         page.locator(".action, .offer, .problem").first.wait_for()
         return page
 
@@ -375,21 +379,22 @@ def test_progress_is_shown_and_can_be_stopped(visit, home):
 
 
 def test_the_surface_is_drawn_turned_and_told_as_a_table(visit, listed):
-    game = listed["wubbel"].make(GAMES["wubbel"]).rules.game
+    parameters = {"goal": 12, "faces": 3, "busts": [3]}
+    game = listed["wubbel"].make(parameters).rules.game
     solution = gamedp.solve(game, tolerance=1e-9)
-    page = visit(address("wubbel"))
+    page = visit(address("wubbel", p=parameters))
     page.get_by_text("Where the decision changes").click()
     canvas = page.locator("canvas")
     canvas.wait_for()
     assert axe_complaints(page) == []
-    page.locator("#surface-slice").fill("3")
+    page.locator("#surface-slice").fill("5")
     heads, cells = (
         row.split("\t")[1:] for row in page.locator(".surface-table tr").all_inner_texts()
     )
     least = []
     for own in map(int, heads):
         turns = range(1, game.goal - own)
-        saves = [turn for turn in turns if solution.best_action(State(0, own, 3, turn)) == SAVE]
+        saves = [turn for turn in turns if solution.best_action(State(0, own, 5, turn)) == SAVE]
         least.append(str(min(saves)) if saves else "never")
     assert cells == least
     assert len(set(cells)) > 2
@@ -397,3 +402,36 @@ def test_the_surface_is_drawn_turned_and_told_as_a_table(visit, listed):
     canvas.press("ArrowLeft")
     assert canvas.evaluate("(canvas) => canvas.toDataURL()") != before
     assert focused(page).startswith("CANVAS")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The address of an exported folder, on a server that knows nothing but files."""
+    path = tmp_path_factory.mktemp("page")
+    listed = [from_registry(name, parameters) for name, parameters in GAMES.items()]
+    tables = Tables()
+    for each in listed:
+        tables.prepare(each.make({}), None)
+    export(listed, tables, path)
+    tables.close()
+    with served(StaticFiles(directory=path, html=True)) as address:
+        yield address
+
+
+@pytest.mark.parametrize("name", ["matches", "wubbel"])
+def test_the_page_needs_no_server(visit, folder, name):
+    line = {"matches": {"a": [1, 2, 1, 1, 1, 2, 1]}, "wubbel": {"a": [0, 0, 1], "o": [2, 3, 0]}}
+    rest = {**line[name], "seats": ["person", "person"], "seed": 1}
+    code = address(name, **rest).partition("/")[2]
+    told = json.loads(base64.urlsafe_b64decode(code + "==="))
+    del told["p"]  # of a folder, the rules of a game are fixed
+    without = base64.urlsafe_b64encode(json.dumps(told).encode()).decode().rstrip("=")
+    offline = seen(visit(f"#{name}/{without}", site=folder))
+    online = seen(visit(address(name, **rest)))
+    assert offline[1:] == online[1:]
+    page = visit(f"#{name}", site=folder)
+    for _ in range(40):
+        if open_actions(page).first.get_attribute("class") == "action again":
+            break
+        open_actions(page).first.press("Enter")
+    assert "The game is over." in page.locator(".status").inner_text()

@@ -143,8 +143,8 @@ export async function history(name, { line }, signal) {
     return {
       ply, mover, action: entry.action, name: entry.name, outcome: chance.outcome,
       outcome_name: chance.name, probability: chance.probability,
-      forced: before.actions.length === 1, before: Number(before.value.number) + earned[mover],
-      chosen: chosen + earned[mover], after: Number(chance.number) + earned[mover],
+      forced: before.actions.length === 1, before: Number(before.value.number),
+      chosen, after: Number(chance.number),
       choice: entry.loss ? -Number(entry.loss) : 0,
       luck: entry.chance.length > 1 ? Number(chance.number) - chosen : 0,
       best: best.map((each) => each.action), best_name: best[0].name,

@@ -10,6 +10,7 @@ from web_client import Client, listed_game
 import gamedp
 from gamedp.games.matches import Matches
 from gamedp.web.catalogue import Listed
+from gamedp.web.files import page_files
 from gamedp.web.tables import Limits, Tables
 
 GAMES = {
@@ -387,3 +388,25 @@ def test_three_players_have_a_value_each(states):
         assert min(each["loss"] for each in answer["actions"]) == 0
         assert all(each["best"] != "no" for each in answer["actions"] if each["loss"] == 0)
         assert client.asked("three", "history", line=line).status_code == 200
+
+
+def test_the_files_of_the_page_travel_packed(client):
+    plain = client.get("/", headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    packed = client.get("/", headers={"accept-encoding": "gzip"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.content == plain.content == client.get("/index.html").content
+    assert b'data-mode="server"' in plain.content
+    again = client.get("/", headers={"if-none-match": plain.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    sizes = [len(file.packed) for file in page_files().values()]
+    assert sum(sizes) < 60_000
+
+
+def test_only_files_of_the_page_are_served(client):
+    for path, file in page_files().items():
+        answer = client.get(f"/{path}")
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == file.kind
+        assert answer.content == file.content
+    assert client.get("/static/__init__.py").status_code == 404

@@ -217,6 +217,11 @@ class _Server:
         headers = {"etag": found.tag, "cache-control": "no-cache", "content-type": found.kind}
         if request.headers.get("if-none-match") == found.tag:
             return Response(b"", 304, headers)
+        headers["vary"] = "accept-encoding"
+        if "gzip" in request.headers.get("accept-encoding", "") and len(found.packed) < len(
+            found.content
+        ):
+            return Response(found.packed, 200, {**headers, "content-encoding": "gzip"})
         return Response(found.content, 200, headers)
 
     async def list_games(self, _request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import importlib.resources
 from typing import TYPE_CHECKING
@@ -29,9 +30,10 @@ TYPES = {
 
 @attrs.frozen
 class PageFile:
-    """A file of the page."""
+    """A file of the page: as it is, and packed by gzip; its type, and a tag of its content."""
 
     content: bytes
+    packed: bytes
     kind: str
     tag: str
 
@@ -56,4 +58,6 @@ def _collect(folder: Traversable, path: str, found: dict[str, PageFile]) -> None
         elif ending in TYPES:
             content = each.read_bytes()
             tag = hashlib.sha256(content).hexdigest()[:20]
-            found[path + each.name] = PageFile(content, TYPES[ending], f'"{tag}"')
+            found[path + each.name] = PageFile(
+                content, gzip.compress(content, mtime=0), TYPES[ending], f'"{tag}"'
+            )

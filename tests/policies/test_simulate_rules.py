@@ -18,7 +18,7 @@ from gamedp.errors import (
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Hold, Wubbel
-from gamedp.policies import simulate_pairs
+from gamedp.policies import simulate_pairs, walk_kernels
 from gamedp.policies.sequential import Stopping
 from gamedp.policies.tally import BLOCK, Tally
 
@@ -362,6 +362,18 @@ def test_pairs_share_their_dice(by_rules):
     assert math.isclose(sum(both.means), 1.0)
     threaded = simulate_pairs(SMALL, pair, **options | {"threads": 2})
     assert (threaded.means, threaded.deviation) == (both.means, both.deviation)
+
+
+def test_the_compiled_loop_plays_the_pairs_of_the_plain_one(monkeypatch):
+    model = gamedp.compile(SMALL, compile="never")
+    pair = [Hold(4), gamedp.Policy.uniform(model)]
+    compiled = simulate_pairs(model, pair, pairs=200, seed=11)
+    monkeypatch.setattr(walk_kernels, "walk_in_seats_jit", walk_kernels.walk_in_seats)
+    monkeypatch.setattr(walk_kernels, "mixed_jit", walk_kernels.mixed)
+    plain = simulate_pairs(model, pair, pairs=200, seed=11)
+    assert (plain.means, plain.deviation) == (compiled.means, compiled.deviation)
+    for one, other in zip(plain.seatings, compiled.seatings, strict=True):
+        assert facts(one) == facts(other)
 
 
 def test_pairs_are_compared_with_less_luck():

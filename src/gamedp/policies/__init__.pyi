@@ -5,6 +5,7 @@ from .cross_table import (
 )
 from .evaluate import evaluate as evaluate
 from .evaluation import Evaluation as Evaluation
+from .pairs import simulate_pairs as simulate_pairs
 from .plies import most_unfinished as most_unfinished
 from .policy import Policy as Policy
 from .response import (
@@ -14,10 +15,7 @@ from .response import (
     exploitability as exploitability,
 )
 from .sequential import SequentialInterval as SequentialInterval
-from .simulate import (
-    simulate as simulate,
-    simulate_pairs as simulate_pairs,
-)
+from .simulate import simulate as simulate
 from .simulation import (
     PairedSimulation as PairedSimulation,
     Simulation as Simulation,

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gamedp.compiler.build import compile_game
+from gamedp.errors import InvalidParameterError, shown
 from gamedp.model.model import Model
-from gamedp.policies.policy import AnyPolicy, model_of
+from gamedp.policies.policy import AnyPolicy, model_of, refuse_other_game, rule_of
+from gamedp.policies.random_player import RandomPlayer
+from gamedp.rules.game import Rules
 from gamedp.runtime.options import Tier
 
-__all__ = ["listed", "model_for"]
+__all__ = ["checked_whole", "listed", "model_for", "rules_for", "seeded"]
 
 
 def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
@@ -29,3 +35,43 @@ def listed(policies: Any) -> list[Any]:
     if isinstance(policies, Sequence) and not isinstance(policies, str):
         return list(policies)
     return [policies]
+
+
+def seeded(seed: int | None) -> tuple[int, np.uint64]:
+    """Return a seed, a new one for None, and what games are drawn from it."""
+    seed = secrets.randbits(32) if seed is None else checked_whole("seed", seed, 0)
+    return seed, np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+
+
+def checked_whole(name: str, number: Any, least: int) -> int:
+    """Return an integer; raise InvalidParameterError for other things, and if it is too small."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < least:
+        message = f"{name} is {shown(number)}; it must be an integer, {least} or more."
+        raise InvalidParameterError(message)
+    return number
+
+
+def rules_for(given: Any, policies: list[Any]) -> Rules:
+    """Return the rules that policies are to play by; raise for what cannot do so."""
+    rules = given.rules if isinstance(given, Model) else Rules(given)
+    if rules is None:
+        message = "this model has no game, whose rules could be followed; leave by_rules out."
+        raise InvalidParameterError(message)
+    if len(policies) != rules.num_players:
+        message = (
+            f"{len(policies)} policies are given for a game of {rules.num_players} players; each "
+            "player needs one."
+        )
+        raise InvalidParameterError(message)
+    for policy in policies:
+        if model_of(policy) is not None:
+            message = (
+                f"{shown(policy)} is a table of positions; leave by_rules out, or give a function "
+                "of a state."
+            )
+            raise InvalidParameterError(message)
+        if isinstance(policy, RandomPlayer):
+            refuse_other_game(policy, rules)
+        else:
+            rule_of(policy)
+    return rules

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_components"]
 
+EDGE = "#666666"
+
 MOST_NODES = 60
 """Components that are drawn one by one."""
 
@@ -36,14 +38,15 @@ class _Kind:
     name: str
     colour: str
     box: str
+    line: Any
     hatch: str = ""
 
 
 KINDS = (
-    _Kind("game over", "#E6E6E6", "square"),
-    _Kind("once at most", "#BBDDF2", "round"),
-    _Kind("again, but not for ever", "#FBE0A6", "round4", "..."),
-    _Kind("play may stay (end component)", "#F6C9AD", "sawtooth", "///"),
+    _Kind("game over", "#E6E6E6", "square", ":"),
+    _Kind("once at most", "#BBDDF2", "round", "-"),
+    _Kind("again, but not for ever", "#FBE0A6", "round4", "--", "..."),
+    _Kind("play may stay (end component)", "#F6C9AD", "sawtooth", "-.", "///"),
 )
 """How often play can come to the states of a component."""
 
@@ -102,13 +105,19 @@ def _kinds(model: Model) -> Integers:
     return kinds
 
 
-def _legend(ax: Axes, kinds: Integers, **where: Any) -> None:
-    """Say what the colours mean, of those that are there."""
+def _legend(ax: Axes, kinds: Integers, *, hatched: bool, **where: Any) -> None:
+    """Say what the colours, and edges or hatches, mean, of those that are there."""
     from matplotlib.patches import Patch
 
     found = [KINDS[number] for number in np.unique(kinds).tolist()]
     handles = [
-        Patch(facecolor=kind.colour, edgecolor="#666666", hatch=kind.hatch, label=kind.name)
+        Patch(
+            facecolor=kind.colour,
+            edgecolor=EDGE,
+            hatch=kind.hatch if hatched else "",
+            linestyle="-" if hatched else kind.line,
+            label=kind.name,
+        )
         for kind in found
     ]
     ax.legend(handles=handles, frameon=False, fontsize="small", **where)
@@ -131,7 +140,7 @@ def _draw_levels(model: Model, kinds: Integers, ax: Axes | None) -> Axes:
                 baseline=below,
                 fill=True,
                 facecolor=kind.colour,
-                edgecolor="#666666",
+                edgecolor=EDGE,
                 hatch=kind.hatch,
                 linewidth=0.3,
             )
@@ -140,7 +149,15 @@ def _draw_levels(model: Model, kinds: Integers, ax: Axes | None) -> Axes:
     ax.set(xlim=(edges[-1], edges[0]), ylim=(0, None))
     ax.yaxis.set_major_formatter("{x:,.0f}")
     whole_ticks(ax.xaxis)
-    _legend(ax, kinds, loc="upper left", bbox_to_anchor=(0, -0.15), ncols=2, borderaxespad=0)
+    _legend(
+        ax,
+        kinds,
+        hatched=True,
+        loc="upper left",
+        bbox_to_anchor=(0, -0.15),
+        ncols=2,
+        borderaxespad=0,
+    )
     ax.set_title(_title(model))
     return ax
 
@@ -167,7 +184,7 @@ def _draw_nodes(model: Model, kinds: Integers, ax: Axes | None) -> Axes:
     boxes = []
     for number, text in enumerate(texts):
         kind = KINDS[kinds[number]]
-        box = {"boxstyle": f"{kind.box},pad=0.5", "facecolor": kind.colour, "edgecolor": "#666666"}
+        box = {"boxstyle": f"{kind.box},pad=0.5", "facecolor": kind.colour, "edgecolor": EDGE}
         boxes.append(
             ax.text(
                 across[number],
@@ -178,7 +195,7 @@ def _draw_nodes(model: Model, kinds: Integers, ax: Axes | None) -> Axes:
                 va="center",
                 size="small",
                 zorder=3,
-                bbox=box | {"linestyle": "--" if kind.hatch else "-", "linewidth": 1.2},
+                bbox=box | {"linestyle": kind.line, "linewidth": 1.2},
             )
         )
     ax.set(xlim=(-widest / 2, widest / 2), ylim=(-0.6, levels.max() + 0.6))
@@ -197,7 +214,7 @@ def _draw_nodes(model: Model, kinds: Integers, ax: Axes | None) -> Axes:
                 "connectionstyle": "arc3,rad=0.25" if far else "arc3",
             },
         )
-    _legend(ax, kinds, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2)
+    _legend(ax, kinds, hatched=False, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2)
     ax.set_title(_title(model))
     return ax
 

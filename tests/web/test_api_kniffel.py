@@ -3,6 +3,7 @@
 import asyncio
 import re
 
+import numba
 import pytest
 from web_client import Client
 
@@ -10,6 +11,10 @@ from gamedp.games.kniffel import Adviser, Kniffel, Situation
 from gamedp.games.kniffel.adviser import MOST_KNOWN
 from gamedp.games.kniffel.page import page
 from gamedp.web.jobs import Jobs
+
+pytestmark = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="the whole table takes minutes uncompiled"
+)
 
 CARD = "-,8,-,16,15,-,15,9,25,30,40,-,-"
 QUERY = {"card": CARD, "throw": "3", "dice": "13345", "lang": "en"}

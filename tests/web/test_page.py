@@ -330,6 +330,16 @@ def test_values_can_be_hidden_and_hints_asked_for(visit):
     assert page.locator(".status").inner_text() == "Best: Take 3."
 
 
+def test_three_may_play_where_a_parameter_says_so(visit):
+    page = visit(address("mancala", p={"players": 3, "pits": 2, "stones": 1}))
+    open_actions(page).first.press("Enter")
+    page.locator(".ply").nth(2).wait_for()
+    open_actions(page)
+    assert page.locator(".side-name").all_inner_texts() == ["You", "Player 2", "Player 3"]
+    assert page.locator(".seat select").count() == 3
+    assert UNKNOWN not in page.locator(".side-value").all_inner_texts()
+
+
 def test_a_click_on_the_board_plays(visit):
     page = visit(address("nim", seats=["person", "person"]))
     open_actions(page)

@@ -21,7 +21,7 @@ export class Play {
     this.line = given?.line ?? { start: null, actions: [], outcomes: [] };
     this.broken = !given;
     const seats = Array.isArray(rest.seats) && rest.seats.every(isSeat) ? rest.seats : [];
-    this.seats = Array.from({ length: game.players }, (_, n) => seats[n] ?? (n ? "solution" : "person"));
+    this.seats = seated(seats, seats.length || game.players);
     this.seed = Number.isSafeInteger(rest.seed) && rest.seed >= 0 ? rest.seed : newSeed();
     this.byHand = rest.hand === true;
     this.values = rest.values !== false;
@@ -169,6 +169,12 @@ export class Play {
       // Who comes by a link sees a board as wide as who has played from the start.
       this.memory.counts = (await this.positionAt(0))?.view?.counts;
       if (turn !== this.turn) return;
+    }
+    if (answer.players !== this.seats.length) {
+      // How many play may be a parameter of the game.
+      this.seats = seated(this.seats, answer.players);
+      this.panel.build();
+      this.panel.heading.focus();
     }
     this.now = answer;
     this.keepAddress();
@@ -358,6 +364,10 @@ export class Play {
     return draw(this.now.view, this.now.text, this.memory);
   }
 }
+
+// A person, and computers where nothing is said.
+const seated = (seats, count) =>
+  Array.from({ length: count }, (_, n) => seats[n] ?? (n ? "solution" : "person"));
 
 function newSeed() {
   return crypto.getRandomValues(new Uint32Array(1))[0];

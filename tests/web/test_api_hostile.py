@@ -2,7 +2,6 @@
 
 import json
 import random
-import resource
 
 import pytest
 from hostile_requests import HISTORY, HOSTILE, POSITION
@@ -135,6 +134,7 @@ def test_no_bytes_bring_the_server_down(client, body):
 @pytest.mark.deep
 def test_ten_thousand_mixed_requests(caplog):
     """Good ones are right, none is a fault, and memory does not grow."""
+    resource = pytest.importorskip("resource")
     rng = random.Random(1)  # noqa: S311 - a choice of requests
     with Client(tables=Tables(Limits(tables=8, searches=16))) as client:
         good = {

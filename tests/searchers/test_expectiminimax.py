@@ -299,9 +299,10 @@ def test_time_is_a_limit():
     assert result.status is gamedp.Status.TIME_LIMIT
 
 
-def test_progress_is_told():
+def test_progress_is_told(monkeypatch):
+    monkeypatch.setattr("gamedp.runtime.progress.INTERVAL", 0.0)
     seen = []
-    gamedp.searchers.Expectiminimax(depth=6, pruning="none").search(
+    gamedp.searchers.Expectiminimax(depth=4, pruning="none").search(
         Race(), compile="never", progress=seen.append
     )
     assert seen

@@ -40,7 +40,7 @@ EXPECTED = {
     "discounted": (max(1, SOLVERS), SOLVERS, SOLVERS),
     "sweep": (6, 4, 2),
     "methods": (60, 60, 60),
-    "start": (4, 1, 1),
+    "start": (5, 2, 2),
     "memory": (4, 0, 0),
     "graph": (2, 2, 2),
     "referee": (3, 1, 1),

@@ -175,3 +175,16 @@ def test_many_matches_have_a_bounded_view():
     view = Nim(heaps=(10**6, 2)).view(Nim(heaps=(10**6, 2)).initial_state())
     assert view.spots == {}
     assert len(str(view)) < 300
+
+
+def test_the_terminal_draws_what_the_words_do_not_show():
+    from gamedp.cli.play import _picture
+
+    start = Nim(heaps=(1, 2)).initial_state()
+    assert _picture(Rules(Nim(heaps=(1, 2))), start) == (
+        "first player to move: heaps of 1, 2\n1  |    1\n2  | |  2"
+    )
+    mancala = Mancala(pits=2, stones=1)  # its words are a drawing
+    assert _picture(Rules(mancala), mancala.initial_state()) == mancala.render(
+        mancala.initial_state()
+    )

@@ -18,9 +18,9 @@ from gamedp.errors import (
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Hold, Wubbel
-from gamedp.policies import simulate_pairs, walk_kernels
+from gamedp.policies import simulate_pairs, tally, walk_kernels
 from gamedp.policies.sequential import Stopping
-from gamedp.policies.tally import BLOCK, Tally
+from gamedp.policies.tally import Tally
 
 SMALL = Wubbel(goal=10)
 
@@ -107,8 +107,9 @@ def test_what_a_policy_reads_may_change(monkeypatch):
     assert found[0] != found[1]
 
 
-def test_games_by_rules_do_not_depend_on_the_number_of_threads():
-    pair, games = [Hold(4), Hold(6)], BLOCK + 9 if numba.config.DISABLE_JIT else 5 * BLOCK + 1
+def test_games_by_rules_do_not_depend_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr(tally, "BLOCK", 64)
+    pair, games = [Hold(4), Hold(6)], 5 * 64 + 1
     one, three = (
         gamedp.simulate(SMALL, pair, games=games, seed=3, threads=threads, by_rules=True)
         for threads in (1, 3)
@@ -338,8 +339,8 @@ def test_intervals_of_all_looks_contain_the_mean_as_often_as_promised(payoffs):
             wins += int(rng.binomial(look - games, chance))
             games = look
             counts = ({0.0: games - wins, 1.0: wins},)
-            tally = Tally(games, 0, 0, counts, ((float(wins), float(wins)),))
-            found = stopping.interval(tally, number)
+            so_far = Tally(games, 0, 0, counts, ((float(wins), float(wins)),))
+            found = stopping.interval(so_far, number)
             hit = hit and found.low <= chance <= found.high
         missed += not hit
     assert missed <= 0.1 * runs + 3 * math.sqrt(0.09 * runs)

@@ -83,6 +83,23 @@ table.differs(
 table.known("    SAVE minus ROLL at 17", 5.2650636780005033e-05, margins[17], 1e-12)
 table.known("    SAVE minus ROLL at 20", -0.0009131456202666755, margins[20], 1e-12)
 table.known("    SAVE minus ROLL at 45", -0.0067221506604009384, margins[45], 1e-12)
+others = {
+    15: -0.001983170605626694,
+    16: 0.0012702235002626794,
+    18: -0.002363175851028465,
+    19: -0.0030095275919990727,
+    21: 0.0011207640437072564,
+    22: 0.0032432945362695365,
+    44: 0.020454013365269086,
+    46: -0.03128683896849305,
+    47: -0.053153531806899856,
+    48: -0.0724275089279357,
+    49: -0.08930276472919263,
+}
+off = max(abs(margins[turn] - known) for turn, known in others.items())
+table.known(f"    and at {len(others)} others, off by", 0.0, off, 1e-12)
+known = "R" * 15 + "SS" + "RRR" + "S" * 24 + "RRRRR"
+table.known("    decisions other than known", 0, sum(map(str.__ne__, known, letters[1:])))
 
 
 # All decisions, as an array over own points, the opponent's and those of the turn.

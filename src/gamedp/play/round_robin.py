@@ -83,7 +83,10 @@ class RoundRobin:
         return points
 
     def ratings(self) -> Ratings:
-        """Return how strong the players are, with standard errors."""
+        """Return how strong the players are, with standard errors.
+
+        Results that were computed count as so many games, in the errors as well.
+        """
         number = {name: place for place, name in enumerate(self.names)}
         results = []
         for pairing in self.pairings:

@@ -1,5 +1,6 @@
 """Views: what they refuse, what they draw, and what games show."""
 
+import itertools
 import json
 import pickle
 
@@ -73,7 +74,7 @@ def test_a_view_is_a_value_that_json_can_hold(view):
         (lambda: Text("a" * 30_000), "text has 30,000 letters; the most is 20,000"),
         (lambda: Text("a", spots={0: ()}), "no such part"),
     ],
-    ids=str,
+    ids=itertools.count(),
 )
 def test_what_makes_no_picture_is_refused(make, words):
     with pytest.raises(gamedp.errors.InvalidParameterError) as caught:

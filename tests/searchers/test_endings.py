@@ -302,7 +302,7 @@ class TestWrongRules:
     def test_chance_is_found_by_verify(self):
         tables = EndgameTables.build(Shedding(), 2, compile="never")
         with pytest.raises(gamedp.UnsupportedProblemError, match="EndgameTables is for games wi"):
-            attrs.evolve(tables, game=games.Dicing()).verify()
+            attrs.evolve(tables, game=games.Wrong(fault=games.DICING)).verify()
 
     def test_one_wrong_value_is_found_by_verify(self):
         game = Mancala(pits=2, stones=2)

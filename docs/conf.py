@@ -16,6 +16,7 @@ import gamedp
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from playable import write_games
 from registered import with_solvers
 
 project = "gamedp"
@@ -90,8 +91,15 @@ def list_solvers(_app: Sphinx, _page: str, source: list[str]) -> None:
     source[0] = with_solvers(source[0])
 
 
+def add_games(app: Sphinx, error: Exception | None) -> None:
+    """Put the games that readers play beside the pages that embed them."""
+    if error is None and app.builder.format == "html":
+        write_games(Path(app.outdir) / "play")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register what this file adds to Sphinx."""
     app.connect("missing-reference", find_public_name)
     app.connect("source-read", list_solvers)
+    app.connect("build-finished", add_games)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

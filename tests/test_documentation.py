@@ -65,6 +65,14 @@ def test_an_index_names_every_page(folder):
     assert sorted(listed.split()) == sorted(pages)
 
 
+def test_pages_embed_the_games_that_the_site_holds(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    playable = importlib.import_module("playable")
+    pages = [path.read_text(encoding="utf-8") for path in DOCS.glob("*/*.md")]
+    frames = [name for page in pages for name in re.findall(r'"\.\./play/index.html#(\w+)"', page)]
+    assert sorted(frames) == sorted(playable.GAMES)
+
+
 def test_the_picture_of_the_packages_is_the_import_contract():
     """Line by line, from the top; and each package has a row in the table below."""
     with (ROOT / "pyproject.toml").open("rb") as file:

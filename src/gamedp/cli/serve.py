@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -177,9 +178,13 @@ def _one(name: str, rules: str | None, settings: list[str] | None) -> Listed:
 
 
 def _short(name: str) -> str:
-    """Return the name of a class as part of an address."""
-    plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)
-    return plain.lower()
+    """Return the name of a class as part of an address, a hyphen between its words.
+
+    >>> _short("NoughtsAndCrosses"), _short("TicTacToe3D"), _short("HTTPGame")
+    ('noughts-and-crosses', 'tic-tac-toe3d', 'http-game')
+    """
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])", "-", name)
+    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in words).lower()
 
 
 def _bytes(text: str) -> float:

@@ -139,7 +139,11 @@ function piece(symbol) {
   if (!symbol) return s("circle", { class: "nothing", cx: 30, cy: 30, r: 4 });
   if (/^[xX×]$/.test(symbol)) return s("path", { class: "piece line", d: "M18 18 42 42 M42 18 18 42" });
   if (/^[oO]$/.test(symbol)) return s("circle", { class: "piece line", cx: 30, cy: 30, r: 14 });
-  if (symbol === "●" || symbol === "○") return s("circle", { class: "piece disc", cx: 30, cy: 30, r: 20 });
+  if (symbol === "●") return s("circle", { class: "piece disc", cx: 30, cy: 30, r: 20 });
+  if (symbol === "○") {
+    return s("g", { class: "piece" },
+      s("circle", { class: "disc other", cx: 30, cy: 30, r: 20 }), s("circle", { class: "dent", cx: 30, cy: 30, r: 11 }));
+  }
   const text = s("text", { class: "piece letter", x: 30, y: 40 });
   text.textContent = symbol;
   return text;

@@ -87,10 +87,9 @@ function follow(table, line) {
 const finite = (payoffs, earned) => payoffs?.map((each, player) => Number(each) + earned[player]) ?? null;
 
 function choose(player, position, random) {
-  const best = position.actions.filter((each) => each.best !== "no");
   const errs = player.kind === "random" || (player.kind === "mistaken" && random() < player.chance);
-  const from = errs ? position.actions : best;
-  return from[Math.floor(random() * from.length)].action;
+  const from = errs ? position.actions.map((each) => each.action) : position.chosen;
+  return from[Math.floor(random() * from.length)];
 }
 
 export async function position(name, { line, then = null }, signal) {
@@ -148,7 +147,7 @@ export async function history(name, { line }, signal) {
       choice: entry.loss ? -Number(entry.loss) : 0,
       luck: entry.chance.length > 1 ? Number(chance.number) - chosen : 0,
       best: best.map((each) => each.action), best_name: best[0].name,
-      mistake: entry.best === "no", values: valuesOf(before, earned),
+      mistake: entry.best === "no" && Number(entry.loss) > 0, values: valuesOf(before, earned),
     };
   });
   const players = Array.from({ length: now.position.players }, (_, player) => {

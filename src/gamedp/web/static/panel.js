@@ -1,9 +1,8 @@
 // What is seen of a game under way. Built once; each change then fills in its parts, and elements
 // that have the focus stay where they are.
 
-import { h, unseen } from "./dom.js";
 import { die } from "./boards.js";
-import { s } from "./dom.js";
+import { h, s, unseen } from "./dom.js";
 import { past } from "./past.js";
 import { seats, standing } from "./seats.js";
 import { title } from "./start.js";
@@ -21,7 +20,7 @@ export class Panel {
   // Once for each language.
   build() {
     const { play } = this;
-    const settings = Object.entries(play.parameters)
+    const settings = Object.entries({ ...play.game.given, ...play.parameters })
       .map(([name, value]) => `${named(name)}: ${Array.isArray(value) ? value.join(", ") : value}`);
     const button = (text, onclick, cls = "tool") => h("button", { type: "button", class: cls, onclick }, text);
     const toggle = (text, checked, onchange, help) =>
@@ -330,7 +329,7 @@ function worth(entry, range, wholes) {
     : entry.loss ? words.worse(fixed(entry.loss)) : "";
   const isWide = isKnown && !wholes && Number(entry.upper) - Number(entry.lower) > 1e-4;
   const bounds = isWide ? `${fixed(entry.lower)} … ${fixed(entry.upper)}` : "";
-  const loss = isKnown && entry.best === "no" && entry.loss ? `−${wholes ? number(entry.loss) : fixed(entry.loss)}` : "";
+  const loss = isKnown && entry.best === "no" && entry.loss ? `▼ ${wholes ? number(entry.loss) : fixed(entry.loss)}` : "";
   return [
     h("span", { class: "star", "aria-hidden": "true" }, star), bar,
     h("span", { class: "number", "data-number": isKnown ? entry.number : null }, text),

@@ -65,7 +65,9 @@ def opened(browser: Browser, home: str, hash_: str, theme: Any, size: Any) -> It
 
 def keep(picture: bytes, name: str, theme: str) -> None:
     """Write a picture in 256 colours: a third of the bytes, and nobody sees the difference."""
-    small = Image.open(io.BytesIO(picture)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    small = (
+        Image.open(io.BytesIO(picture)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    )
     small.save(FOLDER / f"page-{name}-{theme}.png", optimize=True)
 
 

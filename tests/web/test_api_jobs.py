@@ -185,6 +185,50 @@ def test_what_the_server_was_started_for_is_kept():
         assert client.tables.solves.started == 3
 
 
+def test_strangers_have_rules_compiled_for_a_few_shapes_only(monkeypatch):
+    tiers = []
+
+    def solve(game, **options):
+        tiers.append(options["compile"])
+        return gamedp.solve(game, **{**options, "compile": "never"})
+
+    monkeypatch.setattr(tables, "solve", solve)
+    with Client(tables=Tables(Limits(shapes=1))) as client:
+        for heaps in ([1, 2], [2, 3], [1, 2, 1], [1, 1, 1, 1]):
+            client.position("nim", parameters={"heaps": heaps})
+        client.position("nim", parameters={"misere": False})
+        client.position("nim")
+        client.position("nim", parameters={"heaps": [2, 2, 2]})
+    assert tiers == ["auto", "auto", "never", "never", "never", "auto", "auto"]
+
+
+def test_a_search_of_further_shapes_is_not_compiled_either(monkeypatch):
+    tiers = []
+
+    def search(*given, **options):
+        tiers.append(options["compile"])
+        return gamedp.search(*given, **{**options, "compile": "never"})
+
+    monkeypatch.setattr(tables, "search", search)
+    with Client(tables=Tables(Limits(states=3, shapes=1))) as client:
+        for heaps in ([2, 2], [2, 1], [1, 2, 2]):
+            client.position("nim", parameters={"heaps": heaps}, look={"depth": 2})
+    assert tiers == ["auto", "auto", "never"]
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
+def test_work_that_ends_its_thread_is_an_answer(monkeypatch, caplog, error):
+    def end(*_, **__):
+        raise error
+
+    monkeypatch.setattr(tables, "solve", end)
+    with Client() as client:
+        answer = client.asked("matches")
+    assert answer.status_code == 422
+    assert "end the work without a result" in answer.json()["error"]
+    assert "work ends without a result" in caplog.text
+
+
 def test_a_start_that_is_too_large_is_refused():
     class Wide:
         def initial_state(self):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from web_client import Client
 
 from gamedp.cli import main
+from gamedp.cli.serve import _short as short_name
 from gamedp.games.matches import Matches
 from gamedp.runtime import registry
 from gamedp.web import export, serve
@@ -71,6 +73,8 @@ def test_a_folder_holds_what_the_server_answers(tmp_path, run):
                 each["action"]: [chance.pop("next") for chance in each["chance"]]
                 for each in position["actions"]
             }
+            best = [each["action"] for each in answer["actions"] if each["best"] != "no"]
+            assert position.pop("chosen") == best
             assert position == {name: answer[name] for name in position}
             left = {"game", "line", "played", "pending", "earned", "range", "basis"}
             assert answer.keys() - position.keys() == left
@@ -194,6 +198,68 @@ def test_a_page_that_a_game_brings_along_is_served(run, register, monkeypatch):
         served.clear()
         assert run("serve", *arguments)[0] == 0
         assert [page.name for page in served["pages"]] == ["kniffel"]
+
+
+class Bare:
+    """A registered game that cannot be made from its defaults."""
+
+    def __init__(self, size):
+        self.size = size
+
+
+class Wide:
+    """Chance has more outcomes than a page can show."""
+
+    def initial_state(self):
+        return 0
+
+    def is_terminal(self, state):
+        return state == 1
+
+    def actions(self, state):
+        return (0,)
+
+    def outcomes(self, state, action):
+        return [(1 / 5_000, 1)] * 5_000
+
+    def payoff(self, state, player):
+        return 1.0
+
+
+def test_what_cannot_be_served_is_left_out_of_all_and_an_error_by_name(run, register, monkeypatch):
+    names = [f"{__name__}:Bare", f"{__name__}:Wide", "no.such.package:Game"]
+    register("gamedp.games", *names)
+    monkeypatch.setattr("gamedp.cli.serve.registered", registry.registered)
+    served = {}
+    monkeypatch.setattr(serve, "serve", lambda games, tables, **more: served.update(games))
+    code, _, err = run("serve")
+    assert code == 0
+    assert list(served) == ["mancala", "matches", "nim", "wubbel"]
+    for name, why in zip(names, ("needs size", "4,000 outcomes", "cannot be loaded"), strict=True):
+        assert re.search(f"warning: {name} is left out: .*{why}", err)
+        code, _, err_of_one = run("serve", f"--games={name}")
+        assert code != 0
+        assert why in err_of_one
+
+
+def test_a_game_that_is_too_wide_is_an_error_of_the_command(run):
+    code, out, err = run("serve", f"{__file__}:Wide", "--quiet")
+    assert (code, out) == (1, "")
+    assert "more than 4,000 outcomes" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("NoughtsAndCrosses", "noughts-and-crosses"),
+        ("TicTacToe3D", "tic-tac-toe3d"),
+        ("HTTPGame", "http-game"),
+        ("Über_Spiel", "-ber-spiel"),
+        ("nim", "nim"),
+    ],
+)
+def test_the_name_of_a_class_becomes_words(name, address):
+    assert short_name(name) == address
 
 
 def test_the_pages_are_registered():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +13,14 @@ from gamedp.cli.levels import checked_solution
 from gamedp.cli.options import Flag, GameSettings, SavedGame
 from gamedp.cli.texts import assignments
 from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import GamedpError, InvalidParameterError, UnsupportedProblemError
 from gamedp.rules.staged import is_staged
-from gamedp.runtime.registry import GAMES, PAGES, find, load, registered
+from gamedp.runtime.registry import GAMES, PAGES, load, registered
 from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gamedp.web.catalogue import Listed
     from gamedp.web.plugin import Page
     from gamedp.web.tables import Tables
@@ -89,10 +93,10 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         message = f"{game} is served alone; leave --games out, or name it there."
         raise InvalidParameterError(message)
     else:
-        listed, pages = [_one(game, rules, settings)], []
         endless = float("inf")
         limits = Limits(states=endless, seconds=endless, bytes=tables.limits.bytes)
-        with watch(quiet=quiet) as progress:
+        with watch(quiet=quiet) as progress, _refusals_told():
+            listed, pages = [_one(game, rules, settings)], []
             made = listed[0].make({})
             basis = tables.prepare(made, progress, limits if solve else None)
         if basis.solution is None:
@@ -117,6 +121,17 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
     )
 
 
+@contextlib.contextmanager
+def _refusals_told() -> Iterator[None]:
+    """Raise what a browser would be told as an error of the command."""
+    from gamedp.web.refusals import Refused  # noqa: PLC0415 - not needed for --help
+
+    try:
+        yield
+    except Refused as refused:
+        raise UnsupportedProblemError(refused.message) from None
+
+
 def _export(listed: list[Listed], tables: Tables, folder: Path, *, quiet: bool) -> None:
     """Write the folder for games, which are solved unless they are."""
     from gamedp.web.export import export  # noqa: PLC0415 - not needed for --help
@@ -124,7 +139,7 @@ def _export(listed: list[Listed], tables: Tables, folder: Path, *, quiet: bool) 
     for each in listed:
         made = each.make({})
         if tables.known(made) is None:
-            with watch(quiet=quiet) as progress:
+            with watch(quiet=quiet) as progress, _refusals_told():
                 tables.prepare(made, progress)
     for name, count in export(listed, tables, folder).items():
         print(f"{name}: {count:,} positions in {folder / 'data' / f'{name}.json'}")
@@ -136,23 +151,26 @@ def _all(names: str | None) -> tuple[list[Listed], list[Page]]:
 
     with_pages = registered(PAGES)
     if names is None:
-        wanted = [
-            name
-            for name in registered(GAMES)
-            if name in with_pages or not is_staged(find(GAMES, name))
-        ]
+        wanted = list(registered(GAMES))
     else:
         wanted = list(dict.fromkeys(name.strip() for name in names.split(",")))
     listed, pages = [], []
     for name in wanted:
-        if name in with_pages:
-            pages.append(load(with_pages[name]))
-            continue
-        game = from_registry(name)
-        if is_staged(game.kind):
-            message = f"{name} is a staged game, which this page cannot show."
-            raise UnsupportedProblemError(message)
-        listed.append(game)
+        try:
+            if name in with_pages:
+                pages.append(load(with_pages[name]))
+                continue
+            game = from_registry(name)
+            if is_staged(game.kind):
+                message = f"{name} is a staged game, which this page cannot show."
+                raise UnsupportedProblemError(message)
+            with _refusals_told():
+                game.make({})  # the page shows the game with its defaults first
+            listed.append(game)
+        except GamedpError as error:
+            if names is not None:
+                raise
+            print(f"gamedp: warning: {name} is left out: {error}", file=sys.stderr)
     return listed, pages
 
 
@@ -184,7 +202,7 @@ def _short(name: str) -> str:
     ('noughts-and-crosses', 'tic-tac-toe3d', 'http-game')
     """
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])", "-", name)
-    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in words).lower()
+    return re.sub(r"[^A-Za-z0-9]", "-", words).lower()
 
 
 def _bytes(text: str) -> float:

@@ -54,17 +54,26 @@ class Made:
         All of them, as JSON has them.
     solution : Solution or None
         If the person who started the server has brought it along.
+    is_foreign : bool
+        Whether a request has set parameters.
     """
 
     name: str
     rules: Rules
     parameters: dict[str, Any]
     solution: Solution | None = attrs.field(default=None, eq=False)
+    is_foreign: bool = attrs.field(default=False, eq=False)
 
     @property
     def key(self) -> tuple[str, str]:
         """What is equal for equal games alone."""
         return self.name, repr(sorted(self.parameters.items()))
+
+    @property
+    def shape(self) -> tuple[str, str]:
+        """What rules are compiled anew for: kinds and lengths, in parameters and start."""
+        start = plain_state(self.rules.initial()[0][1])
+        return self.name, repr(_shape(self.parameters)) + repr(_shape(start))
 
 
 @attrs.frozen
@@ -116,7 +125,7 @@ class Listed:
             message = f"{self.name} needs {', '.join(missing)}."
             raise Refused(422, message)
         try:
-            return made(self.name, self.kind(**values))
+            return attrs.evolve(made(self.name, self.kind(**values)), is_foreign=bool(parameters))
         except GamedpError as error:
             raise Refused(422, str(error)) from None
         except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
@@ -203,6 +212,15 @@ def _size(plain: Any) -> int:
     if isinstance(plain, list):
         return sum(_size(part) for part in plain)
     return 1 + len(plain) // 20 if isinstance(plain, str) else 1
+
+
+def _shape(plain: Any) -> Any:
+    """Return the kinds and lengths in what JSON has, without the numbers themselves."""
+    if isinstance(plain, dict):
+        return {name: _shape(value) for name, value in plain.items()}
+    if isinstance(plain, list):
+        return [_shape(value) for value in plain]
+    return type(plain).__name__
 
 
 def _plain(value: Any) -> Any:

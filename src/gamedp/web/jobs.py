@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import logging
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -26,6 +27,9 @@ BEFORE = Progress("wait", 0, None, 0.0, "")
 
 MOST_WAITING = 16
 """Jobs that wait for their turn; more are refused."""
+
+
+logger = logging.getLogger("gamedp")
 
 
 class GivenUp(BaseException):
@@ -224,6 +228,9 @@ class Jobs:
             job.result = None
         except Exception as error:  # noqa: BLE001 - whoever asks is told
             job.result = error
+        except BaseException:  # rules may end the thread, by SystemExit for one
+            logger.exception("work ends without a result")
+            job.result = Refused(422, "the rules of the game end the work without a result.")
         finally:
             self._turns.release()
         if job._given_up:  # noqa: SLF001 - whatever the work has made of that

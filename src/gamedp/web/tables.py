@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -24,6 +25,7 @@ from gamedp.web.refusals import Refused
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
     from gamedp.results.solution import Solution
+    from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.web.catalogue import Made
     from gamedp.web.requests import Look
@@ -55,6 +57,10 @@ class Limits:
         Games kept at most, solved or not.
     searches : int
         Results of searches kept at most.
+    shapes : int
+        Shapes of games, set by requests, whose rules are compiled; those of further ones run as
+        plain Python. numba compiles anew for each length of a tuple, keeps the code on disk, and
+        never gives its memory back: one to three megabytes a shape.
     """
 
     states: float = 600_000
@@ -62,6 +68,7 @@ class Limits:
     bytes: float = 2.0**31
     tables: int = 32
     searches: int = 512
+    shapes: int = 32
 
 
 class Tables:
@@ -78,6 +85,8 @@ class Tables:
         self.limits = limits or Limits()
         self.solves = Jobs(workers, self.limits.tables, self.limits.bytes)
         self.searches = Jobs(workers, self.limits.searches)
+        self._compiled: dict[bool, set[tuple[str, str]]] = {False: set(), True: set()}
+        self._lock = threading.Lock()
 
     def basis(self, made: Made) -> Basis:
         """Return what the values of a game come from.
@@ -89,7 +98,9 @@ class Tables:
         Refused
             If the game cannot be served at all.
         """
-        job = self.solves.find(made.key, lambda report: _solved(made, report, self.limits))
+        job = self.solves.find(
+            made.key, lambda report: _solved(made, report, self.limits, self._tier(made))
+        )
         found: Basis = job.value()
         return found
 
@@ -115,9 +126,23 @@ class Tables:
             While it is under way.
         """
         key = (made.key, state, look)
-        job = self.searches.find(key, lambda report: _searched(made, state, look, report))
+        job = self.searches.find(
+            key, lambda report: _searched(made, state, look, report, self._tier(made))
+        )
         found: SearchResult = job.value()
         return found
+
+    def _tier(self, made: Made) -> Tier:
+        """Say whether the rules of a game may be compiled."""
+        shape = made.shape
+        with self._lock:
+            own, foreign = self._compiled[False], self._compiled[True]
+            if shape in own or shape in foreign:
+                return "auto"
+            if made.is_foreign and len(foreign) >= self.limits.shapes:
+                return "never"
+            self._compiled[made.is_foreign].add(shape)
+            return "auto"
 
     def close(self) -> None:
         """Give up all that is under way."""
@@ -125,7 +150,9 @@ class Tables:
         self.searches.close()
 
 
-def _solved(made: Made, report: ProgressCallback | None, limits: Limits) -> Basis:
+def _solved(
+    made: Made, report: ProgressCallback | None, limits: Limits, tier: Tier = "auto"
+) -> Basis:
     """Solve a game; say why not if it is too large for that."""
     if made.solution is not None:
         return _basis(made, made.solution)
@@ -133,6 +160,7 @@ def _solved(made: Made, report: ProgressCallback | None, limits: Limits) -> Basi
         solution: Solution = solve(
             made.rules.game,
             tolerance=TOLERANCE,
+            compile=tier,
             max_states=limits.states,
             max_seconds=limits.seconds,
             max_bytes=limits.bytes,
@@ -174,12 +202,19 @@ def _without(made: Made, why: str) -> Basis:
     return Basis(None, why, (float(least), float(most)) if finite else None)
 
 
-def _searched(made: Made, state: Any, look: Look, report: ProgressCallback) -> SearchResult:
+def _searched(
+    made: Made, state: Any, look: Look, report: ProgressCallback, tier: Tier
+) -> SearchResult:
     """Search a position."""
     seconds = MOST_SECONDS if look.seconds is None else look.seconds
     try:
         found: SearchResult = search(
-            made.rules.game, state, depth=look.depth, max_seconds=seconds, progress=report
+            made.rules.game,
+            state,
+            depth=look.depth,
+            max_seconds=seconds,
+            compile=tier,
+            progress=report,
         )
     except GamedpError:
         raise

@@ -24,6 +24,9 @@ export function unseen(text) {
   return h("span", { class: "unseen" }, text);
 }
 
+// Embedded in another page, this one takes the focus only from who is in it already.
+export const mayFocus = () => window.parent === window || document.hasFocus();
+
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export const pause = (milliseconds) =>

@@ -2,7 +2,7 @@
 // that have the focus stay where they are.
 
 import { die } from "./boards.js";
-import { h, s, unseen } from "./dom.js";
+import { h, mayFocus, s, unseen } from "./dom.js";
 import { past } from "./past.js";
 import { seats, standing } from "./seats.js";
 import { title } from "./start.js";
@@ -21,7 +21,7 @@ export class Panel {
   build() {
     const { play } = this;
     const settings = Object.entries({ ...play.game.given, ...play.parameters })
-      .map(([name, value]) => `${named(name)}: ${Array.isArray(value) ? value.join(", ") : value}`);
+      .map(([name, value]) => `${named(name)}: ${setting(value)}`);
     const button = (text, onclick, cls = "tool") => h("button", { type: "button", class: cls, onclick }, text);
     const toggle = (text, checked, onchange, help) =>
       h("label", { class: "toggle", title: help },
@@ -298,7 +298,7 @@ export class Panel {
     const isLost = document.activeElement === document.body || document.activeElement === null;
     if (this.hadFocus && !this.actions.contains(document.activeElement)) {
       (this.actions.querySelector("button") ?? this.status).focus();
-    } else if (isLost) this.heading.focus();
+    } else if (isLost && mayFocus()) this.heading.focus();
     this.hadFocus = false;
   }
 
@@ -309,6 +309,11 @@ export class Panel {
   focusOutcomes() {
     this.focusActions();
   }
+}
+
+function setting(value) {
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "boolean" ? (value ? words.yes : words.no) : String(value);
 }
 
 // The value of an action: a bar, a star, the number, and bounds where they are wide.

@@ -5,7 +5,7 @@
 
 import { packed, toAddress, unpacked } from "./address.js";
 import { animate, draw, fall } from "./boards.js";
-import { pause } from "./dom.js";
+import { mayFocus, pause } from "./dom.js";
 import { Panel } from "./panel.js";
 import { isSeat, playerOf } from "./seats.js";
 import { words } from "./words.js";
@@ -89,6 +89,8 @@ export class Play {
 
   async ask(what, body) {
     const turn = this.turn;
+    if (turn !== this.askedIn) this.stopAsking?.abort(); // nobody waits for that any more
+    this.askedIn = turn;
     this.stopAsking = new AbortController();
     const late = setTimeout(() => turn === this.turn && this.panel.wait(), 250);
     try {
@@ -151,7 +153,7 @@ export class Play {
       this.panel.fail(words.badAddress);
       return;
     }
-    this.panel.heading.focus();
+    if (mayFocus()) this.panel.heading.focus();
     await this.look(this.cursor);
   }
 
@@ -300,6 +302,8 @@ export class Play {
 
   // To the last decision of a person; one ply back if there are no people.
   async undo() {
+    if (!this.cursor) return;
+    this.turn++; // what a computer is thinking of comes too late
     let plies = this.cursor - 1;
     if (this.people.length) {
       while (plies > 0) {
@@ -309,7 +313,6 @@ export class Play {
         plies--;
       }
     }
-    if (plies < 0) return;
     this.line = this.part(plies);
     this.past = null;
     this.panel.keepFocus();

@@ -6,13 +6,17 @@ All tests are in one file: one browser, one server, and games solved once.
 import base64
 import json
 import re
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
 from browser import chromium, served
 from starlette.staticfiles import StaticFiles
+from web_client import listed_game
 
 import gamedp
+from gamedp.cli.games import make_ordinary_game
 from gamedp.games.wubbel import SAVE, State
 from gamedp.web.app import make_app
 from gamedp.web.catalogue import from_registry
@@ -25,13 +29,16 @@ GAMES = {
     "nim": {"heaps": [1, 2, 3]},
     "wubbel": {"goal": 9},
 }
+NOUGHTS = "noughts-and-crosses"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 MINUS, UNKNOWN = "\N{MINUS SIGN}", "\N{EN DASH}"
 PATIENCE = 120_000  # milliseconds: the first to ask waits for compiling and solving
 
 
 @pytest.fixture(scope="module")
 def listed():
-    return {name: from_registry(name) for name in GAMES}
+    rules = make_ordinary_game(f"{EXAMPLES / 'noughts.py'}:NoughtsAndCrosses", (), command="serve")
+    return {**{name: from_registry(name) for name in GAMES}, NOUGHTS: listed_game(NOUGHTS, rules)}
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +90,7 @@ def visit(browser, home):
 
 
 def address(name, **rest):
-    text = json.dumps({"p": GAMES[name], **rest}, separators=(",", ":"))
+    text = json.dumps({"p": GAMES.get(name, {}), **rest}, separators=(",", ":"))
     code = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
     return f"#{name}/{code}"
 
@@ -196,52 +203,112 @@ def test_a_link_holds_the_whole_game(visit, name):
     assert again.url == page.url
 
 
-def printed(value):
-    """Return a number as the page prints it."""
-    text = f"{abs(value):.0f}" if value == int(value) else f"{abs(value):.4f}"
-    return (MINUS if value < 0 and float(text) else "") + text
+def printed(value, *, sign=False, fixed=False):
+    """Return a number as the page prints it; of two that are equally near, the larger one."""
+    exact = Decimal(abs(value))
+    is_short = value == int(value) and not fixed
+    text = str(int(exact)) if is_short else str(exact.quantize(Decimal("1.0000"), ROUND_HALF_UP))
+    if not float(text):
+        return text
+    return (MINUS if value < 0 else "+" if sign else "") + text
 
 
 def random_line(rules, rng, plies):
-    """Play at random; return the actions, the outcomes, and the position."""
-    state, actions, outcomes = rules.initial()[0][1], [], []
+    """Play at random, but not to the end; return the actions, the outcomes, and the positions."""
+    states, actions, outcomes = [rules.initial()[0][1]], [], []
     for _ in range(plies):
-        choices = list(rules.game.actions(state))
+        choices = list(rules.game.actions(states[-1]))
         action = choices[rng.integers(len(choices))]
-        following = list(rules.game.outcomes(state, action))
+        following = list(rules.game.outcomes(states[-1], action))
         place = int(rng.integers(len(following)))
         if rules.game.is_terminal(following[place][1]):
             break
         actions.append(action)
         outcomes.append(place)
-        state = following[place][1]
-    return actions, outcomes, state
+        states.append(following[place][1])
+    return actions, outcomes, states
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_every_number_is_the_library_s(visit, listed, name):
-    game = listed[name].make(GAMES[name]).rules.game
+READ = """
+    async ([where, plies]) => {
+      document.querySelector(".play").classList.add("old");
+      location.hash = where;
+      const found = (what) => [...document.querySelectorAll(`.play:not(.old) ${what}`)];
+      const isThere = () =>
+        found(".action").length > 0 && found(".past > .plies .ply").length === plies;
+      for (let patience = 0; !isThere(); patience++) {
+        if (patience > 12_000) throw new Error("the page does not show " + where);
+        await new Promise((done) => setTimeout(done, 10));
+      }
+      const texts = (what) => found(what).map((each) => each.textContent);
+      const last = (what) => found(what).map((each) => each.lastChild?.data ?? "");
+      return {
+        numbers: texts(".actions .number"), stars: texts(".actions .star"),
+        losses: texts(".actions .more"), standing: texts(".side-value"),
+        choices: last(".past > .plies .part-choice"), luck: last(".past > .plies .part-luck"),
+        basis: texts(".basis")[0],
+      };
+    }
+"""
+
+
+def numbers_of(solution, rules, state):
+    """Return what the page must show of a position."""
+    known = solution.action_values(state, rules.player(state))
+    fixed = not all(each.value.is_integer() for each in known)
+    most = max(each.value for each in known)
+    return {
+        "numbers": [printed(each.value, fixed=fixed) for each in known],
+        "stars": [{"certain": "★", "possible": "☆", "no": ""}[each.best] for each in known],
+        "losses": [
+            f"▼ {printed(most - each.value, fixed=fixed)}"
+            if each.best == "no" and each.value < most
+            else ""
+            for each in known
+        ],
+        "standing": [printed(solution.value(state, player)) for player in (0, 1)],
+    }
+
+
+def parts_of(solution, rules, states, actions):
+    """Return what the page must show of the plies of a line: choice and luck told apart."""
+    choices, luck = [], []
+    for state, following, action in zip(states, states[1:], actions, strict=False):
+        mover = rules.player(state)
+        known = {each.action: each for each in solution.action_values(state, mover)}
+        chosen, most = known[action].value, max(each.value for each in known.values())
+        after = rules.reward(state, action, mover) + solution.value(following, mover)
+        is_mistake = known[action].best == "no" and chosen < most
+        for parts, value in ((choices, chosen - most), (luck, after - chosen)):
+            is_said = abs(value) >= 5e-5 or (parts is choices and is_mistake)
+            parts.append(printed(value, sign=True) if is_said else "")
+    return {"choices": choices, "luck": luck}
+
+
+@pytest.mark.parametrize(
+    "positions", [pytest.param(12, id="few"), pytest.param(100, id="many", marks=pytest.mark.deep)]
+)
+@pytest.mark.parametrize("name", [*GAMES, NOUGHTS])
+def test_every_number_is_the_library_s(visit, listed, name, positions):
+    parameters = GAMES.get(name, {})
+    game = listed[name].make(parameters).rules.game
     rules, solution = gamedp.rules.Rules(game), gamedp.solve(game, tolerance=1e-9)
     rng = np.random.default_rng(3)
-    page = visit(address(name, seats=["person", "person"]))
-    for _ in range(25):
-        actions, outcomes, state = random_line(rules, rng, int(rng.integers(7)))
-        where = address(name, a=actions, o=outcomes, seats=["person", "person"], seed=1)
-        page.locator(".play").evaluate("(old) => old.classList.add('old')")
-        page.evaluate("(where) => { location.hash = where; }", where)
-        page.locator(".play:not(.old) .action").first.wait_for()
-        mover = rules.player(state)
-        known = solution.action_values(state, mover)
-        wholes = all(each.value.is_integer() for each in known)
-        shown = page.locator(".actions .number").all_inner_texts()
-        assert shown == [
-            printed(each.value) if wholes or not each.value.is_integer() else f"{each.value:.4f}"
-            for each in known
-        ]
-        stars = page.locator(".actions .star").all_inner_texts()
-        assert stars == [{"certain": "★", "possible": "☆", "no": ""}[each.best] for each in known]
-        standing = page.locator(".side-value").all_inner_texts()
-        assert standing == [printed(solution.value(state, player)) for player in (0, 1)]
+    seats = ["person", "person"]
+    page = visit(address(name, seats=seats))
+    open_actions(page)
+    longest = 0
+    for seed in range(positions):
+        actions, outcomes, states = random_line(rules, rng, int(rng.integers(12)))
+        where = address(name, a=actions, o=outcomes, seats=seats, seed=seed)
+        shown = page.evaluate(READ, [where, len(actions)])
+        assert f"{solution.model.num_states:,} positions" in shown.pop("basis")
+        assert shown == {
+            **numbers_of(solution, rules, states[-1]),
+            **parts_of(solution, rules, states, actions),
+        }
+        longest = max(longest, len(actions))
+    assert longest > 3
 
 
 def test_both_languages_have_the_same_words(visit, home):

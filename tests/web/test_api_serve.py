@@ -94,9 +94,18 @@ def test_a_folder_is_written_anew_but_nothing_else_is(tmp_path, run):
     names = sorted(path.name for path in (folder / "data").iterdir())
     assert names == ["games.json", "matches.json"]
     (folder / "mine.txt").write_text("mine")
-    code, _, err = run("serve", "matches", f"--export={folder}", "--quiet")
-    assert code == 2
-    assert "holds something else" in err
+    others = tmp_path / "others"
+    (others / "data").mkdir(parents=True)
+    (others / "data" / "mine.json").write_text("{}")
+    for page in (None, "<html>mine</html>"):
+        if page is not None:
+            (others / "index.html").write_text(page)
+        for full in (folder, others):
+            code, _, err = run("serve", "matches", f"--export={full}", "--quiet")
+            assert code == 2
+            assert "holds something else" in err
+    assert (others / "data" / "mine.json").exists()
+    assert (others / "index.html").read_text() == "<html>mine</html>"
 
 
 def test_a_game_of_many_positions_is_not_exported(tmp_path, run, monkeypatch):
@@ -144,11 +153,13 @@ def test_the_command_is_light():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT is sent")
-def test_it_serves_until_ctrl_c(tmp_path):
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])  # noqa: S104 - for a moment
+def test_it_serves_until_ctrl_c(tmp_path, host):
+    """At an address that can be asked for as it is printed."""
     file = tmp_path / "countdown.py"
     file.write_text(GAME_FILE)
     process = subprocess.Popen(
-        [sys.executable, "-c", MAIN, "serve", f"{file}:Countdown", "--port=0"],
+        [sys.executable, "-c", MAIN, "serve", f"{file}:Countdown", "--port=0", f"--host={host}"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -170,6 +181,19 @@ def test_it_serves_until_ctrl_c(tmp_path):
         process.kill()
         process.wait()
     assert (process.returncode, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("host", "names"),
+    [
+        ("0.0.0.0", ()),  # noqa: S104 - nothing is bound
+        ("::", ()),
+        ("192.0.2.7", ("192.0.2.7",)),
+        ("fe80::1", ("[fe80::1]",)),
+    ],
+)
+def test_browsers_may_ask_for_the_address_that_is_listened_at(host, names):
+    assert serve._own_names(host) == names
 
 
 def test_a_saved_solution_is_served(tmp_path, run, monkeypatch):

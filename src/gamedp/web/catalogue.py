@@ -138,7 +138,7 @@ class Listed:
         about = _abouts(self.kind)
         return {
             "name": self.name,
-            "title": (inspect.getdoc(self.kind) or self.name).partition("\n")[0],
+            "title": (inspect.getdoc(self.kind) or "").partition("\n")[0],
             "players": example.rules.num_players,
             "parameters": [
                 {

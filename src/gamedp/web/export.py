@@ -140,10 +140,15 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
 
 
 def _is_foreign(folder: Path) -> bool:
-    """Say whether a folder has anything that no export writes."""
-    return any(
-        path.name not in {"index.html", "static", "data"} and path.suffix != ".html"
-        for path in folder.iterdir()
+    """Say whether a folder has anything that no export writes, or a page that none has written."""
+    pages = [path for path in folder.iterdir() if path.name not in {"static", "data"}]
+    if not pages:
+        return any(folder.iterdir())
+    index = folder / "index.html"
+    return (
+        any(path.suffix != ".html" for path in pages)
+        or not index.is_file()
+        or OFFLINE not in index.read_bytes()
     )
 
 

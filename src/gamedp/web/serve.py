@@ -34,6 +34,16 @@ def require_packages() -> None:
         raise MissingPackageError(message) from error
 
 
+def _own_names(host: str) -> tuple[str, ...]:
+    """Return what browsers call an address that is listened at; nothing where it is any of them.
+
+    A page of someone else can lead a name of its own to this machine, but not an address.
+    """
+    if host in {"0.0.0.0", "::"}:  # noqa: S104 - to compare, not to bind
+        return ()
+    return (f"[{host}]" if ":" in host else host,)
+
+
 def serve(
     games: Mapping[str, Listed],
     tables: Tables,
@@ -73,10 +83,10 @@ def serve(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if sockets and self.started:
-                name = f"[{host}]" if ":" in host else host
+                name = next(iter((*_own_names(host), *allowed_hosts, "127.0.0.1")))
                 ready(f"http://{name}:{sockets[0].getsockname()[1]}/")
 
-    app = make_app(games, tables, allowed_hosts, pages)
+    app = make_app(games, tables, (*allowed_hosts, *_own_names(host)), pages)
     config = uvicorn.Config(
         app,
         lifespan="off",

@@ -12,8 +12,9 @@ const switchLanguage = document.getElementById("language");
 let source = null;
 let games = null;
 let playing = null;
+let shows = 0; // counts them, so that one that is late is known
 
-export function problem(message, again) {
+function problem(message, again) {
   return h("div", { class: "problem", role: "alert" }, h("p", {}, message),
     again ? h("button", { type: "button", onclick: again }, words.goOn) : null);
 }
@@ -26,13 +27,17 @@ function dress() {
 }
 
 async function show() {
+  const now = ++shows;
   playing?.leave();
   playing = null;
   if (!games) {
     page.replaceChildren(h("p", { class: "loading", role: "status" }, words.loading));
     try {
-      games = await source.games();
+      const found = await source.games();
+      if (now !== shows) return;
+      games = found;
     } catch (error) {
+      if (now !== shows) return;
       page.replaceChildren(problem(error.message || words.unreachable, show));
       return;
     }

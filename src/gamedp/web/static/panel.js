@@ -357,7 +357,7 @@ function basisWords(now) {
   return words.basisUnproven;
 }
 
-export function resultWords(play) {
+function resultWords(play) {
   const payoffs = play.now.payoffs?.map(Number);
   if (!payoffs) return "";
   if (payoffs.length === 1) return words.got(number(payoffs[0]));

@@ -83,6 +83,7 @@ export class Play {
   leave() {
     this.turn++;
     this.stopAsking?.abort();
+    this.stopBack?.abort();
   }
 
   // Asking, with progress, and errors as one sentence.
@@ -279,11 +280,10 @@ export class Play {
 
   async lookBack() {
     const line = this.line;
-    const { turn } = this;
     try {
       const past = await this.source.history(
         this.game.name, { parameters: this.parameters, line }, this.backSignal(), () => {});
-      if (line !== this.line || turn > this.turn) return;
+      if (line !== this.line) return;
       this.past = past;
       this.panel.paintPast();
     } catch (error) {

@@ -53,7 +53,7 @@ function offer(game) {
   return h("li", { class: "offer" }, icon,
     h("div", { class: "offer-text" },
       h("h2", {}, title(game), " ", h("small", {}, words.players(game.players))),
-      h("p", { lang: "en" }, game.title)), form);
+      game.title ? h("p", { lang: "en" }, game.title) : null), form);
 }
 
 function input(game, field) {

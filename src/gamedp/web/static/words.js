@@ -10,7 +10,6 @@ const EN = {
   play: "Play",
   playNamed: (name) => `Play ${name}`,
   settings: "Rules",
-  fixed: "The rules of this game are fixed.",
   noGames: "This server offers no games.",
   yes: "yes",
   no: "no",
@@ -66,14 +65,11 @@ const EN = {
     `What ${who} can expect, over ${plies} plies: from ${from} to ${to}.`,
   choice: "choice",
   luck: "luck",
-  mistake: "mistake",
-  forced: "forced",
   first: "To the start",
   back: "One ply back",
   forward: "One ply on",
   last: "To the end",
   lookingBack: (ply, of) => `Ply ${ply} of ${of}. An action here starts a new branch.`,
-  start: "Start",
   report: "How it was played",
   reportWho: "Player",
   reportChoices: "Choices",
@@ -125,7 +121,6 @@ const EN = {
   surfaceTurn: "Drag, or use the arrow keys, to turn the picture.",
   surfaceSlice: (y) => `Slice at ${y}`,
   surfaceTable: "The slice as a table",
-  surfaceDraw: "Draw",
   never: "never",
 };
 
@@ -139,7 +134,6 @@ const DE = {
   play: "Spielen",
   playNamed: (name) => `${name} spielen`,
   settings: "Regeln",
-  fixed: "Die Regeln dieses Spiels stehen fest.",
   noGames: "Dieser Server bietet keine Spiele an.",
   yes: "ja",
   no: "nein",
@@ -195,14 +189,11 @@ const DE = {
     `Was ${who} erwarten kann, über ${plies} Züge: von ${from} bis ${to}.`,
   choice: "Wahl",
   luck: "Glück",
-  mistake: "Fehler",
-  forced: "erzwungen",
   first: "Zum Anfang",
   back: "Einen Zug zurück",
   forward: "Einen Zug weiter",
   last: "Zum Ende",
   lookingBack: (ply, of) => `Zug ${ply} von ${of}. Wer hier zieht, beginnt einen neuen Zweig.`,
-  start: "Anfang",
   report: "Wie gespielt wurde",
   reportWho: "Spieler",
   reportChoices: "Wahlen",
@@ -254,7 +245,6 @@ const DE = {
   surfaceTurn: "Zum Drehen ziehen oder die Pfeiltasten drücken.",
   surfaceSlice: (y) => `Schnitt bei ${y}`,
   surfaceTable: "Der Schnitt als Tabelle",
-  surfaceDraw: "Zeichnen",
   never: "nie",
 };
 
@@ -337,7 +327,7 @@ export function named(text) {
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // Whole numbers as such, unless `fixed`; others with four decimals; a true minus; in German a comma.
-export const DIGITS = 4;
+const DIGITS = 4;
 
 export function number(value, { sign = false, digits = DIGITS, fixed = false } = {}) {
   const exact = Number(value);

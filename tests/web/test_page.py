@@ -491,6 +491,10 @@ def folder(tmp_path_factory):
         tables.prepare(each.make({}), None)
     export(listed, tables, path)
     tables.close()
+    (path / "embedding.html").write_text(
+        '<!doctype html><title>x</title><link rel="icon" href="static/icon.svg"><input autofocus>'
+        '<p style="height: 100vh"></p><iframe src="index.html#wubbel"></iframe>'
+    )
     with served(StaticFiles(directory=path, html=True)) as address:
         yield address
 
@@ -512,3 +516,36 @@ def test_the_page_needs_no_server(visit, folder, name):
             break
         open_actions(page).first.press("Enter")
     assert "The game is over." in page.locator(".status").inner_text()
+
+
+def test_a_page_that_embeds_a_game_keeps_the_focus(visit, folder):
+    page = visit(site=folder)
+    page.goto(f"{folder}embedding.html")
+    frame = page.frame_locator("iframe")
+    frame.locator(".ply").wait_for(state="detached")
+    frame.locator('.action:not([aria-disabled="true"])').first.wait_for()
+    assert focused(page).startswith("INPUT")
+    assert page.evaluate("scrollY") == 0
+    frame.locator(".action").first.press("Enter")  # inside, the focus stays on the actions
+    frame.locator(".ply").first.wait_for()
+    assert focused(page).startswith("IFRAME")
+    inside = frame.locator("body").evaluate("() => document.activeElement.className")
+    assert inside.startswith("action")
+
+
+def test_nobody_waits_for_what_was_asked_before(visit):
+    page = visit(address("matches", seats=["person", "person"], a=[1, 1]))
+    open_actions(page)
+    page.locator(".ply").nth(1).wait_for()
+    failed = []
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    page.route("**/position", lambda route: None)  # is never answered
+    page.locator(".action").first.click()
+    page.get_by_text("Loading").wait_for()
+    assert failed == []
+    with page.expect_event("requestfailed"):
+        page.get_by_role("button", name="To the end").click()
+    page.unroute("**/position")
+    open_actions(page)
+    assert page.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 7"
+    assert len(failed) == 1

@@ -81,17 +81,20 @@ export class Play {
   }
 
   leave() {
+    this.beginTurn();
+    this.stopBack?.abort();
+  }
+
+  // What was asked before comes too late: nobody waits for it any more.
+  beginTurn() {
     this.turn++;
     this.stopAsking?.abort();
-    this.stopBack?.abort();
   }
 
   // Asking, with progress, and errors as one sentence.
 
   async ask(what, body) {
     const turn = this.turn;
-    if (turn !== this.askedIn) this.stopAsking?.abort(); // nobody waits for that any more
-    this.askedIn = turn;
     this.stopAsking = new AbortController();
     const late = setTimeout(() => turn === this.turn && this.panel.wait(), 250);
     try {
@@ -115,7 +118,7 @@ export class Play {
   }
 
   resume() {
-    this.turn++;
+    this.beginTurn();
     this.busy = false;
     this.panel.clear();
     this.look(this.cursor);
@@ -160,7 +163,7 @@ export class Play {
 
   // Show a ply; go on from it if it is the last one.
   async look(plies) {
-    this.turn++;
+    this.beginTurn();
     this.busy = false;
     this.asking = null;
     this.cursor = plies;
@@ -240,7 +243,7 @@ export class Play {
   }
 
   async take(then) {
-    this.turn++;
+    this.beginTurn();
     this.line = this.part(this.cursor);
     this.busy = true;
     this.panel.paint();
@@ -303,7 +306,7 @@ export class Play {
   // To the last decision of a person; one ply back if there are no people.
   async undo() {
     if (!this.cursor) return;
-    this.turn++; // what a computer is thinking of comes too late
+    this.beginTurn();
     let plies = this.cursor - 1;
     if (this.people.length) {
       while (plies > 0) {
@@ -332,7 +335,7 @@ export class Play {
 
   setSeat(player, seat) {
     this.seats[player] = seat;
-    this.turn++;
+    this.beginTurn();
     this.busy = false;
     this.asking = null;
     this.keepAddress();

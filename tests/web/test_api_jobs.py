@@ -296,6 +296,24 @@ def test_a_result_is_the_same_however_often_its_error_is_raised():
     assert board.find("key", fail) is job
 
 
+def test_work_that_has_failed_is_tried_again_later(monkeypatch):
+    found, results = Jobs(1, kept=8), iter([MemoryError("now"), 7])
+
+    def work(_report):
+        result = next(results)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    first = found.find("key", work)
+    assert first.done.wait(PATIENCE)
+    assert found.find("key", work) is first
+    monkeypatch.setattr(jobs, "FORGIVE", 0.0)
+    second = found.find("key", work)
+    assert second.done.wait(PATIENCE)
+    assert (second.value(), found.find("key", work)) == (7, second)
+
+
 def test_what_is_not_done_has_no_value():
     go_on = threading.Event()
     board = Jobs(1, 4)

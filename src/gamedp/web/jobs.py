@@ -19,6 +19,9 @@ __all__ = ["GivenUp", "Job", "Jobs", "Pending"]
 LEASE = 5.0
 """Seconds that work goes on after a waiting client was told to ask again."""
 
+FORGIVE = 30.0
+"""Seconds after which work that has failed is tried again: memory may be free by then."""
+
 GLANCE = 0.05
 """Seconds after which who waits for a turn looks whether anybody still wants the result."""
 
@@ -76,6 +79,7 @@ class Job:
     _leases: collections.deque[float] = attrs.field(factory=collections.deque)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _given_up: bool = False
+    _failed_at: float | None = None
 
     def join(self) -> bool:
         """Count one who waits; false if the work has been given up."""
@@ -94,6 +98,17 @@ class Job:
             self._waiting -= 1
             if coming_back:
                 self._leases.append(time.monotonic() + LEASE)
+
+    def end(self, result: Any) -> None:
+        """Keep what the work has returned, or the exception that it has raised."""
+        self.result = result
+        self._failed_at = time.monotonic() if isinstance(result, BaseException) else None
+        self.done.set()
+
+    def is_over(self) -> bool:
+        """Say whether it is done, but has not failed some time ago."""
+        failed_at = self._failed_at
+        return self.done.is_set() and (failed_at is None or time.monotonic() < failed_at + FORGIVE)
 
     def told(self) -> dict[str, Any]:
         """Return how far the work is, as the answer with status 202 has it."""
@@ -185,7 +200,7 @@ class Jobs:
         """
         with self._lock:
             job = self._jobs.get(key)
-            if job is not None and (job.done.is_set() or job.is_wanted()):
+            if job is not None and (job.is_over() or (not job.done.is_set() and job.is_wanted())):
                 self._jobs.move_to_end(key)
                 return job
             running = sum(not each.done.is_set() for each in self._jobs.values())
@@ -199,8 +214,8 @@ class Jobs:
 
     def put(self, key: Hashable, result: Any) -> None:
         """Keep a result for good."""
-        job = Job(kept=True, result=result)
-        job.done.set()
+        job = Job(kept=True)
+        job.end(result)
         with self._lock:
             self._jobs[key] = job
 
@@ -221,27 +236,27 @@ class Jobs:
             if not job.is_wanted():
                 self._forget(key, job)
                 return
+        result: Any = None
         try:
             if job.is_wanted():
-                job.result = work(job.report)
+                result = work(job.report)
         except GivenUp:
-            job.result = None
+            pass
         except Exception as error:  # noqa: BLE001 - whoever asks is told
-            job.result = error
+            result = error
         except BaseException:  # rules may end the thread, by SystemExit for one
             logger.exception("work ends without a result")
-            job.result = Refused(422, "the rules of the game end the work without a result.")
+            result = Refused(422, "the rules of the game end the work without a result.")
         finally:
             self._turns.release()
         if job._given_up:  # noqa: SLF001 - whatever the work has made of that
             self._forget(key, job)
         else:
-            job.done.set()
+            job.end(result)
             self._make_room()
 
     def _forget(self, key: Hashable, job: Job) -> None:
-        job.result = Refused(503, "the work was given up; ask again.")
-        job.done.set()
+        job.end(Refused(503, "the work was given up; ask again."))
         with self._lock:
             if self._jobs.get(key) is job:
                 del self._jobs[key]

@@ -12,6 +12,7 @@ import { words } from "./words.js";
 
 const THINK = 450; // milliseconds that a computer's turn takes at least, to be followed by eye
 const KEPT = 400; // positions that are remembered
+const MOST_SEATS = 16; // that an address may say
 
 export class Play {
   constructor(page, source, game, rest) {
@@ -20,7 +21,8 @@ export class Play {
     this.parameters = given?.parameters ?? {};
     this.line = given?.line ?? { start: null, actions: [], outcomes: [] };
     this.broken = !given;
-    const seats = Array.isArray(rest.seats) && rest.seats.every(isSeat) ? rest.seats : [];
+    const seats = Array.isArray(rest.seats) && rest.seats.length <= MOST_SEATS
+      && rest.seats.every(isSeat) ? rest.seats : [];
     this.seats = seated(seats, seats.length || game.players);
     this.seed = Number.isSafeInteger(rest.seed) && rest.seed >= 0 ? rest.seed : newSeed();
     this.byHand = rest.hand === true;

@@ -17,11 +17,12 @@ from web_client import listed_game
 
 import gamedp
 from gamedp.cli.games import make_ordinary_game
+from gamedp.games.matches import MatchesState
 from gamedp.games.wubbel import SAVE, State
 from gamedp.web.app import make_app
 from gamedp.web.catalogue import from_registry
 from gamedp.web.export import export
-from gamedp.web.tables import Tables
+from gamedp.web.tables import Limits, Tables
 
 GAMES = {
     "mancala": {"pits": 2, "stones": 2},
@@ -549,3 +550,29 @@ def test_nobody_waits_for_what_was_asked_before(visit):
     open_actions(page)
     assert page.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 7"
     assert len(failed) == 1
+
+
+def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
+    """As far as it has been played here; of a link, when it is asked for."""
+    name, seats = "matches", ["person", "person"]
+    solution = gamedp.solve(listed[name].make(GAMES[name]).rules.game)
+    states = [MatchesState(mover, left) for mover, left in ((0, 9), (1, 7), (0, 5))]
+    first, last = (printed(solution.value(state, 0)) for state in (states[0], states[-1]))
+    words = f"What Player 1 can expect, over 2 plies: from {first} to {last}."
+    tables = Tables(Limits(states=3, shapes=0))  # without compiling
+    with served(make_app(listed, tables, ())) as site:
+        page = visit(address(name, seats=seats), site=site)
+        open_actions(page)
+        for plies in range(2):
+            open_actions(page).nth(1).click()
+            page.locator(".ply").nth(plies).wait_for()
+        page.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
+        assert page.locator(".chart").first.get_attribute("aria-label") == words
+        assert "estimate" in page.locator(".past .legend").inner_text()
+        again = visit("#" + page.url.partition("#")[2], site=site)
+        again.get_by_role("button", name="Search the positions so far").click()
+        again.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
+        assert again.locator(".chart").first.get_attribute("aria-label") == words
+        assert again.get_by_role("button", name="Search the positions so far").count() == 0
+        assert again.locator(".part-choice").count() == 0
+    tables.close()

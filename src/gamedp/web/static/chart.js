@@ -1,4 +1,5 @@
-// The values of a game as a curve: dashed where a choice cost something, solid where chance moved it.
+// The values of a game as a curve: dashed where a choice cost something, solid where chance moved it,
+// dotted where they are only estimates of searches.
 
 import { h, s } from "./dom.js";
 import { number, words } from "./words.js";
@@ -12,6 +13,10 @@ function course(past, eye, many) {
     const before = valueOf(past, n, eye);
     const after = valueOf(past, n + 1, eye);
     const sign = ply.mover === eye ? 1 : -1;
+    if (ply.choice === null) {
+      points.push({ at: n + 1, value: after, by: "estimate" });
+      return;
+    }
     if (many && ply.mover !== eye) {
       points.push({ at: n + 1, value: after, by: "luck" });
       return;
@@ -80,6 +85,7 @@ export function chart(past, { eye, many, range, cursor, who, go, width, hasChanc
   const key = (name, kind) =>
     h("span", { class: "key" }, s("svg", { viewBox: "0 0 28 8", width: 28, height: 8, "aria-hidden": "true" },
       s("line", { class: kind, x1: 0, x2: 28, y1: 4, y2: 4 })), name);
-  return [drawing, h("p", { class: "legend" }, h("span", {}, who), key(words.choice, "by-choice mistake"),
-    hasChance ? key(words.luck, "by-luck") : null)];
+  const kinds = past?.kind === "none" ? [key(words.estimate, "by-estimate")]
+    : [key(words.choice, "by-choice mistake"), hasChance ? key(words.luck, "by-luck") : null];
+  return [drawing, h("p", { class: "legend" }, h("span", {}, who), ...kinds)];
 }

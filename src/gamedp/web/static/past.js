@@ -10,6 +10,8 @@ export function past(play) {
   const picture = h("div", { class: "chart-box" });
   const list = h("ol", { class: "plies" });
   const note = h("p", { class: "note" });
+  const search = h("button", { type: "button", class: "tool", hidden: true, onclick: () => play.searchBack() },
+    words.searchBack);
   const report = h("div", { class: "report", hidden: true });
   const go = (ply) => play.look(Math.max(0, Math.min(play.line.actions.length, ply)));
   const arrow = (path, name, to) =>
@@ -22,10 +24,10 @@ export function past(play) {
     arrow("M4 4v12l9-6zM14 4h2v12h-2z", words.last, () => play.line.actions.length));
   const element = h("section", { class: "past" },
     h("div", { class: "past-head" }, h("h2", {}, words.history), arrows),
-    picture, report, note, list);
+    picture, report, note, search, list);
 
   function paint() {
-    const known = play.past;
+    const known = play.past?.kind === "none" ? estimated(play) : play.past;
     const isShown = play.values || play.now?.over;
     const eye = play.eye;
     const shown = isShown ? known : null;
@@ -37,6 +39,7 @@ export function past(play) {
     }));
     note.textContent = plies.length === 0 ? words.historyEmpty
       : known.kind === "none" ? words.historySearch : "";
+    search.hidden = known?.kind !== "none" || !plies.length || known.values !== null;
     list.replaceChildren(...plies.map((ply) => h("li", {}, row(play, ply, isShown, go))));
     const isOver = Boolean(play.now?.over) && play.isLive && known?.over && known.kind !== "none";
     report.hidden = !isOver;
@@ -53,6 +56,14 @@ export function past(play) {
     paint();
   }).observe(picture);
   return { element, paint };
+}
+
+// The past of a game that is only searched, with what searches have found so far.
+function estimated(play) {
+  const found = play.estimates();
+  if (found.length !== play.past.plies.length + 1 || found.includes(null)) return play.past;
+  const plies = play.past.plies.map((ply, n) => ({ ...ply, values: found[n] }));
+  return { ...play.past, plies, values: found.at(-1) };
 }
 
 function row(play, ply, isShown, go) {

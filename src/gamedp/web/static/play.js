@@ -299,6 +299,27 @@ export class Play {
     }
   }
 
+  // What each player can expect in all at each ply; null where that has not been searched.
+  estimates() {
+    return Array.from({ length: this.line.actions.length + 1 }, (_, plies) => {
+      const found = this.positions.get(JSON.stringify(this.part(plies)));
+      if (!found || !(found.over || found.each.length)) return null;
+      if (found.over) return found.payoffs.map(Number);
+      const values = [];
+      for (const { player, number } of found.each) {
+        values[player] = Number(number) + Number(found.earned[player]);
+      }
+      return values;
+    });
+  }
+
+  async searchBack() {
+    for (let plies = 0; plies <= this.line.actions.length; plies++) {
+      if (!(await this.positionAt(plies))) return;
+    }
+    this.panel.paintPast();
+  }
+
   backSignal() {
     this.stopBack?.abort();
     this.stopBack = new AbortController();

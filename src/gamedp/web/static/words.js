@@ -60,7 +60,9 @@ const EN = {
   hintNone: "Nothing is known of this position.",
   history: "The game so far",
   historyEmpty: "Nothing has been played yet.",
-  historySearch: "This game is too large to be solved: there are no values to look back on.",
+  historySearch: "Too large to be solved: a search estimates each position, and choice and luck are not told apart.",
+  searchBack: "Search the positions so far",
+  estimate: "estimate",
   chartLabel: (who, from, to, plies) =>
     `What ${who} can expect, over ${plies} plies: from ${from} to ${to}.`,
   choice: "choice",
@@ -184,7 +186,9 @@ const DE = {
   hintNone: "Über diese Stellung ist nichts bekannt.",
   history: "Das Spiel bisher",
   historyEmpty: "Noch ist nichts gespielt.",
-  historySearch: "Dieses Spiel ist zu groß, um gelöst zu werden: im Rückblick gibt es keine Werte.",
+  historySearch: "Zu groß, um gelöst zu werden: eine Suche schätzt jede Stellung; Wahl und Glück trennt sie nicht.",
+  searchBack: "Die Stellungen bisher durchsuchen",
+  estimate: "Schätzung",
   chartLabel: (who, from, to, plies) =>
     `Was ${who} erwarten kann, über ${plies} Züge: von ${from} bis ${to}.`,
   choice: "Wahl",

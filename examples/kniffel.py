@@ -7,8 +7,6 @@ Run it with ``python examples/kniffel.py``. It ends with status 1 if a figure do
 it must. What the article leaves open is held against what other programs have computed.
 """
 
-import functools
-import math
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
@@ -279,42 +277,19 @@ table.known("throws of five dice that differ", 252, count)
 
 
 # Perfect play, by chance. The distribution of its points is computed without a throw; here dice are
-# thrown, and the turn of each sheet is played by its table. No more than one time in a thousand the
-# shares of games differ from the distribution by more than the limit at any place (P. Massart,
-# 1990, for Dvoretzky, Kiefer and Wolfowitz).
-
-inside = functools.lru_cache(None)(solution.inside)
-
-
-def points_of_a_game(rng):
-    """Throw dice, and play as the solution says."""
-    sheet, total = rules.initial_state(), 0
-    while not rules.is_terminal(sheet):
-        turn, state = inside(sheet), 0
-        while (choice := turn.policy[state]) >= 0:
-            first, stop = turn.model.transition_offsets[choice : choice + 2]
-            chances = np.cumsum(turn.model.probabilities[first : stop - 1])
-            state = turn.model.successors[first + np.searchsorted(chances, rng.random(), "right")]
-        end = turn.model.state(int(state))
-        total += rules.reward(end=end, context=sheet, player=0)
-        sheet = rules.following(sheet, end)
-    return int(total + rules.payoff(sheet, 0))
-
+# thrown. Games as far from it as these, or farther, are at most as likely as the p-value.
 
 exact = gamedp.stages.distribution(solution)
-rng = np.random.default_rng(1)
-games = np.array([points_of_a_game(rng) for _ in range(250)])
-shares = [(games >= total).mean() for total in range(500)]
-apart = max(abs(share - exact.at_least(total)) for total, share in enumerate(shares))
-limit = math.sqrt(math.log(2 / 0.001) / (2 * len(games)))
+games = gamedp.simulate(Kniffel(), solution, games=10_000, seed=1)
+p_value = games.agrees_with(exact)
 table.known("the mean of exact chances of all totals", solution.value(), exact.mean, 1e-9)
 table.holds(
-    f"the mean of {len(games)} simulated games",
+    f"the mean of {games.games:,} simulated games",
     "-",
-    f"{games.mean():.1f} +- {games.std() / math.sqrt(len(games)):.1f}",
-    abs(games.mean() - exact.mean) < 4 * exact.standard_deviation / math.sqrt(len(games)),
+    f"{games.means[0]:.1f} +- {games.standard_error():.1f}",
+    abs(games.means[0] - exact.mean) < 4 * games.standard_error(),
 )
-table.holds("    shares of totals off by", "-", f"{apart:.3f} of {limit:.3f}", apart < limit)
+table.holds("    p-value of their totals", "-", f"{p_value:.2f}", p_value > 0.001)
 
 
 # Two players. Who wants to win plays otherwise than for points. What is gained lies between what

@@ -1,9 +1,13 @@
 """``gamedp evaluate``, ``gamedp respond`` and ``gamedp simulate``: what they print and refuse."""
 
+from pathlib import Path
+
 import attrs
 import pytest
+import staged_games
 
 import gamedp
+from gamedp.games.kniffel import Kniffel
 from gamedp.games.wubbel import Hold, Wubbel
 from gamedp.runtime.registry import PLAYERS
 
@@ -113,6 +117,38 @@ def test_players_are_simulated_in_pairs(run, run_json, model):
     assert "dice of its own" in out
     _, out, _ = run(*asked, "--pairs", "--max-plies", 1)
     assert "p-value" not in out
+
+
+def test_staged_games_are_simulated_by_their_solution(run, run_json):
+    asked = ("simulate", "kniffel", "--set", "dice=2,faces=2", "--compile", "never", "--seed", 5)
+    asked = (*asked, "--players", "optimal", "--games", 300)
+    found = run_json(*asked)
+    game = Kniffel(dice=2, faces=2)
+    solution = gamedp.solve(game, compile="never")
+    same = gamedp.simulate(game, solution, games=300, seed=5)
+    exact = gamedp.stages.distribution(solution)
+    assert found["means"] == list(same.means)
+    assert found["values"] == [solution.value()]
+    assert found["p_value"] == same.agrees_with(exact)
+    assert found["outcomes"][0][f"{exact.quantile(0.5):.1f}"] == same.count(exact.quantile(0.5))
+    _, out, _ = run(*asked, "--threads", 2)
+    assert f"{same.means[0]:.10g}   for optimal" in out
+    assert "totals as far off or farther" in out
+    _, out, _ = run(*asked, "--max-plies", 1)
+    assert "p-value" not in out
+    for more, words in (
+        (("--pairs",), "a staged game, which takes no --pairs"),
+        (("--players", "random"), "whose players are all optimal; random is not"),
+        (("--players", "optimal,optimal"), "2 policies are given for a game of 1 players"),
+    ):
+        code, _, errors = run(*asked, *more)
+        assert (code, words in errors) == (2, True)
+
+
+def test_a_staged_game_whose_totals_are_not_whole_is_set_beside_its_value(run):
+    game = f"{Path(staged_games.__file__)}:Journey"
+    _, out, _ = run("simulate", game, "--players", "optimal,optimal", "--games", 300, "--seed", 5)
+    assert "games as far off or farther are so likely, if the exact value is right" in out
 
 
 def test_players_are_simulated_by_the_rules_alone(run, run_json):

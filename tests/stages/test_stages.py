@@ -13,7 +13,7 @@ from depth import first_of
 from staged_games import Date, Debts, Journey, Roll, Scores, StagedWubbel, Walk, WubbelTurn
 
 import gamedp
-from gamedp.games.kniffel import Kniffel
+from gamedp.games.kniffel import Kniffel, KniffelTurn
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.rules.anatomy import fields_read
 from gamedp.stages import unrolled_code
@@ -107,6 +107,33 @@ def test_days_that_come_again_are_solved_by_repeated_sweeps(optimum):
             assert low <= most
             assert least <= high
     assert solution.statistics.sweeps > 2
+
+
+@attrs.frozen
+class CountedTurn(KniffelTurn):
+    """A turn of Kniffel that counts how often it is asked for outcomes."""
+
+    asked = 0
+
+    def outcomes(self, state, action):
+        type(self).asked += 1
+        return KniffelTurn.outcomes(self, state, action)
+
+
+@attrs.frozen
+class CountedKniffel(Kniffel):
+    def stage(self):
+        return CountedTurn(dice=self.dice, faces=self.faces, throws=self.throws)
+
+
+def test_a_whole_game_is_played_flattened_without_going_all_ways_again():
+    flat = gamedp.stages.Flattened(CountedKniffel(dice=4, faces=4))
+    record = gamedp.play.play_game(flat, [gamedp.play.RandomPlayer(flat)], seed=1)
+    assert record.is_finished
+    # Each turn looks once at each of its choices; all ways through a turn are a thousand times more.
+    choices = gamedp.compile(flat.game.stage(), compile="never").num_choices
+    turns = len({position.context for position in record.states})
+    assert CountedTurn.asked <= 2 * turns * choices + record.plies
 
 
 def test_inside_a_day_every_position_is_that_of_the_flattened_game():

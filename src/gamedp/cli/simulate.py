@@ -10,10 +10,13 @@ from cyclopts import Group, Parameter
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import make_ordinary_game
+from gamedp.cli.games import make_game
+from gamedp.cli.levels import read_level
 from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, OutputOptions
 from gamedp.cli.players import WAYS, compiled_game, names_in, read_player, read_players
-from gamedp.errors import InvalidParameterError
+from gamedp.cli.watch import watch
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.rules.staged import is_staged
 from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 P_VALUE = "games as far off or farther are so likely, if the exact value is right"
+
+P_VALUE_OF_TOTALS = "totals as far off or farther are at most so likely, if the exact ones hold"
 
 
 @Parameter(name="*", group=Group("Games", sort_key=1))
@@ -71,16 +76,22 @@ def simulate(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Play games of given players by the million, beside the exact value."""
+    """Play games of given players by the million, beside the exact value.
+
+    A staged game is played by its solution: each player is `optimal`.
+    """
+    if is_staged(made := make_game(game, settings or ())):
+        _simulate_staged(game, made, how, compile, output)
+        return
     names = names_in(how.players)
     if how.pairs and (how.width is not None or how.games % 2):
         message = "--pairs takes an even number of --games, and no --width."
         raise InvalidParameterError(message)
     if how.by_rules:
-        made = place = make_ordinary_game(game, settings or (), command="simulate")
+        place = made
         seated = [_ruled(name, made) for name in names]
     else:
-        made, place, solve = compiled_game(game, settings, compile, output, command="simulate")
+        _, place, solve = compiled_game(game, settings, compile, output, command="simulate")
         players = read_players(how.players, place, solve)
         seated = [players[name] for name in names]
     options: dict[str, Any] = {
@@ -100,12 +111,63 @@ def simulate(
             place, seated, games=how.games, width=how.width, confidence=how.confidence, **options
         )
         true = None if how.by_rules else gamedp.evaluate(place, seated)
-        facts, words = _facts(found, true), _words(found, true, names, how.width)
+        p_value = None if true is None or found.unfinished else found.agrees_with(true)
+        facts = _facts(found, true, p_value)
+        words = _words(found, true, names, how.width)
+        if p_value is not None:
+            words.append(("p-value", f"{p_value:.3g}   {P_VALUE}"))
+    _show(game, made, names, facts, words, output)
+
+
+def _show(
+    game: str,
+    made: Any,
+    names: Sequence[str],
+    facts: dict[str, Any],
+    words: list[tuple[str, str]],
+    output: OutputOptions,
+) -> None:
+    """Print what games have brought, as JSON or in words."""
     if output.json:
         head = {"game": game, "parameters": values_of(made), "players": names}
         report.print_json(head | facts)
     else:
         print(report.lines([("game", report.game_words(made)), *words]))
+
+
+def _simulate_staged(
+    game: str, made: Any, how: SimulationOptions, compile: Compile, output: OutputOptions
+) -> None:
+    """Play games of a staged game by its solution."""
+    names = names_in(how.players)
+    if how.pairs or how.by_rules or how.width is not None:
+        message = f"{game} is a staged game, which takes no --pairs, --by-rules or --width."
+        raise InvalidParameterError(message)
+    others = [name for name in names if read_level(name) != "best"]
+    if others:
+        message = f"{game} is a staged game, whose players are all optimal; {others[0]} is not."
+        raise InvalidParameterError(message)
+    with watch(quiet=output.quiet) as progress:
+        solution = gamedp.solve(made, compile=compile, keep=True, progress=progress)
+    found = gamedp.simulate(
+        made,
+        [solution] * len(names),
+        games=how.games,
+        seed=how.seed,
+        threads=how.threads,
+        max_plies=how.max_plies,
+    )
+    words = _words(found, solution, names, None)
+    p_value = None
+    if not found.unfinished:
+        try:
+            p_value = found.agrees_with(gamedp.stages.distribution(solution))
+            meaning = P_VALUE_OF_TOTALS
+        except UnsupportedProblemError:  # totals are not whole, or contexts lead back
+            p_value = found.agrees_with(solution)
+            meaning = P_VALUE
+        words.append(("p-value", f"{p_value:.3g}   {meaning}"))
+    _show(game, made, names, _facts(found, solution, p_value), words, output)
 
 
 def _ruled(name: str, game: Any) -> Any:
@@ -123,14 +185,16 @@ def _ruled(name: str, game: Any) -> Any:
     return player
 
 
-def _facts(found: Simulation, true: Evaluation | None) -> dict[str, Any]:
+def _facts(
+    found: Simulation, true: Evaluation | gamedp.StagedSolution | None, p_value: float | None
+) -> dict[str, Any]:
     """Return what games have brought, for JSON."""
     players = range(len(found.names))
     exact = {}
     if true is not None:
         exact = {
             "values": [true.value(player=player) for player in players],
-            "p_value": None if found.unfinished else found.agrees_with(true),
+            "p_value": p_value,
         }
     sequential = found.sequential
     return {
@@ -147,9 +211,12 @@ def _facts(found: Simulation, true: Evaluation | None) -> dict[str, Any]:
 
 
 def _words(
-    found: Simulation, true: Evaluation | None, names: Sequence[str], width: float | None
+    found: Simulation,
+    true: Evaluation | gamedp.StagedSolution | None,
+    names: Sequence[str],
+    width: float | None,
 ) -> list[tuple[str, str]]:
-    """Return what games have brought, in words."""
+    """Return what games have brought, in words; without the p-value."""
     pairs = [
         ("players", " against ".join(names)),
         ("games", f"{found.games:,}, of which {found.unfinished:,} unfinished"),
@@ -170,8 +237,6 @@ def _words(
         words = f"with {known.confidence:.6g} confidence, at look {known.looks}{enough}"
         pairs.append(("interval", f"{known.low:.6g} .. {known.high:.6g}   {words}"))
     pairs.append(("plies", f"{found.mean_plies:.10g} on average"))
-    if true is not None and not found.unfinished:
-        pairs.append(("p-value", f"{found.agrees_with(true):.3g}   {P_VALUE}"))
     return pairs
 
 

@@ -14,6 +14,8 @@ from gamedp.policies.sequential import SequentialInterval
 from gamedp.policies.tally import Tally
 from gamedp.results.status import check_player
 from gamedp.runtime.notebook import html_table
+from gamedp.stages.solution import StagedSolution
+from gamedp.stages.totals.result import Distribution
 
 __all__ = ["PairedSimulation", "Simulation"]
 
@@ -44,7 +46,8 @@ class Simulation:
     unfinished : int
         Games that were left after so many plies.
     outcomes : tuple of dict of float to int
-        For each player, how many games paid what at the end.
+        For each player, how many games paid what at the end; of a staged game, what was earned
+        and paid in all.
     means, deviations : tuple of float
         For each player what was earned and paid on average in the games that ended, and the
         standard deviation of it; NaN if none or one has ended.
@@ -168,43 +171,75 @@ class Simulation:
         low, high = test.proportion_ci(confidence, kind)
         return float(low), float(high)
 
-    def agrees_with(self, evaluation: Evaluation, player: int = 0) -> float:
-        """Return the p-value of games like these, if the evaluation is right.
+    def agrees_with(
+        self, exact: Evaluation | StagedSolution | Distribution, player: int = 0
+    ) -> float:
+        """Return the p-value of games like these, if what is computed is right.
 
-        Where there are two payoffs and nothing is earned on the way, by the exact binomial test;
-        else by the normal distribution of the mean.
+        Of an evaluation with two payoffs, and nothing earned on the way, by the exact binomial
+        test; else by the normal distribution of the mean. Of a distribution of totals, by the
+        largest distance between the shares of games up to a total and its chance [1]_: the p-value
+        is at most what is returned, and 0 for a total that cannot be.
 
         Parameters
         ----------
-        evaluation : Evaluation
-            Of the same policies.
+        exact : Evaluation, StagedSolution or Distribution
+            Of the same policies: of a staged game that all play by its solution, the solution, or
+            what :func:`gamedp.stages.distribution` says of its totals.
         player : int
+            A distribution of totals is player 0's.
 
         Raises
         ------
         UnsupportedProblemError
             If some games are unfinished, which the value counts, too; or it is not that of a total.
+
+        References
+        ----------
+        .. [1] P. Massart, "The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Annals
+           of Probability 18 (1990).
         """
         from scipy.stats import binomtest  # noqa: PLC0415 - slow to import, and rarely needed
 
-        self.refuse(evaluation)
-        value = evaluation.value(player=player)
-        if not self._has_rewards:
-            payoffs = sorted(evaluation.distribution(player))
+        if isinstance(exact, Distribution):
+            return self._agrees_with_totals(exact, player)
+        self.refuse(exact)
+        value = exact.value(player=player)
+        if not self._has_rewards and isinstance(exact, Evaluation):
+            payoffs = sorted(exact.distribution(player))
             if len(payoffs) == 2:
                 low, high = payoffs
                 chance = min(max((value - low) / (high - low), 0.0), 1.0)
                 return float(binomtest(self.count(high, player), self.games, chance).pvalue)
         return normal_p_value(self.means[player] - value, self.standard_error(player), value)
 
-    def refuse(self, evaluation: Evaluation) -> None:
-        """Raise UnsupportedProblemError if the games cannot be compared with an evaluation."""
+    def _agrees_with_totals(self, exact: Distribution, player: int) -> float:
+        """Return the p-value of the totals of player 0."""
+        self._refuse_unfinished()
+        if player != 0:
+            message = "a distribution of totals is player 0's; name no other player."
+            raise UnsupportedProblemError(message)
+        seen, possible = self.outcomes[0], {total for total, chance in exact if chance > 0}
+        if not possible.issuperset(seen):
+            return 0.0
+        share = chance = apart = 0.0
+        for total, probability in exact:
+            share += seen.get(total, 0) / self.games
+            chance += probability
+            apart = max(apart, abs(share - chance))
+        return min(1.0, 2 * math.exp(-2 * self.games * apart * apart))
+
+    def refuse(self, exact: Evaluation | StagedSolution) -> None:
+        """Raise UnsupportedProblemError if the games cannot be compared with a value."""
+        self._refuse_unfinished()
+        if not isinstance(exact.objective, TotalReward):
+            message = f"games are counted as they are, and {exact.objective!r} does not."
+            raise UnsupportedProblemError(message)
+
+    def _refuse_unfinished(self) -> None:
         self._refuse_none()
         if self.unfinished:
             message = f"{self.unfinished:,} games are unfinished; raise max_plies."
-            raise UnsupportedProblemError(message)
-        if not isinstance(evaluation.objective, TotalReward):
-            message = f"games are counted as they are, and {evaluation.objective!r} does not."
             raise UnsupportedProblemError(message)
 
     def _refuse_none(self) -> None:

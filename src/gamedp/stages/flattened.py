@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Flattened", "Position"]
 
+KEPT = 64
+"""Contexts of which it is kept what is known inside them."""
+
 
 class Position(NamedTuple):
     """A state inside the stage, and the context it is played in."""
@@ -49,6 +52,9 @@ class Flattened:
     stage: Rules = attrs.field(init=False, eq=False, repr=False)
     num_players: int = attrs.field(init=False, eq=False, repr=False)
     constant_sum: float = attrs.field(init=False, eq=False, repr=False)
+    _can_end_in: dict[Any, dict[Any, bool]] = attrs.field(
+        factory=dict, init=False, eq=False, repr=False
+    )
 
     def __attrs_post_init__(self) -> None:
         """Take the two games apart once."""
@@ -93,24 +99,38 @@ class Flattened:
         if self._ends(state):
             yield 0
             return
+        known = self._can_end_in.get(context)
+        if known is None:
+            if len(self._can_end_in) >= KEPT:
+                self._can_end_in.clear()
+            known = self._can_end_in[context] = {}
         for action in self.stage.game.actions(state):
-            if self._possible(context, state, action):
+            if self._possible(context, state, action, known):
                 yield action
 
-    def _possible(self, context: Any, state: Any, action: int) -> bool:
+    def _possible(self, context: Any, state: Any, action: int, known: dict[Any, bool]) -> bool:
         """Say whether an action, and whatever follows it, can end as the context allows."""
-        for probability, following in self.stage.game.outcomes(state, action):
-            if probability <= 0:
-                continue
-            if self._ends(following):
-                if not self.rules.call("allows", context, following):
-                    return False
-            elif not any(
-                self._possible(context, following, further)
-                for further in self.stage.game.actions(following)
-            ):
-                return False
-        return True
+        return all(
+            probability <= 0 or self._can_end(context, following, known)
+            for probability, following in self.stage.game.outcomes(state, action)
+        )
+
+    def _can_end(self, context: Any, state: Any, known: dict[Any, bool]) -> bool:
+        """Say whether the stage can be played from a state to an end that the context allows.
+
+        What is `known` of the states in this context is kept: many ways lead to the same one.
+        """
+        answer = known.get(state)
+        if answer is None:
+            if self._ends(state):
+                answer = bool(self.rules.call("allows", context, state))
+            else:
+                answer = any(
+                    self._possible(context, state, action, known)
+                    for action in self.stage.game.actions(state)
+                )
+            known[state] = answer
+        return answer
 
     def outcomes(self, position: Position, action: int) -> Iterator[tuple[float, Position]]:
         """Yield the stage's outcomes; from its end, the next context."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["Nodes", "enlist_jit", "move_jit", "push_jit", "spread_jit", "trace_jit"]
+__all__ = ["Nodes", "choose_jit", "enlist_jit", "move_jit", "push_jit", "spread_jit", "trace_jit"]
 
 
 class Nodes(NamedTuple):
@@ -145,6 +145,42 @@ def spread_block(
 spread_block_jit: Any = compiled(spread_block)
 
 
+def fill(program: Program, end_values: Floats, first: int, alive: Flags, block: Floats) -> int:
+    """Find the values of all states in the LANES contexts from `first` on, or as many as there are.
+
+    Parameters
+    ----------
+    program, end_values
+        As for `trace`.
+    alive : (R,) bool
+        Filled: which rows have values in some column.
+    block : (R, LANES)
+        Filled; what is left of the columns with NaN.
+
+    Returns
+    -------
+    column : int
+        The first one in which the stage cannot be played to an end, or -1.
+    """
+    count = min(LANES, len(end_values) - first)
+    for end in range(end_values.shape[1]):
+        alive[end] = False
+        for column in range(LANES):
+            block[end, column] = end_values[first + column, end] if column < count else np.nan
+            if block[end, column] == block[end, column]:
+                alive[end] = True
+    for place in range(len(program.own_rows)):
+        alive[program.own_rows[place]] = settle_row(program, place, alive, block)
+    start = program.own_rows[-1]
+    for column in range(count):
+        if not alive[start] or not abs(block[start, column]) < np.inf:
+            return column
+    return -1
+
+
+fill_jit: Any = compiled(fill)
+
+
 def trace(program: Program, nodes: Nodes, end_values: Floats, probabilities: Floats) -> int:
     """Find for each of n contexts how probable each end is under the best policy there.
 
@@ -167,19 +203,11 @@ def trace(program: Program, nodes: Nodes, end_values: Floats, probabilities: Flo
     weights = np.empty((len(nodes.places), LANES))
     for first in range(0, len(end_values), LANES):
         count = min(LANES, len(end_values) - first)
-        for end in range(end_values.shape[1]):
-            alive[end] = False
-            for column in range(LANES):
-                block[end, column] = end_values[first + column, end] if column < count else np.nan
-                if block[end, column] == block[end, column]:
-                    alive[end] = True
-        for place in range(len(program.own_rows)):
-            alive[program.own_rows[place]] = settle_row(program, place, alive, block)
-        start = program.own_rows[-1]
+        bad = fill_jit(program, end_values, first, alive, block)
+        if bad >= 0:
+            return first + int(bad)
         weights[:] = 0.0
         for column in range(count):
-            if not alive[start] or not abs(block[start, column]) < np.inf:
-                return first + column
             weights[0, column] = 1.0
         spread_block_jit(program, nodes, alive, block, weights)
         for place in range(len(nodes.ends)):
@@ -189,6 +217,40 @@ def trace(program: Program, nodes: Nodes, end_values: Floats, probabilities: Flo
 
 
 trace_jit: Any = compiled(trace)
+
+
+def choose(program: Program, end_values: Floats, chosen: Integers) -> int:
+    """Find for each of n contexts the first best choice of each inner state.
+
+    Parameters
+    ----------
+    program, end_values
+        As for `trace`.
+    chosen : (n, N)
+        Filled, but for states with a single choice; -1 where no choice is allowed.
+
+    Returns
+    -------
+    place : int
+        The first context in which the stage cannot be played to an end, or -1.
+    """
+    block = np.empty((program.num_rows, LANES))
+    alive = np.empty(program.num_rows, np.bool_)
+    room, best = np.empty(LANES), np.empty(LANES)
+    columns = np.empty(LANES, np.int64)
+    for first in range(0, len(end_values), LANES):
+        bad = fill_jit(program, end_values, first, alive, block)
+        if bad >= 0:
+            return first + int(bad)
+        for place in range(len(program.own_rows)):
+            if program.choice_offsets[place + 1] - program.choice_offsets[place] > 1:
+                compare_jit(program, place, alive, block, room, best, columns)
+                for column in range(min(LANES, len(end_values) - first)):
+                    chosen[first + column, place] = columns[column]
+    return -1
+
+
+choose_jit: Any = compiled(choose)
 
 
 def enlist(keys: Integers, slots: Integers, known: int, found: Integers) -> int:

@@ -1,0 +1,188 @@
+"""Games of staged games, and what they say of exact totals."""
+
+import attrs
+import numpy as np
+import pytest
+from staged_games import Date, Debts, Journey, StagedWubbel, Tosses
+
+import gamedp
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.games.kniffel import Kniffel
+from gamedp.policies import staged_games, staged_kernels, walk_kernels
+
+SMALL = Kniffel(dice=2, faces=3, throws=2, threshold=5, upper_bonus=7)
+
+
+def solved(game, **options):
+    # Compiled, small games take longer than to be solved.
+    return gamedp.solve(game, tolerance=1e-9, compile="never", **options)
+
+
+@attrs.frozen
+class FreeTosses(Tosses):
+    def reward(self, state, action, player):
+        return 0.0
+
+
+@attrs.frozen
+class WholeDebts(Debts):
+    """Debts whose choice costs nothing: all totals are whole numbers."""
+
+    def stage(self):
+        return FreeTosses()
+
+
+@pytest.fixture(scope="module")
+def small():
+    return solved(SMALL)
+
+
+def facts(found):
+    """Return all that games have brought."""
+    return found.outcomes, found.means, found.deviations, found.mean_plies, found.unfinished
+
+
+def test_games_depend_neither_on_threads_nor_on_slices(monkeypatch):
+    solution = solved(Journey())
+    pair = [solution, solution]
+    one, three = (
+        facts(gamedp.simulate(Journey(), pair, games=500, seed=3, threads=threads))
+        for threads in (1, 3)
+    )
+    monkeypatch.setattr(staged_games, "CONTEXTS", 2)
+    assert one == three == facts(gamedp.simulate(Journey(), pair, games=500, seed=3, threads=2))
+    # A slice of games is added up on its own, which may round sums otherwise.
+    monkeypatch.setattr(staged_games, "TOGETHER", 64)
+    sliced = gamedp.simulate(Journey(), pair, games=500, seed=3)
+    assert sliced.outcomes == one[0]
+    assert one != facts(gamedp.simulate(Journey(), pair, games=500, seed=4))
+
+
+def test_the_compiled_loop_plays_the_games_of_the_plain_one(small, monkeypatch):
+    compiled = gamedp.simulate(SMALL, small, games=40, seed=11)
+    monkeypatch.setattr(staged_kernels, "walk_stage_jit", staged_kernels.walk_stage)
+    monkeypatch.setattr(staged_kernels, "mixed_jit", walk_kernels.mixed)
+    assert facts(compiled) == facts(gamedp.simulate(SMALL, small, games=40, seed=11))
+
+
+@pytest.mark.parametrize("optimum", ["max", "min"])
+@pytest.mark.parametrize("game", [SMALL, WholeDebts()])
+def test_totals_agree_with_their_exact_distribution(game, optimum):
+    # By a seed that is fixed: a p-value below 1e-4 comes once in 10,000 right programs.
+    solution = solved(game, objective=gamedp.TotalReward(optimum=optimum))
+    found = gamedp.simulate(game, solution, games=3000, seed=5)
+    exact = gamedp.stages.distribution(solution)
+    assert found.agrees_with(exact) > 1e-4
+    assert found.agrees_with(solution) > 1e-4
+    assert set(found.outcomes[0]) <= set(exact.totals.tolist())
+    assert found.finished == 3000 == sum(found.outcomes[0].values())
+    low, high = found.interval(exact.quantile(0.5), confidence=0.9999)
+    assert low <= exact.probability(exact.quantile(0.5)) <= high
+
+
+def test_wrong_totals_do_not_agree(small):
+    found = gamedp.simulate(SMALL, small, games=3000, seed=5)
+    exact = gamedp.stages.distribution(small)
+    worse = gamedp.stages.distribution(solved(SMALL, objective=gamedp.TotalReward(optimum="min")))
+    assert found.agrees_with(worse) == 0.0  # some totals never come up there
+    moved = np.roll(exact.probabilities, 1)
+    moved[1:] += moved[0] / len(moved[1:])
+    shifted = gamedp.stages.Distribution(exact.totals[1:], moved[1:] / moved[1:].sum())
+    assert found.agrees_with(shifted) < 1e-6
+
+
+@pytest.mark.parametrize("game", [Journey(), StagedWubbel(6)])
+@pytest.mark.parametrize("optima", [("max", "max"), ("max", "min"), ("min", "max")])
+def test_each_seat_follows_its_own_solution(game, optima):
+    pair = [solved(game, objective=gamedp.TotalReward(optimum=optimum)) for optimum in optima]
+    flat = gamedp.compile(gamedp.stages.Flattened(game), compile="never")
+
+    def policy(solution):
+        def choose(position):
+            inside = solution.inside(position.context).model
+            if inside.rules.game.is_terminal(position.state):
+                return 0
+            return solution.inside(position.context).best_action(position.state)
+
+        return choose
+
+    true = gamedp.evaluate(flat, [policy(solution) for solution in pair])
+    found = gamedp.simulate(game, pair, games=4000, seed=2)
+    for player in (0, 1):
+        error = found.standard_error(player)
+        assert abs(found.means[player] - true.value(player=player)) < 4 * error + 1e-9
+    # The way from the end of a stage to the next context is an action of the flattened game.
+    assert found.mean_plies < true.mean_plies
+    assert found.names == ("optimal", "optimal")
+
+
+@attrs.frozen
+class Changed(StagedWubbel):
+    """It may begin with the second player."""
+
+    def initial_state(self):
+        return [(0.25, self._begin(0)), (0.75, self._begin(1))]
+
+    def _begin(self, player):
+        return StagedWubbel.initial_state(self)._replace(player=player)
+
+
+def test_a_game_may_begin_with_the_seats_changed():
+    solution = solved(Changed(6))
+    found = gamedp.simulate(Changed(6), [solution, solution], games=4000, seed=2)
+    assert found.agrees_with(solution) > 1e-4
+    assert found.agrees_with(solution, player=1) > 1e-4
+    own = solution.value(StagedWubbel(6).initial_state())
+    assert abs(found.means[0] - own) > 5 * found.standard_error()  # to begin is an advantage
+
+
+def test_games_that_are_left_on_the_way_say_nothing_of_the_exact_value(small):
+    model = small.model
+    found = gamedp.simulate(model, small, games=50, seed=1, max_plies=7)
+    assert (found.unfinished, found.finished, found.mean_plies) == (50, 0, 7.0)
+    for exact in (small, gamedp.stages.distribution(small)):
+        with pytest.raises(UnsupportedProblemError, match="none of 50 games has ended"):
+            found.agrees_with(exact)
+    journey = solved(Journey())
+    part = gamedp.simulate(Journey(), [journey, journey], games=200, seed=1, max_plies=10)
+    assert 0 < part.unfinished < 200
+    with pytest.raises(UnsupportedProblemError, match="games are unfinished; raise max_plies"):
+        part.agrees_with(journey)
+
+
+@attrs.frozen
+class Over(Journey):
+    def initial_state(self):
+        return Date(0, 1)
+
+
+def test_a_game_that_is_over_at_once_pays():
+    solution = solved(Over())
+    found = gamedp.simulate(Over(), [solution, solution], games=9, seed=1)
+    assert (found.outcomes, found.mean_plies) == (({1.0: 9}, {-1.0: 9}), 0.0)
+
+
+def test_what_cannot_play_is_refused(small):
+    other = solved(Journey())
+    with pytest.raises(InvalidParameterError, match="cannot play a staged game; give the Staged"):
+        gamedp.simulate(SMALL, lambda context, state: 0)
+    with pytest.raises(InvalidParameterError, match="2 policies are given for a game of 1 players"):
+        gamedp.simulate(SMALL, [small, small])
+    for given in (SMALL, small.model, Journey(days=2)):
+        wrong = [small] * 2 if isinstance(given, Journey) else other
+        with pytest.raises(InvalidParameterError, match="is not a solution of"):
+            gamedp.simulate(given, wrong)
+    for options in ({"by_rules": True}, {"width": 0.1}):
+        with pytest.raises(InvalidParameterError, match="takes neither by_rules nor a width"):
+            gamedp.simulate(SMALL, small, **options)
+    found = gamedp.simulate(SMALL, small, games=9, seed=1)
+    with pytest.raises(UnsupportedProblemError, match="is player 0's; name no other player"):
+        found.agrees_with(gamedp.stages.distribution(small), player=1)
+
+
+def test_a_solution_that_was_stopped_before_it_got_there_is_refused():
+    with pytest.raises(gamedp.NotSolvedError) as caught:
+        solved(Journey(days=3), solver=gamedp.stages.StageInduction(max_sweeps=1))
+    solution = caught.value.solution
+    with pytest.raises(UnsupportedProblemError, match="the solution knows no values after"):
+        gamedp.simulate(Journey(days=3), [solution] * 2, games=9)

@@ -130,7 +130,7 @@ def test_a_whole_game_is_played_flattened_without_going_all_ways_again():
     flat = gamedp.stages.Flattened(CountedKniffel(dice=4, faces=4))
     record = gamedp.play.play_game(flat, [gamedp.play.RandomPlayer(flat)], seed=1)
     assert record.is_finished
-    # Each turn looks once at each of its choices; all ways through a turn are a thousand times more.
+    # Each turn looks at each of its choices once; the ways through it are a thousand times more.
     choices = gamedp.compile(flat.game.stage(), compile="never").num_choices
     turns = len({position.context for position in record.states})
     assert CountedTurn.asked <= 2 * turns * choices + record.plies

@@ -101,7 +101,7 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     A small Kniffel, and whether the points of these games agree with their exact distribution:
 
     >>> from gamedp.games.kniffel import Kniffel
-    >>> small = Kniffel(dice=2, faces=2)
+    >>> small = Kniffel(dice=2, faces=2, threshold=3)
     >>> solution = gamedp.solve(small, compile="never")
     >>> found = gamedp.simulate(small, solution, games=500, seed=7)
     >>> found.agrees_with(gamedp.stages.distribution(solution)) > 0.001

@@ -208,9 +208,7 @@ class _Games:
             drawn = (mixed(streams) >> S11).astype(np.float64) * UNIT
             sums = np.cumsum(probabilities)
             places = np.searchsorted(sums[:-1], drawn, side="right")
-        return cls(
-            model.initial_states[places], (model.initial_probabilities < 0)[places], streams
-        )
+        return cls(model.initial_states[places], (model.initial_probabilities < 0)[places], streams)
 
     def parts(self) -> list[Part]:
         """Return those that go on, by their contexts, a slice of these at a time."""

@@ -140,12 +140,10 @@ class _ByPolicy(Seat):
         if not isinstance(self.policy, Policy):
             return _taken(self.policy, self.policy.choose(state), state, actions)
         probabilities = self.policy.actions(state)
-        drawn = (
-            rng.choice(list(probabilities), p=list(probabilities.values()))
-            if len(probabilities) > 1
-            else None
-        )
-        action = self.policy.choose(state) if drawn is None else int(drawn)
+        if len(probabilities) > 1:
+            action = int(rng.choice(list(probabilities), p=list(probabilities.values())))
+        else:
+            action = self.policy.choose(state)
         return _taken(self.policy, action, state, actions)
 
 

@@ -24,7 +24,7 @@ from gamedp.play.play import MOST_PLIES, GameRecord, check_plies, checked_seed, 
 from gamedp.play.players import seats_taken
 from gamedp.play.protocol import REASONS
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
-from gamedp.play.tournament import opened
+from gamedp.play.tournament import check_opening, opened
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
 from gamedp.runtime.files import lock
@@ -197,7 +197,11 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     """
     rules = Rules(game)
     if rules.num_players != 2:
-        message = f"a round robin is for two players; {type(game).__name__} has another number."
+        message = (
+            f"a round robin is of games for two players, and {shown(game)} has "
+            f"{rules.num_players}. gamedp.play.tournament sets two players against each other in "
+            "all seats of a game for more."
+        )
         raise UnsupportedProblemError(message)
     _check(players, games, opening, max_plies)
     if exact and (opening or better_by is not None):
@@ -255,11 +259,7 @@ def _check(players: Mapping[str, Any], games: int, opening: int, max_plies: int)
         message = f"games is {shown(games)}; it must be even: each sits first equally often."
         raise InvalidParameterError(message)
     check_plies(max_plies)
-    if not 0 <= opening < max_plies or opening != int(opening):
-        message = (
-            f"opening is {shown(opening)}; it must be a whole number from 0 to below max_plies."
-        )
-        raise InvalidParameterError(message)
+    check_opening(opening, max_plies)
 
 
 @attrs.frozen

@@ -1,4 +1,4 @@
-"""What sits at the board: one player, in game after game."""
+"""A seat at the board: one player, in one game after the other."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Tournament", "opened", "tournament"]
+__all__ = ["Tournament", "check_opening", "opened", "tournament"]
 
 OPENINGS_TRIED = 1_000
 """Openings drawn before an error says that the game is always over by then."""
@@ -249,11 +249,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
         )
         raise InvalidParameterError(message)
     check_plies(max_plies)
-    if not 0 <= opening < max_plies or opening != int(opening):
-        message = (
-            f"opening is {shown(opening)}; it must be a whole number from 0 to below max_plies."
-        )
-        raise InvalidParameterError(message)
+    check_opening(opening, max_plies)
     groups = np.random.SeedSequence(checked_seed(seed))
     reporter = Reporter(progress, "play")
     began = time.perf_counter()
@@ -281,6 +277,15 @@ def _group(
     one, *others = seats
     for place, rng in enumerate(later):
         yield played(line.copy(), [*others[:place], one, *others[place:]], rng, max_plies)
+
+
+def check_opening(opening: float, max_plies: float) -> None:
+    """Raise InvalidParameterError unless a game may begin with so many random plies."""
+    if not 0 <= opening < max_plies or opening != int(opening):
+        message = (
+            f"opening is {shown(opening)}; it must be a whole number from 0 to below max_plies."
+        )
+        raise InvalidParameterError(message)
 
 
 def opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:

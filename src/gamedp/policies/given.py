@@ -16,7 +16,7 @@ from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules
 from gamedp.runtime.options import Tier
 
-__all__ = ["checked_whole", "listed", "model_for", "rules_for", "seeded"]
+__all__ = ["check_count", "checked_whole", "listed", "model_for", "rules_for", "seeded"]
 
 
 def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
@@ -51,18 +51,23 @@ def checked_whole(name: str, number: Any, least: int) -> int:
     return number
 
 
+def check_count(policies: Sequence[Any], num_players: int) -> None:
+    """Raise InvalidParameterError unless each player of a game has a policy."""
+    if len(policies) != num_players:
+        message = (
+            f"{len(policies)} policies are given for a game of {num_players} players; each player "
+            "needs one."
+        )
+        raise InvalidParameterError(message)
+
+
 def rules_for(given: Any, policies: list[Any]) -> Rules:
     """Return the rules that policies are to play by; raise for what cannot do so."""
     rules = given.rules if isinstance(given, Model) else Rules(given)
     if rules is None:
         message = "this model has no game, whose rules could be followed; leave by_rules out."
         raise InvalidParameterError(message)
-    if len(policies) != rules.num_players:
-        message = (
-            f"{len(policies)} policies are given for a game of {rules.num_players} players; each "
-            "player needs one."
-        )
-        raise InvalidParameterError(message)
+    check_count(policies, rules.num_players)
     for policy in policies:
         if model_of(policy) is not None:
             message = (

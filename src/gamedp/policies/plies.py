@@ -39,7 +39,7 @@ def unfinished(
     Parameters
     ----------
     model : Model
-        Whoever chooses, takes what prolongs play most likely.
+        Each choice is the one that most likely prolongs play.
     plies : int
     counted : (C,) bool
         The choices that count.
@@ -151,8 +151,8 @@ def most_unfinished(
 ) -> tuple[float, float]:
     """Return bounds of how likely play is not over after so many plies, whatever policies play.
 
-    That is the greatest probability over all joint policies, those among them that remember what
-    has gone before.
+    That is the greatest probability over all joint policies, including those that remember what was
+    played before.
 
     Parameters
     ----------

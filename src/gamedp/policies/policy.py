@@ -201,10 +201,10 @@ class Policy:
 
     @classmethod
     def mix(cls, policies: Mapping[Policy, float], name: str = "mixture") -> Policy:
-        """Return the policy that does in every state what one of some policies does, by chance.
+        """Return the policy that follows one of several policies, drawn anew in each state.
 
-        That one is drawn anew in each state. Who draws once, and keeps to the policy for the whole
-        game, is a field of opponents: see :func:`gamedp.best_response`.
+        An opponent who draws once, and keeps to that policy for the whole game, is a field: see
+        :func:`gamedp.best_response`.
 
         Parameters
         ----------

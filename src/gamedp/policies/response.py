@@ -1,4 +1,4 @@
-"""The best answer to policies, and how far policies are from having none better."""
+"""The best response to given policies, and what players could gain by responding."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ __all__ = ["Exploitability", "Response", "best_response", "exploitability"]
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class Response:
-    """The best answer of one player to the policies of the others.
+    """The best response of one player to the policies of the others.
 
     Attributes
     ----------
     player : int
-        Who answers.
+        Who responds.
     against : tuple of Policy
-        What is answered: the policies of the other players, or the field of which one plays.
+        The policies of the other players, or the field of which one plays.
     weights : tuple of float or None
         How likely each of a field is.
     solution : Solution
         Of the decision process that is left. ``gamedp.certify(solution)`` proves it.
     told : (float, float) or None
-        Against a field, bounds of what there would be to gain for one who is told who plays: never
-        less than without.
+        Against a field, bounds of the value for a player who is told which one plays: never less
+        than without being told.
     """
 
     player: int
@@ -87,7 +87,7 @@ class Response:
         return self.solution.status
 
     def value(self, state: Any = None, possible: Sequence[int] | None = None) -> float:
-        """Return what the player who answers can expect in a state, or from the start.
+        """Return what the player who responds can expect in a state, or from the start.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Response:
     def bounds(
         self, state: Any = None, possible: Sequence[int] | None = None
     ) -> tuple[float, float]:
-        """Return (lower, upper) of what the player who answers can expect."""
+        """Return (lower, upper) of what the player who responds can expect."""
         return bounds_of(self.solution, self._process.loss, self._node(state, possible), self._seen)
 
     def choose(self, state: Any, possible: Sequence[int] | None = None) -> int:
@@ -138,7 +138,7 @@ class Response:
 
     @property
     def policy(self) -> Policy:
-        """The answer as a policy of the model; it says nothing where only others move.
+        """The best response as a policy of the model; it says nothing where only others move.
 
         Raises
         ------
@@ -146,7 +146,7 @@ class Response:
             Against a field: what is best depends on who it may still be. See :meth:`choose`.
         """
         if self.weights is not None:
-            message = "the answer to a field depends on what has gone before; ask choose(state)."
+            message = "the response to a field depends on what was played; ask choose(state)."
             raise UnsupportedProblemError(message)
         process, model = self._process, self._process.of
         rows = self.solution.policy[: process.num_nodes]
@@ -201,14 +201,14 @@ def best_response(
         The other player's policy; or a field, each with its weight; or with three players and more
         one policy for each of the others, in their order.
     player : int
-        Who answers.
+        Who responds.
     objective : optional
         The total reward, payoff at the end included, if not given.
     tolerance : float
         Allow this distance between the bounds of a value. Where rounding does not allow it, wider
         bounds are returned, and the status says so.
     everywhere : bool
-        Whether to answer in all states, also those that are not met.
+        Whether to respond in all states, also those that are not met.
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`.
 
@@ -311,7 +311,7 @@ class Exploitability:
     Attributes
     ----------
     gains : tuple of (float, float)
-        Bounds of what each player gains by the best answer to the others.
+        Bounds of what each player gains by the best response to the others.
     """
 
     gains: tuple[tuple[float, float], ...]
@@ -385,9 +385,9 @@ def exploitability(
     gains = []
     for player in range(model.num_players):
         others = made[:player] + made[player + 1 :]
-        answer = best_response(model, others, player, objective, tolerance=tolerance)
-        (low, high), (own_low, own_high) = answer.bounds(), known.bounds(player=player)
+        response = best_response(model, others, player, objective, tolerance=tolerance)
+        (low, high), (own_low, own_high) = response.bounds(), known.bounds(player=player)
         least = math.nextafter(low - own_high, -math.inf)
-        # Who answers may also keep to the policy.
+        # The player who responds may also keep to the policy.
         gains.append((max(0.0, least), max(0.0, math.nextafter(high - own_low, math.inf))))
     return Exploitability(gains=tuple(gains))

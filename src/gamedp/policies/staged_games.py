@@ -15,6 +15,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.policies import staged_kernels
+from gamedp.policies.given import check_count
 from gamedp.policies.tally import Played, Tally
 from gamedp.policies.walk_kernels import GAMMA, S11, TWICE, UNIT, mixed
 from gamedp.rules.staged import StagedRules, is_staged
@@ -243,13 +244,8 @@ class _Games:
 
 def _model_of(given: Any, solutions: Sequence[Any]) -> StagedModel:
     """Return the model that is played, after a look at who plays."""
-    count = given.num_players if isinstance(given, StagedModel) else StagedRules(given).num_players
-    if len(solutions) != count:
-        message = (
-            f"{len(solutions)} policies are given for a game of {count} players; each player needs "
-            "one."
-        )
-        raise InvalidParameterError(message)
+    rules = given.rules if isinstance(given, StagedModel) else StagedRules(given)
+    check_count(solutions, rules.num_players)
     for solution in solutions:
         if not isinstance(solution, StagedSolution):
             message = (

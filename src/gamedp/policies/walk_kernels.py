@@ -168,7 +168,7 @@ def walk_in_seats(
     begin, end, key, most, first_node
         As for `walk`.
     firsts, scales, steps, cumulative, successors, rewards, payoffs
-        Likewise.
+        As for `walk`, too.
     drawers : (nodes,)
         The stream from which the way on from a node is drawn: that of a seat's dice, 0 or 1; of
         what the policy there leaves to chance, 2 or 3; or of the start, 4.

@@ -164,7 +164,7 @@ class TestGames:
         ]:
             with pytest.raises(InvalidParameterError, match=part):
                 round_robin(GAME, players, **options)
-        with pytest.raises(UnsupportedProblemError, match="for two"):
+        with pytest.raises(UnsupportedProblemError, match="has 1"):
             round_robin(OnePlayer(), PLAYERS)
         with pytest.raises(InvalidParameterError, match="no games between"):
             round_robin(GAME, PLAYERS, games=2, seed=1).pairing("hold 3", "nobody")

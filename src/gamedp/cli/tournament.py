@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,7 +20,8 @@ from gamedp.errors import InvalidParameterError
 from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
-    from gamedp.play.round_robin import Pairing, RoundRobin
+    from gamedp.play.pairing import Meeting, Pairing
+    from gamedp.play.round_robin import RoundRobin
     from gamedp.play.statistics import Ratings
 
 __all__ = ["tournament"]
@@ -33,7 +35,8 @@ class EntrantsOptions:
     Parameters
     ----------
     games : int
-        Play this many games between each two; each sits first in half of them.
+        Play this many games between each two; each sits first in half of them. In a game for
+        three and more: of each set of players, in all orders of the seats.
     seed : int
         Set the seed of chance, of openings and of what players leave to chance; a new one if not
         given.
@@ -80,7 +83,9 @@ def tournament(
 ) -> None:
     """Let each of several players meet each other one, and rate them.
 
-    Games come in pairs: the seats change, and the dice are the same.
+    Games come in pairs: the seats change, and the dice are the same. In a game for three players
+    and more, every set of as many as there are seats meets, in all orders, and what is compared is
+    the mean payoff.
     """
     made = make_ordinary_game(game, settings or (), command="tournament")
     is_there = how.save is not None and how.save.exists()
@@ -110,37 +115,29 @@ def tournament(
             compile=compile,
             progress=progress,
         )
-    ratings = result.ratings()
-    if output.json:
-        report.print_json(_facts(game, made, how, result, ratings))
+    if result.meetings:
+        facts, words = _facts_of_many(result), _words_of_many(how, result)
     else:
-        print(report.lines(_words(made, how, result, ratings)))
+        ratings = result.ratings()
+        facts, words = _facts(result, ratings), _words(how, result, ratings)
+    if output.json:
+        head = {"game": game, "parameters": values_of(made), "games": how.games}
+        head |= {"seed": result.seed, "random_opening": how.random_opening}
+        report.print_json(head | facts)
+    else:
+        print(report.lines([("game", report.game_words(made)), *words]))
 
 
-def _facts(
-    name: str, game: Any, how: EntrantsOptions, result: RoundRobin, ratings: Ratings
-) -> dict[str, Any]:
-    """Return the results, for JSON."""
+def _facts(result: RoundRobin, ratings: Ratings) -> dict[str, Any]:
+    """Return the results of games of two, for JSON."""
     entrants = [
         {"name": entrant, "points": result.score(entrant), "elo": elo, "error": error}
         for entrant, elo, error in zip(result.names, ratings.elo, ratings.errors, strict=True)
     ]
     pairings = [
-        attrs.asdict(pairing)
-        | {
-            "forfeits": [
-                {"name": loser, "reason": reason, "games": games}
-                for (loser, reason), games in pairing.forfeits.items()
-            ]
-        }
-        for pairing in result.pairings
+        attrs.asdict(pairing) | {"forfeits": _forfeits(pairing)} for pairing in result.pairings
     ]
     return {
-        "game": name,
-        "parameters": values_of(game),
-        "games": how.games,
-        "seed": result.seed,
-        "random_opening": how.random_opening,
         "entrants": entrants,
         "first_move": ratings.first_move,
         "first_move_error": ratings.first_move_error,
@@ -149,10 +146,70 @@ def _facts(
     }
 
 
-def _words(
-    game: Any, how: EntrantsOptions, result: RoundRobin, ratings: Ratings
-) -> list[tuple[str, str]]:
-    """Return the results in words, the strongest player first."""
+def _forfeits(games: Pairing | Meeting) -> list[dict[str, Any]]:
+    """Return the games that were lost by a program's fault, for JSON."""
+    return [
+        {"name": loser, "reason": reason, "games": count}
+        for (loser, reason), count in games.forfeits.items()
+    ]
+
+
+def _facts_of_many(result: RoundRobin) -> dict[str, Any]:
+    """Return the results of games of three and more, for JSON."""
+    payoffs = {name: result.payoff(name) for name in result.names}
+    entrants = [
+        {"name": name, "payoff": mean, "error": error} for name, (mean, error) in payoffs.items()
+    ]
+    meetings = [
+        {
+            "names": meeting.names,
+            "groups": len(meeting.payoffs),
+            "payoffs": [meeting.payoff(name)[0] for name in meeting.names],
+            "unfinished": meeting.unfinished,
+            "forfeits": _forfeits(meeting),
+        }
+        for meeting in result.meetings
+    ]
+    return {"entrants": entrants, "meetings": meetings}
+
+
+def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, str]]:
+    """Return the results of games of three and more in words, the highest payoff first."""
+    payoffs = {name: result.payoff(name) for name in result.names}
+    order = sorted(result.names, key=lambda name: payoffs[name], reverse=True)
+    width = max(map(len, result.names))
+    size = math.factorial(len(result.meetings[0].names))
+    finished = size * sum(len(meeting.payoffs) for meeting in result.meetings)
+    table = [
+        f"{name:<{width}}  {payoffs[name][0]:>11,.6g} ± {1.96 * payoffs[name][1]:.2g}"
+        for name in order
+    ]
+    lines = [
+        f"{', '.join(meeting.names)}: "
+        + ", ".join(f"{meeting.payoff(name)[0]:.6g}" for name in meeting.names)
+        for meeting in result.meetings
+    ]
+    pairs = [
+        ("games", f"{finished:,} count, in groups of {size} orders with the same dice"),
+        ("seed", f"{result.seed}"),
+        ("payoffs", "\n".join([*table, "on average, with 95% confidence"])),
+        ("matches", "\n".join(lines)),
+    ]
+    unfinished = sum(meeting.unfinished for meeting in result.meetings)
+    if unfinished:
+        words = f"{unfinished:,} after {how.max_plies:,} plies; their groups do not count"
+        pairs.append(("unfinished", words))
+    faults = [
+        f"{loser} in {', '.join(meeting.names)}: {reason}, {games:,} games; their groups do not "
+        "count"
+        for meeting in result.meetings
+        for (loser, reason), games in meeting.forfeits.items()
+    ]
+    return [*pairs, *([("forfeits", "\n".join(faults))] if faults else [])]
+
+
+def _words(how: EntrantsOptions, result: RoundRobin, ratings: Ratings) -> list[tuple[str, str]]:
+    """Return the results of games of two in words, the strongest player first."""
     order = sorted(range(len(result.names)), key=lambda place: -ratings.elo[place])
     width = max(map(len, result.names))
     played = sum(pairing.games for pairing in result.pairings if not pairing.is_exact)
@@ -164,7 +221,6 @@ def _words(
     ]
     first = f"{ratings.first_move:+.0f} ± {1.96 * ratings.first_move_error:.0f} Elo"
     pairs = [
-        ("game", report.game_words(game)),
         ("games", f"{played:,} finished, in pairs with the same dice"),
         *([("exact", f"{computed:,} matches without playing")] if computed else []),
         ("seed", f"{result.seed}"),

@@ -38,6 +38,8 @@ def plot_ratings(found: RoundRobin | Ratings, *, ax: Axes | None = None) -> Axes
 
     Raises
     ------
+    UnsupportedProblemError
+        If the games are for more than two players, which gives no ratings.
     MissingPackageError
         If matplotlib is not installed.
 

@@ -19,6 +19,7 @@ from .records import (
     save_games as save_games,
 )
 from .round_robin import (
+    Meeting as Meeting,
     Pairing as Pairing,
     RoundRobin as RoundRobin,
     round_robin as round_robin,

@@ -1,4 +1,4 @@
-"""The games between two players: counted, or computed where nobody needs to play."""
+"""The games between some players: counted, or computed where nobody needs to play."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from gamedp.errors import InvalidParameterError, shown
 from gamedp.policies.evaluate import evaluate
 from gamedp.policies.given import model_for
 from gamedp.policies.policy import Policy, model_of
@@ -15,10 +16,11 @@ from gamedp.policies.random_player import RandomPlayer
 from gamedp.results.solution import Solution
 
 if TYPE_CHECKING:
+    from gamedp.play.play import GameRecord
     from gamedp.rules.game import Rules
     from gamedp.runtime.options import Tier
 
-__all__ = ["SCORES", "Pairing", "Result", "computed"]
+__all__ = ["SCORES", "Meeting", "Pairing", "Result", "computed"]
 
 SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 """What each result of a game is worth."""
@@ -100,13 +102,74 @@ class Pairing:
         return cls(one, other, first, second, unfinished=unfinished, is_exact=True)
 
 
+@attrs.define
+class Meeting:
+    """The games between three players or more, as many as the game has seats.
+
+    Games come in groups, one for each order of the players, with the same opening and the same dice
+    at each seat. Groups are independent of one another.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The players.
+    payoffs : list of tuple of float
+        What each player got on average, for each group of games that were played to the end.
+    unfinished : int
+        Games that were left at the limit of plies; `payoffs` leaves out their groups.
+    forfeits : dict
+        How many games were lost by a program's fault, by (name, reason); `payoffs` leaves out their
+        groups, for rules do not say what the others get then.
+    """
+
+    names: tuple[str, ...]
+    payoffs: list[tuple[float, ...]] = attrs.field(factory=list)
+    unfinished: int = 0
+    forfeits: dict[tuple[str, str], int] = attrs.field(factory=dict)
+
+    def add(self, games: Iterable[tuple[tuple[str, ...], GameRecord]]) -> None:
+        """Count a group of games, each with the players in the order of their seats."""
+        earned: dict[str, list[float]] = {name: [] for name in self.names}
+        for order, record in games:
+            if record.forfeit is not None:
+                key = order[record.forfeit.player], record.forfeit.reason
+                self.forfeits[key] = self.forfeits.get(key, 0) + 1
+            elif record.payoffs is None:
+                self.unfinished += 1
+            else:
+                for name, payoff in zip(order, record.payoffs, strict=True):
+                    earned[name].append(payoff)
+        size = math.factorial(len(self.names))
+        if all(len(payoffs) == size for payoffs in earned.values()):
+            self.payoffs.append(tuple(math.fsum(earned[name]) / size for name in self.names))
+
+    def payoff(self, name: str) -> tuple[float, float]:
+        """Return what a player got on average, and its standard error; NaN where it is not known.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the player does not take part.
+        """
+        if name not in self.names:
+            message = f"{shown(name)} is not one of {', '.join(self.names)}."
+            raise InvalidParameterError(message)
+        place, count = self.names.index(name), len(self.payoffs)
+        own = [group[place] for group in self.payoffs]
+        mean = math.fsum(own) / count if count else math.nan
+        if count < 2:
+            return mean, math.nan
+        squares = math.fsum((payoff - mean) ** 2 for payoff in own)
+        return mean, math.sqrt(squares / (count - 1) / count)
+
+
 def computed(
     rules: Rules,
     players: Mapping[str, Any],
-    pairs: Iterable[tuple[str, str]],
+    pairs: Iterable[tuple[str, ...]],
     games: int,
     compile: Tier,
-) -> dict[tuple[str, str], Pairing]:
+) -> dict[tuple[str, ...], Pairing]:
     """Return the pairings that need no games, with the results that are expected.
 
     Parameters
@@ -114,7 +177,7 @@ def computed(
     rules : Rules
         Of the game.
     players : mapping of str to player
-    pairs : iterable of (str, str)
+    pairs : iterable of two str
         Who meets whom.
     games : int
         Of a pairing.
@@ -129,8 +192,8 @@ def computed(
     if model.rewards.any():
         return {}
     return {
-        pair: Pairing.exact(*pair, games, model, [players[name] for name in pair])
-        for pair in wanted
+        (one, other): Pairing.exact(one, other, games, model, [players[one], players[other]])
+        for one, other in wanted
     }
 
 

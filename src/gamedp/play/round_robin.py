@@ -1,33 +1,31 @@
-"""Round robins: everyone against everyone, in pairs of games with the same dice."""
+"""Round robins: everyone against everyone, in all orders of the seats, with the same dice."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import json
-import os
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from gamedp.errors import (
-    DamagedFileError,
     InvalidParameterError,
     UnsupportedProblemError,
     shown,
 )
-from gamedp.play.pairing import SCORES, Pairing, Result, computed
-from gamedp.play.play import MOST_PLIES, GameRecord, check_plies, checked_seed, played
+from gamedp.play.book import Book, drawn_seed
+from gamedp.play.pairing import Meeting, Pairing, Result, computed
+from gamedp.play.play import MOST_PLIES, GameRecord, check_plies, played
 from gamedp.play.players import seats_taken
-from gamedp.play.protocol import REASONS
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.play.tournament import check_opening, opened
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
-from gamedp.runtime.files import lock
 from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.progress import Reporter
 
@@ -36,9 +34,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Pairing", "RoundRobin", "round_robin"]
-
-FORMAT, VERSION = "gamedp round robin", 1
+__all__ = ["Meeting", "Pairing", "RoundRobin", "round_robin"]
 
 
 @attrs.frozen(repr=False)
@@ -50,23 +46,59 @@ class RoundRobin:
     names : tuple of str
         Of the players.
     pairings : tuple of Pairing
-        Each of the players with each of the others.
+        Each of the players with each of the others; none in a game for more than two.
     seed : int
         From which everything was drawn.
     test : Sprt or None
         What the sequential test of `better_by` has found of the first player; None without one.
     records : tuple of (str, str, GameRecord)
-        Who sat first, who second, and the game; none unless they were asked for.
+        Who sat first, who second, and the game; none unless they were asked for. With more seats,
+        so many names.
+    meetings : tuple of Meeting
+        In a game for three and more: every set of as many players as there are seats.
     """
 
     names: tuple[str, ...]
     pairings: tuple[Pairing, ...]
     seed: int
     test: Sprt | None = None
-    records: tuple[tuple[str, str, GameRecord], ...] = attrs.field(default=(), eq=False)
+    records: tuple[tuple[Any, ...], ...] = attrs.field(default=(), eq=False)
+    meetings: tuple[Meeting, ...] = ()
+
+    def payoff(self, name: str) -> tuple[float, float]:
+        """Return what a player got on average, and its standard error.
+
+        For games of three and more: the mean over the meetings that the player takes part in, which
+        count equally. NaN where one of them has no groups of games, or a single one.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the game is for two: there, see :meth:`score`.
+        InvalidParameterError
+            If there is no such player.
+        """
+        if not self.meetings:
+            message = "games for two are counted as won, drawn and lost; ask score() or ratings()."
+            raise UnsupportedProblemError(message)
+        if name not in self.names:
+            message = f"there is no player {shown(name)}; there are {', '.join(self.names)}."
+            raise InvalidParameterError(message)
+        found = [meeting.payoff(name) for meeting in self.meetings if name in meeting.names]
+        means, errors = zip(*found, strict=True)
+        return math.fsum(means) / len(found), math.hypot(*errors) / len(found)
+
+    def _refuse_many(self) -> None:
+        if self.meetings:
+            message = (
+                "points and ratings are for games of two; payoff(name) says what a player gets on "
+                "average."
+            )
+            raise UnsupportedProblemError(message)
 
     def pairing(self, one: str, other: str) -> Pairing:
         """Return the games between two players; raise InvalidParameterError if there are none."""
+        self._refuse_many()
         for pairing in self.pairings:
             if {pairing.one, pairing.other} == {one, other}:
                 return pairing
@@ -75,6 +107,7 @@ class RoundRobin:
 
     def score(self, name: str) -> float:
         """Return the points of a player: 1 for a win, 1/2 for a draw."""
+        self._refuse_many()
         points = 0.0
         for pairing in self.pairings:
             if pairing.games and name in {pairing.one, pairing.other}:
@@ -86,7 +119,13 @@ class RoundRobin:
         """Return how strong the players are, with standard errors.
 
         Results that were computed count as so many games, in the errors as well.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the game is for more than two.
         """
+        self._refuse_many()
         number = {name: place for place, name in enumerate(self.names)}
         results = []
         for pairing in self.pairings:
@@ -98,7 +137,12 @@ class RoundRobin:
         return rated(self.names, results)
 
     def _repr_html_(self) -> str:
-        """Return the players for notebooks, those with most points first."""
+        """Return the players for notebooks, those with most points, or payoffs, first."""
+        if self.meetings:
+            means = {name: self.payoff(name) for name in self.names}
+            order = sorted(self.names, key=lambda name: means[name], reverse=True)
+            lines = ((name, "{:.6g} ± {:.2g}".format(*means[name])) for name in order)
+            return html_rows(["player", "mean payoff ± standard error"], lines)
         games: dict[str, float] = dict.fromkeys(self.names, 0)
         for pairing in self.pairings:
             for name in (pairing.one, pairing.other):
@@ -117,7 +161,10 @@ class RoundRobin:
         return html_rows(["player", "points", "games", "Elo ± standard error"], rows)
 
     def __repr__(self) -> str:
-        """Give the points in short."""
+        """Give the points, or the mean payoffs, in short."""
+        if self.meetings:
+            means = ", ".join(f"{name} {self.payoff(name)[0]:.6g}" for name in self.names)
+            return f"<RoundRobin {means}>"
         points = ", ".join(f"{name} {self.score(name):g}" for name in self.names)
         return f"<RoundRobin {points}>"
 
@@ -137,21 +184,26 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     compile: Tier = "auto",
     progress: ProgressCallback | None = None,
 ) -> RoundRobin:
-    """Let each of some players play each of the others.
+    """Let each of some players play each of the others, in all orders of the seats.
 
     Games come in pairs, one for each order of the two. Both games of a pair have the same start,
     the same opening and the same dice: the k-th draw of chance for the first seat is the same in
     both, and so is that for the second seat. What a pair brings depends on the seed, the two names
     and the number of the pair alone, not on who else takes part.
 
+    In a game for three players and more, every set of as many players as there are seats meets.
+    Games come in groups, one for each order of the set, with the same opening and dice; there are
+    no points and ratings then, but the mean payoff of each player with its standard error.
+
     Parameters
     ----------
     game
-        For two players, with chance or without.
+        For two players or more, with chance or without.
     players : mapping of str to player
-        By name, at least two; as for :func:`gamedp.play.play_game`. Each program is started once.
+        By name, at least as many as there are seats; as for :func:`gamedp.play.play_game`. Each
+        program is started once.
     games : int
-        Between each two of them; even.
+        Between each two of them, or in each set; so many that all orders come equally often.
     seed : int, optional
         The same seed gives the same games; another one each time if not given.
     opening : int
@@ -179,7 +231,8 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     Raises
     ------
     UnsupportedProblemError
-        If the game is not for two.
+        If the game is for one player; or for more than two, and there is `better_by`, `exact` or
+        `save`.
     InvalidParameterError
         If an option makes no sense, or `save` holds another round robin, or one that goes on.
     DamagedFileError
@@ -196,14 +249,13 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     (True, 20)
     """
     rules = Rules(game)
-    if rules.num_players != 2:
-        message = (
-            f"a round robin is of games for two players, and {shown(game)} has "
-            f"{rules.num_players}. gamedp.play.tournament sets two players against each other in "
-            "all seats of a game for more."
-        )
-        raise UnsupportedProblemError(message)
-    _check(players, games, opening, max_plies)
+    _check(rules, players, games, opening, max_plies)
+    if rules.num_players > 2:
+        _refuse_for_two(exact, save, better_by)
+        groups = games // math.factorial(rules.num_players)
+        sets = tuple(itertools.combinations(players, rules.num_players))
+        plan = _Plan(rules, sets, groups, drawn_seed(seed), opening, max_plies)
+        return _met(plan, players, compile, Reporter(progress, "play"), keep=records)
     if exact and (opening or better_by is not None):
         message = "exact results have no opening, and need no test by better_by."
         raise InvalidParameterError(message)
@@ -211,15 +263,17 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     if better_by is not None and len(names) != 2:
         message = f"better_by is for two players; these are {len(names)}."
         raise InvalidParameterError(message)
-    pairings = {pair: Pairing(*pair) for pair in itertools.combinations(names, 2)}
+    pairings: dict[tuple[str, ...], Pairing] = {
+        (one, other): Pairing(one, other) for one, other in itertools.combinations(names, 2)
+    }
     if exact:
         pairings |= computed(rules, players, pairings, games, compile)
     played_pairs = tuple(pair for pair in pairings if not pairings[pair].is_exact)
     facts = {"game": encode_object(game), "players": list(names), "games": games}
     facts |= {"exact": True} if exact else {}
-    book = _Book(save, facts | {"opening": opening, "max_plies": max_plies}, seed)
+    book = Book(save, facts | {"opening": opening, "max_plies": max_plies}, seed)
     plan = _Plan(rules, played_pairs, games // 2, book.seed, opening, max_plies)
-    kept: list[tuple[str, str, GameRecord]] = []
+    kept: list[tuple[Any, ...]] = []
     reporter = Reporter(progress, "play")
     schedule, total = plan.schedule(), games * len(played_pairs)
 
@@ -239,7 +293,7 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
                 if found is not None and found.verdict != "undecided":
                     break
                 both = list(plan.play(at, pair, number))
-                results = [_result(record, place) for place, (_, _, record) in enumerate(both)]
+                results = [_result(record, place) for place, (*_, record) in enumerate(both)]
                 book.write(pair, number, results)
                 pairings[pair].add(results)
                 found = test()
@@ -249,14 +303,50 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     return RoundRobin(names, tuple(pairings.values()), book.seed, found, tuple(kept))
 
 
-def _check(players: Mapping[str, Any], games: int, opening: int, max_plies: int) -> None:
-    """Raise InvalidParameterError for options that make no sense."""
+def _refuse_for_two(*options: Any) -> None:
+    """Raise UnsupportedProblemError if an option is set that is for games of two alone."""
+    if any(option not in (None, False) for option in options):
+        message = "exact, save and better_by are for games of two; leave them out."
+        raise UnsupportedProblemError(message)
+
+
+def _met(
+    plan: _Plan, players: Mapping[str, Any], compile: Tier, reporter: Reporter, *, keep: bool
+) -> RoundRobin:
+    """Play a round robin of a game for three players and more."""
+    meetings = {names: Meeting(names) for names in plan.sets}
+    size = math.factorial(plan.rules.num_players)
+    total = size * plan.rounds * len(meetings)
+    kept: list[tuple[Any, ...]] = []
+    with seats_taken(plan.rules, list(players.values()), compile) as seats:
+        at = dict(zip(players, seats, strict=True))
+        for done, (names, number) in enumerate(plan.schedule(), 1):
+            games = list(plan.play(at, names, number))
+            meetings[names].add((tuple(order), record) for *order, record in games)
+            kept += games if keep else []
+            reporter.report(done * size, total, f"{done * size:,} of {total:,} games")
+    return RoundRobin(
+        tuple(players), (), plan.seed, None, tuple(kept), meetings=tuple(meetings.values())
+    )
+
+
+def _check(
+    rules: Rules, players: Mapping[str, Any], games: int, opening: int, max_plies: int
+) -> None:
+    """Raise for a game for one player, and for options that make no sense."""
+    count = rules.num_players
+    if count < 2:
+        message = f"a round robin is between players, and {shown(rules.game)} has {count}."
+        raise UnsupportedProblemError(message)
     names: list[Any] = list(players)
-    if len(names) < 2 or not all(isinstance(name, str) and name for name in names):
-        message = f"players are {shown(names)}; there must be two or more, each by a name."
+    if len(names) < count or not all(isinstance(name, str) and name for name in names):
+        least = "two" if count == 2 else f"{count}"
+        message = f"players are {shown(names)}; there must be {least} or more, each by a name."
         raise InvalidParameterError(message)
-    if games < 2 or games % 2:
-        message = f"games is {shown(games)}; it must be even: each sits first equally often."
+    orders = math.factorial(count)
+    if games < orders or games % orders:
+        wanted = "even: each sits first" if count == 2 else f"a multiple of {orders}: orders come"
+        message = f"games is {shown(games)}; it must be {wanted} equally often."
         raise InvalidParameterError(message)
     check_plies(max_plies)
     check_opening(opening, max_plies)
@@ -264,31 +354,44 @@ def _check(players: Mapping[str, Any], games: int, opening: int, max_plies: int)
 
 @attrs.frozen
 class _Plan:
-    """Which pairs of games are played, in which order, and from which random numbers."""
+    """Which groups of games are played, in which order, and from which random numbers.
+
+    Attributes
+    ----------
+    sets : tuple of tuple of str
+        Who meets whom: as many players as there are seats.
+    rounds : int
+        How many groups each set plays.
+    """
 
     rules: Rules
-    pairs: tuple[tuple[str, str], ...]
+    sets: tuple[tuple[str, ...], ...]
     rounds: int
     seed: int
     opening: int
     max_plies: int
 
-    def schedule(self) -> Iterator[tuple[tuple[str, str], int]]:
+    def schedule(self) -> Iterator[tuple[tuple[str, ...], int]]:
         """Yield who meets whom, and for which time: all once, then all a second time, and on."""
         for number in range(self.rounds):
-            for pair in self.pairs:
-                yield pair, number
+            for names in self.sets:
+                yield names, number
 
     def play(
-        self, seats: Mapping[str, Seat], pair: tuple[str, str], number: int
-    ) -> Iterator[tuple[str, str, GameRecord]]:
-        """Play a pair of games: the second with the seats changed, and the same dice at each."""
-        words = hashlib.sha256(json.dumps(pair).encode()).digest()
+        self, seats: Mapping[str, Seat], names: tuple[str, ...], number: int
+    ) -> Iterator[tuple[Any, ...]]:
+        """Play a game in each order of some players, with the same dice at each seat.
+
+        Yields the names in the order of the seats, and the record.
+        """
+        words = hashlib.sha256(json.dumps(names).encode()).digest()
         key = [self.seed, int.from_bytes(words), number]
-        start, one, other, *own = np.random.SeedSequence(key).spawn(5)
+        count = len(names)
+        parts = np.random.SeedSequence(key).spawn(1 + count + math.factorial(count))
+        start, thrown, own = parts[0], parts[1 : 1 + count], parts[1 + count :]
         line = opened(self.rules, self.opening, np.random.default_rng(start))
-        for order, rest in zip((pair, pair[::-1]), own, strict=True):
-            dice = [np.random.default_rng(one), np.random.default_rng(other)]
+        for order, rest in zip(itertools.permutations(names), own, strict=True):
+            dice = [np.random.default_rng(part) for part in thrown]
             players = [seats[name] for name in order]
             rng = np.random.default_rng(rest)
             yield *order, played(line.copy(), players, rng, self.max_plies, dice)
@@ -302,131 +405,3 @@ def _result(record: GameRecord, place: int) -> Result:
         return "none", "played"
     lead = record.payoffs[place] - record.payoffs[1 - place]
     return "draw" if lead == 0 else "win" if lead > 0 else "loss", "played"
-
-
-class _Book:
-    """A file of results: a line that says of what, and a line for each pair of games, in order.
-
-    Parameters
-    ----------
-    path : str, Path or None
-        No file, if None.
-    facts : dict
-        What is played.
-    seed : int or None
-        The one of the file counts, if None is given.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the file is of another round robin.
-    DamagedFileError
-        If it is something else.
-    """
-
-    def __init__(self, path: str | Path | None, facts: dict[str, Any], seed: int | None) -> None:
-        self._path = None if path is None else Path(path)
-        self._file: IO[bytes] | None = None
-        self._start = 0
-        head = {"format": FORMAT, "version": VERSION, **facts}
-        self._first = first = b""
-        if self._path is not None and self._path.exists():
-            with self._path.open("rb") as file:
-                self._first = first = file.readline()
-        if first.endswith(b"\n"):
-            self.seed, self._start = self._seed_in(first, head, seed), len(first)
-            return
-        begun = f'{{"format": "{FORMAT}"'.encode()
-        if not (first.startswith(begun) or begun.startswith(first)):
-            raise DamagedFileError(self._foreign())
-        self.seed = int(np.random.SeedSequence(checked_seed(seed)).entropy)  # type: ignore[arg-type]
-        self._head = json.dumps(head | {"seed": self.seed}).encode() + b"\n"
-
-    def _seed_in(self, line: bytes, head: dict[str, Any], seed: int | None) -> int:
-        """Return the seed of the first line, if that is of this round robin."""
-        try:
-            found = json.loads(line)
-            kept = found.pop("seed")
-        except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
-            raise DamagedFileError(self._foreign()) from None
-        if found.get("format") != FORMAT or type(kept) is not int or kept < 0:
-            raise DamagedFileError(self._foreign())
-        wanted = json.loads(json.dumps(head)) | ({} if seed is None else {"seed": seed})
-        found = found | ({} if seed is None else {"seed": kept})
-        odd = [key for key in {**wanted, **found} if wanted.get(key) != found.get(key)]
-        if odd:
-            key = odd[0]
-            message = (
-                f"{self._path} holds another round robin: {key} is {shown(found.get(key))} there, "
-                f"and {shown(wanted.get(key))} here."
-            )
-            raise InvalidParameterError(message)
-        return kept
-
-    def _foreign(self) -> str:
-        return f"{self._path} does not hold a round robin; it is left as it is."
-
-    def __enter__(self) -> Self:
-        """Open the file, which nobody else may write to until it is closed.
-
-        Raises
-        ------
-        InvalidParameterError
-            If another round robin writes to it, or has begun to since it was looked at.
-        """
-        if self._path is not None:
-            self._path.touch()
-            self._file = self._path.open("r+b", buffering=0)
-            if not lock(self._file) or self._file.readline() != self._first:
-                self._file.close()
-                message = f"another round robin is writing to {self._path}; let it end first."
-                raise InvalidParameterError(message)
-            if not self._start:
-                self._file.seek(0)
-                self._file.truncate(0)
-                self._file.write(self._head)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        if self._file is not None:
-            self._file.close()
-
-    def read(
-        self, schedule: Iterator[tuple[tuple[str, str], int]]
-    ) -> Iterator[tuple[tuple[str, str], list[Result]]]:
-        """Yield what is there already; a last line that was not written to its end is cut off."""
-        if self._file is None or self._path is None:
-            return
-        end = self._start or len(self._head)
-        with self._path.open("rb") as lines:
-            lines.seek(end)
-            for line in lines:
-                if not line.endswith(b"\n"):
-                    break
-                pair, number = next(schedule, (None, -1))
-                if pair is None:
-                    raise DamagedFileError(self._foreign())
-                yield pair, self._results(line, pair, number)
-                end += len(line)
-        self._file.truncate(end)
-        self._file.seek(0, os.SEEK_END)
-
-    def _results(self, line: bytes, pair: tuple[str, str], number: int) -> list[Result]:
-        try:
-            one, other, found, both = json.loads(line)
-            results = [(result, how) for result, how in both]
-        except (ValueError, TypeError, RecursionError):
-            results, found, one, other = [], None, "", ""
-        right = all(
-            result in {*SCORES, "none"} and how in {"played", *REASONS} for result, how in results
-        )
-        if (one, other) != pair or found != number or len(results) != 2 or not right:
-            message = f"{self._path} is damaged at round {number + 1} of {pair[0]} and {pair[1]}."
-            raise DamagedFileError(message)
-        return results
-
-    def write(self, pair: tuple[str, str], number: int, results: list[Result]) -> None:
-        """Append a pair of games, at once."""
-        if self._file is not None:
-            self._file.write(json.dumps([*pair, number, results]).encode() + b"\n")

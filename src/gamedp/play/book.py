@@ -1,0 +1,154 @@
+"""The file of a round robin: what is played, and a line for each pair of games."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Self
+
+import numpy as np
+
+from gamedp.errors import DamagedFileError, InvalidParameterError, shown
+from gamedp.play.pairing import SCORES, Result
+from gamedp.play.play import checked_seed
+from gamedp.play.protocol import REASONS
+from gamedp.runtime.files import lock
+
+__all__ = ["Book", "drawn_seed"]
+
+FORMAT, VERSION = "gamedp round robin", 1
+
+
+def drawn_seed(seed: int | None) -> int:
+    """Return a seed, a new one for None."""
+    return int(np.random.SeedSequence(checked_seed(seed)).entropy)  # type: ignore[arg-type]
+
+
+class Book:
+    """A file of results: a line that says of what, and a line for each pair of games, in order.
+
+    Parameters
+    ----------
+    path : str, Path or None
+        No file, if None.
+    facts : dict
+        What is played.
+    seed : int or None
+        The one of the file counts, if None is given.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file is of another round robin.
+    DamagedFileError
+        If it is something else.
+    """
+
+    def __init__(self, path: str | Path | None, facts: dict[str, Any], seed: int | None) -> None:
+        self._path = None if path is None else Path(path)
+        self._file: IO[bytes] | None = None
+        self._start = 0
+        head = {"format": FORMAT, "version": VERSION, **facts}
+        self._first = first = b""
+        if self._path is not None and self._path.exists():
+            with self._path.open("rb") as file:
+                self._first = first = file.readline()
+        if first.endswith(b"\n"):
+            self.seed, self._start = self._seed_in(first, head, seed), len(first)
+            return
+        begun = f'{{"format": "{FORMAT}"'.encode()
+        if not (first.startswith(begun) or begun.startswith(first)):
+            raise DamagedFileError(self._foreign())
+        self.seed = drawn_seed(seed)
+        self._head = json.dumps(head | {"seed": self.seed}).encode() + b"\n"
+
+    def _seed_in(self, line: bytes, head: dict[str, Any], seed: int | None) -> int:
+        """Return the seed of the first line, if that is of this round robin."""
+        try:
+            found = json.loads(line)
+            kept = found.pop("seed")
+        except (ValueError, AttributeError, LookupError, TypeError, RecursionError):
+            raise DamagedFileError(self._foreign()) from None
+        if found.get("format") != FORMAT or type(kept) is not int or kept < 0:
+            raise DamagedFileError(self._foreign())
+        wanted = json.loads(json.dumps(head)) | ({} if seed is None else {"seed": seed})
+        found = found | ({} if seed is None else {"seed": kept})
+        odd = [key for key in {**wanted, **found} if wanted.get(key) != found.get(key)]
+        if odd:
+            key = odd[0]
+            message = (
+                f"{self._path} holds another round robin: {key} is {shown(found.get(key))} there, "
+                f"and {shown(wanted.get(key))} here."
+            )
+            raise InvalidParameterError(message)
+        return kept
+
+    def _foreign(self) -> str:
+        return f"{self._path} does not hold a round robin; it is left as it is."
+
+    def __enter__(self) -> Self:
+        """Open the file, which nobody else may write to until it is closed.
+
+        Raises
+        ------
+        InvalidParameterError
+            If another round robin writes to it, or has begun to since it was looked at.
+        """
+        if self._path is not None:
+            self._path.touch()
+            self._file = self._path.open("r+b", buffering=0)
+            if not lock(self._file) or self._file.readline() != self._first:
+                self._file.close()
+                message = f"another round robin is writing to {self._path}; let it end first."
+                raise InvalidParameterError(message)
+            if not self._start:
+                self._file.seek(0)
+                self._file.truncate(0)
+                self._file.write(self._head)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        if self._file is not None:
+            self._file.close()
+
+    def read(
+        self, schedule: Iterator[tuple[tuple[str, ...], int]]
+    ) -> Iterator[tuple[tuple[str, ...], list[Result]]]:
+        """Yield what is there already; a last line that was not written to its end is cut off."""
+        if self._file is None or self._path is None:
+            return
+        end = self._start or len(self._head)
+        with self._path.open("rb") as lines:
+            lines.seek(end)
+            for line in lines:
+                if not line.endswith(b"\n"):
+                    break
+                pair, number = next(schedule, (None, -1))
+                if pair is None:
+                    raise DamagedFileError(self._foreign())
+                yield pair, self._results(line, pair, number)
+                end += len(line)
+        self._file.truncate(end)
+        self._file.seek(0, os.SEEK_END)
+
+    def _results(self, line: bytes, pair: tuple[str, ...], number: int) -> list[Result]:
+        try:
+            one, other, found, both = json.loads(line)
+            results = [(result, how) for result, how in both]
+        except (ValueError, TypeError, RecursionError):
+            results, found, one, other = [], None, "", ""
+        right = all(
+            result in {*SCORES, "none"} and how in {"played", *REASONS} for result, how in results
+        )
+        if (one, other) != pair or found != number or len(results) != 2 or not right:
+            message = f"{self._path} is damaged at round {number + 1} of {pair[0]} and {pair[1]}."
+            raise DamagedFileError(message)
+        return results
+
+    def write(self, pair: tuple[str, ...], number: int, results: list[Result]) -> None:
+        """Append a pair of games, at once."""
+        if self._file is not None:
+            self._file.write(json.dumps([*pair, number, results]).encode() + b"\n")

@@ -207,6 +207,6 @@ def test_the_command_compares_mean_payoffs(capsys):
     assert main(asked) == 0
     words = capsys.readouterr().out
     assert "12 count, in groups of 6 orders with the same dice" in words
-    assert "on average, with 95% confidence" in words
+    assert "on average, with the standard error" in words
     assert main([*asked, "--max-plies", "1"]) == 0
     assert "12 after 1 plies; their groups do not count" in capsys.readouterr().out

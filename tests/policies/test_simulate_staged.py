@@ -186,3 +186,16 @@ def test_a_solution_that_was_stopped_before_it_got_there_is_refused():
     solution = caught.value.solution
     with pytest.raises(UnsupportedProblemError, match="the solution knows no values after"):
         gamedp.simulate(Journey(days=3), [solution] * 2, games=9)
+
+
+def test_what_needs_a_table_of_positions_says_so(small):
+    uses = (
+        lambda given: gamedp.evaluate(given, lambda state: 0),
+        lambda given: gamedp.best_response(given, lambda state: 0),
+        lambda given: gamedp.cross_table(given, {"one": lambda state: 0}),
+        lambda given: gamedp.policies.simulate_pairs(given, [lambda state: 0] * 2),
+    )
+    for use in uses:
+        for given in (SMALL, small.model):
+            with pytest.raises(UnsupportedProblemError, match="is staged, and has no table of"):
+                use(given)

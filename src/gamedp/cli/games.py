@@ -72,8 +72,8 @@ def make_ordinary_game(name: str, texts: Iterable[str], *, command: str) -> Any:
     game = make_game(name, texts)
     if is_staged(game):
         message = (
-            f"{name} is a staged game, which `gamedp {command}` cannot do; `gamedp solve` and "
-            "`gamedp query` can."
+            f"{name} is a staged game, which `gamedp {command}` cannot do; `gamedp solve`, "
+            "`gamedp query` and `gamedp simulate` can."
         )
         raise UnsupportedProblemError(message)
     return game

@@ -181,8 +181,7 @@ def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, 
     size = math.factorial(len(result.meetings[0].names))
     finished = size * sum(len(meeting.payoffs) for meeting in result.meetings)
     table = [
-        f"{name:<{width}}  {payoffs[name][0]:>11,.6g} ± {1.96 * payoffs[name][1]:.2g}"
-        for name in order
+        f"{name:<{width}}  {payoffs[name][0]:>11,.6g} ± {payoffs[name][1]:.2g}" for name in order
     ]
     lines = [
         f"{', '.join(meeting.names)}: "
@@ -192,7 +191,7 @@ def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, 
     pairs = [
         ("games", f"{finished:,} count, in groups of {size} orders with the same dice"),
         ("seed", f"{result.seed}"),
-        ("payoffs", "\n".join([*table, "on average, with 95% confidence"])),
+        ("payoffs", "\n".join([*table, "on average, with the standard error"])),
         ("matches", "\n".join(lines)),
     ]
     unfinished = sum(meeting.unfinished for meeting in result.meetings)

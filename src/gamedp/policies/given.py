@@ -9,20 +9,48 @@ from typing import Any
 import numpy as np
 
 from gamedp.compiler.build import compile_game
-from gamedp.errors import InvalidParameterError, shown
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.policies.policy import AnyPolicy, model_of, refuse_other_game, rule_of
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules
+from gamedp.rules.staged import is_staged
 from gamedp.runtime.options import Tier
+from gamedp.stages.model import StagedModel
 
-__all__ = ["check_count", "checked_whole", "listed", "model_for", "rules_for", "seeded"]
+__all__ = [
+    "check_count",
+    "checked_whole",
+    "is_of_stages",
+    "listed",
+    "model_for",
+    "rules_for",
+    "seeded",
+]
+
+
+def is_of_stages(given: Any) -> bool:
+    """Say whether this is a staged game, or the model of one."""
+    return isinstance(given, StagedModel) or is_staged(given)
 
 
 def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
-    """Return a model as it is; of a game that of a policy, or the one that it is compiled to."""
+    """Return a model as it is; of a game that of a policy, or the one that it is compiled to.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If it is staged.
+    """
     if isinstance(given, Model):
         return given
+    if is_of_stages(given):
+        message = (
+            f"{shown(given)} is staged, and has no table of positions. gamedp.solve, "
+            "gamedp.simulate and gamedp.stages.distribution take it; if it is small, give the "
+            "ordinary game gamedp.stages.Flattened(game)."
+        )
+        raise UnsupportedProblemError(message)
     for policy in policies:
         model = model_of(policy)
         if model is not None and model.rules is not None and model.rules.game == given:

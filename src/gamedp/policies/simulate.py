@@ -6,12 +6,19 @@ from typing import Any
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.policies.chain_games import ChainGames
-from gamedp.policies.given import checked_whole, listed, model_for, rules_for, seeded
+from gamedp.policies.given import (
+    checked_whole,
+    is_of_stages,
+    listed,
+    model_for,
+    rules_for,
+    seeded,
+)
 from gamedp.policies.policy import as_policies, name_of
 from gamedp.policies.rules_games import RulesGames
 from gamedp.policies.sequential import Stopping
 from gamedp.policies.simulation import Simulation
-from gamedp.policies.staged_games import StagedGames, is_of_stages
+from gamedp.policies.staged_games import StagedGames
 from gamedp.runtime.options import Tier
 
 __all__ = ["simulate"]

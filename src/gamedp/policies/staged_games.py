@@ -18,7 +18,7 @@ from gamedp.policies import staged_kernels
 from gamedp.policies.given import check_count
 from gamedp.policies.tally import Played, Tally
 from gamedp.policies.walk_kernels import GAMMA, S11, TWICE, UNIT, mixed
-from gamedp.rules.staged import StagedRules, is_staged
+from gamedp.rules.staged import StagedRules
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.model import StagedModel
 from gamedp.stages.program import program_of
@@ -30,15 +30,10 @@ if TYPE_CHECKING:
 
     from gamedp.stages.vector_code import Program
 
-__all__ = ["StagedGames", "is_of_stages"]
+__all__ = ["StagedGames"]
 
 TOGETHER = 1 << 20
 """Games that go from stage to stage together, about 50 bytes each."""
-
-
-def is_of_stages(given: Any) -> bool:
-    """Say whether this is a staged game, or the model of one."""
-    return isinstance(given, StagedModel) or is_staged(given)
 
 
 class StagedGames:

@@ -3,11 +3,12 @@
 import attrs
 import numpy as np
 import pytest
-from staged_games import Date, Debts, Journey, StagedWubbel, Tosses
+from staged_games import Date, Debts, Journey, StagedWubbel, Tosses, WubbelTurn
 
 import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel
+from gamedp.games.wubbel import ROLL
 from gamedp.policies import staged_games, staged_kernels, walk_kernels
 
 SMALL = Kniffel(dice=2, faces=3, throws=2, threshold=5, upper_bonus=7)
@@ -30,6 +31,25 @@ class WholeDebts(Debts):
 
     def stage(self):
         return FreeTosses()
+
+
+@attrs.frozen
+class PaidTurn(WubbelTurn):
+    """Each roll costs the mover something."""
+
+    def reward(self, state, action, player):
+        return -0.125 * (action == ROLL) * (1 - 2 * player)
+
+
+@attrs.frozen
+class PaidWubbel(StagedWubbel):
+    """Wubbel whose points are paid at once, by the other player; places are swapped meanwhile."""
+
+    def stage(self):
+        return PaidTurn(self.goal)
+
+    def reward(self, context, end, player):
+        return end.turn * (1.0 if player == context.player else -1.0)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +111,7 @@ def test_wrong_totals_do_not_agree(small):
     assert found.agrees_with(shifted) < 1e-6
 
 
-@pytest.mark.parametrize("game", [Journey(), StagedWubbel(6)])
+@pytest.mark.parametrize("game", [Journey(), StagedWubbel(6), PaidWubbel(6)])
 @pytest.mark.parametrize("optima", [("max", "max"), ("max", "min"), ("min", "max")])
 def test_each_seat_follows_its_own_solution(game, optima):
     pair = [solved(game, objective=gamedp.TotalReward(optimum=optimum)) for optimum in optima]

@@ -25,11 +25,12 @@ from gamedp.web.requests import HistoryRequest, PositionRequest, read, read_para
 from gamedp.web.surface import AXES, surface_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from gamedp.runtime.progress import ProgressCallback
     from gamedp.web.catalogue import Listed
     from gamedp.web.jobs import Job
     from gamedp.web.plugin import Page
@@ -332,21 +333,21 @@ class _OwnPages:
         """Answer a question in JSON."""
         page = self._pages[request.url.path.rpartition("/")[2]]
         query = dict(request.query_params)
-        return await _answered(request, lambda: dict(page.answer(self._prepared(page), query)))
+        shared = _SharedBy(page.name, self._tables)
+        return await _answered(request, lambda: dict(page.answer(shared, query)))
 
     async def draw(self, request: Request) -> Response:
         """Answer with the whole page; it loads itself again while it has to wait."""
         page = self._pages[request.url.path.rpartition("/")[2]]
         query = dict(request.query_params)
-
+        shared = _SharedBy(page.name, self._tables)
         headers = {"cache-control": "no-store"}
 
         def work() -> Response:
-            prepared = self._prepared(page)
             try:
-                return Response(page.draw(prepared, query, ""), 200, headers, HTML)
+                return Response(page.draw(shared, query, ""), 200, headers, HTML)
             except GamedpError as error:
-                return Response(page.draw(prepared, query, str(error)), 422, headers, HTML)
+                return Response(page.draw(shared, query, str(error)), 422, headers, HTML)
 
         def waiting(job: Job) -> Response:
             told = job.told()
@@ -355,9 +356,23 @@ class _OwnPages:
 
         return await _answered(request, work, waiting)
 
-    def _prepared(self, page: Page) -> Any:
-        """Return what the answers of a page need; it is worked out once, and kept."""
-        return self._tables.solves.find(("page", page.name), page.prepare, kept=True).value()
+
+class _SharedBy:
+    """What a page has had worked out: :class:`gamedp.web.plugin.Shared`."""
+
+    def __init__(self, name: str, tables: Tables) -> None:
+        self._name = name
+        self._tables = tables
+
+    def table(
+        self, key: Hashable, work: Callable[[ProgressCallback], Any], *, kept: bool = False
+    ) -> Any:
+        """Return a table, among those of all games."""
+        return self._tables.solves.find(("page", self._name, key), work, kept=kept).value()
+
+    def result(self, key: Hashable, work: Callable[[ProgressCallback], Any]) -> Any:
+        """Return a result, among those of searches."""
+        return self._tables.searches.find(("page", self._name, key), work).value()
 
 
 def _guarded(work: Callable[[], Answered]) -> Answered:

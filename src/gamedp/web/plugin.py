@@ -5,22 +5,44 @@ A package registers a :class:`Page` in the entry point group ``gamedp.pages``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Protocol, TypeAlias
 
 import attrs
 
 from gamedp.runtime.progress import Progress, ProgressCallback
 
-__all__ = ["Page", "Progress", "ProgressCallback", "Query"]
+__all__ = ["Page", "Progress", "ProgressCallback", "Query", "Shared"]
 
 Query: TypeAlias = Mapping[str, str]
 """What stands behind the question mark of an address: texts from strangers."""
 
+Work: TypeAlias = Callable[[ProgressCallback], Any]
+"""Works something out, and reports how far it is."""
+
+
+class Shared(Protocol):
+    """What answers rest on: worked out in a thread of its own, once for all who ask.
+
+    While that is under way, both methods raise what tells the server to answer how far it is; so
+    they are for `answer` and `draw` of a page, and not for the work itself.
+    """
+
+    def table(self, key: Hashable, work: Work, *, kept: bool = False) -> Any:
+        """Return the table of this key; one that is not `kept` is forgotten when there is no room.
+
+        What it has as `bytes`, if anything, counts as the memory that it takes.
+        """
+        ...
+
+    def result(self, key: Hashable, work: Work) -> Any:
+        """Return something small, of which many are kept."""
+        ...
+
 
 @attrs.frozen(kw_only=True)
 class Page:
-    """A page with its own questions, whose answers need something that is worked out once.
+    """A page with its own questions.
 
     What `answer` and `draw` raise of gamedp's own errors is told to whoever asks.
 
@@ -30,18 +52,16 @@ class Page:
         Its address, and that of its answers, ``api/NAME``.
     title : str
         For the list of pages.
-    prepare : callable
-        Works out what the others need, reporting how far it is; called once, in a thread.
     answer : callable
-        Returns the answer to a query, in what JSON has: from what `prepare` has returned.
+        Returns the answer to a query, in what JSON has; is given a :class:`Shared` to have worked
+        out what it needs.
     draw : callable
-        Returns the whole page for a query, as HTML: from that, or from None while it is being
-        worked out; the third argument says how far that is, or what was wrong with the query. All
-        texts in it must be escaped.
+        Returns the whole page for a query, as HTML: from a :class:`Shared`, or from None while what
+        it needs is being worked out; the third argument says how far that is, or what was wrong
+        with the query. All texts in it must be escaped.
     """
 
     name: str
     title: str
-    prepare: Callable[[ProgressCallback | None], Any]
-    answer: Callable[[Any, Query], Mapping[str, Any]]
-    draw: Callable[[Any, Query, str], str]
+    answer: Callable[[Shared, Query], Mapping[str, Any]]
+    draw: Callable[[Shared | None, Query, str], str]

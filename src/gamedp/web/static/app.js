@@ -11,6 +11,7 @@ const switchLanguage = document.getElementById("language");
 
 let source = null;
 let games = null;
+let pages = [];
 let playing = null;
 let shows = 0; // counts them, so that one that is late is known
 
@@ -33,9 +34,9 @@ async function show() {
   if (!games) {
     page.replaceChildren(h("p", { class: "loading", role: "status" }, words.loading));
     try {
-      const found = await source.games();
+      const found = await Promise.all([source.games(), source.pages()]);
       if (now !== shows) return;
-      games = found;
+      [games, pages] = found;
     } catch (error) {
       if (now !== shows) return;
       page.replaceChildren(problem(error.message || words.unreachable, show));
@@ -44,13 +45,13 @@ async function show() {
   }
   const wanted = fromAddress(location.hash);
   if (!wanted) {
-    showStart(page, games);
+    showStart(page, games, null, pages);
     return;
   }
   const game = games.find((each) => each.name === wanted.name);
   if (!game || wanted.rest === null) {
     const message = game ? words.badAddress : words.noSuchGame(wanted.name);
-    showStart(page, games, problem(message));
+    showStart(page, games, problem(message), pages);
     return;
   }
   playing = new Play(page, source, game, wanted.rest);

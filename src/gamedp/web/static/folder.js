@@ -19,6 +19,9 @@ async function read(path, signal) {
 
 let listed = [];
 
+// There is no server that a page of its own could ask.
+export const pages = async () => [];
+
 export async function games() {
   listed = await read("data/games.json");
   return listed;

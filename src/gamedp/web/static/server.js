@@ -60,6 +60,14 @@ export const position = (name, body, signal, progress) =>
 export const history = (name, body, signal, progress) =>
   post(name, "history", body, signal, progress);
 
+// The pages that games bring along, and their answers.
+export const pages = async () => (await answered("api/pages", {}, nothing)).json();
+
+export async function ask(name, query, signal, progress = nothing) {
+  const address = `api/${name}?${new URLSearchParams(query)}`;
+  return (await answered(address, { signal }, progress)).json();
+}
+
 export async function surface(name, query, signal, progress = nothing) {
   const address = `api/games/${encodeURIComponent(name)}/surface?${new URLSearchParams(query)}`;
   return (await answered(address, { signal }, progress)).arrayBuffer();

@@ -3,7 +3,7 @@
 import { toAddress } from "./address.js";
 import { h } from "./dom.js";
 import { draw } from "./boards.js";
-import { capital, named, words } from "./words.js";
+import { capital, language, named, words } from "./words.js";
 
 // A small picture for games whose board is known; others have their first letter.
 const ICONS = {
@@ -16,19 +16,20 @@ const ICONS = {
 
 export const title = (game) => capital(game.name.replaceAll("_", " ").replaceAll("-", " "));
 
-export function showStart(page, games, trouble = null) {
+export function showStart(page, games, trouble = null, pages = []) {
   document.title = "gamedp";
   page.replaceChildren(
     h("div", { class: "start" },
       h("h1", { tabindex: "-1" }, words.startTitle),
       h("p", { class: "lead" }, words.startLead),
       trouble,
-      games.length ? h("ul", { class: "games" }, ...games.map(offer)) : h("p", {}, words.noGames)),
+      games.length + pages.length
+        ? h("ul", { class: "games" }, ...games.map(offer), ...pages.map(offerPage))
+        : h("p", {}, words.noGames)),
   );
 }
 
-function offer(game) {
-  const fields = game.fixed ? [] : game.parameters.filter((each) => each.kind !== "other");
+function iconOf(game) {
   const icon = h("div", { class: "icon", "aria-hidden": "true" });
   if (game.name in ICONS) {
     const picture = draw(ICONS[game.name], "", {});
@@ -36,6 +37,20 @@ function offer(game) {
     picture.removeAttribute("aria-label");
     icon.append(picture);
   } else icon.append(h("span", { class: "letter" }, title(game).slice(0, 1)));
+  return icon;
+}
+
+// A page of its own that a game brings along.
+function offerPage(own) {
+  return h("li", { class: "offer" }, iconOf(own),
+    h("div", { class: "offer-text" }, h("h2", {}, own.title)),
+    h("form", { action: own.name, method: "get" }, h("input", { type: "hidden", name: "lang", value: language }),
+      h("button", { class: "go", type: "submit", "aria-label": words.playNamed(own.title) }, words.play)));
+}
+
+function offer(game) {
+  const fields = game.fixed ? [] : game.parameters.filter((each) => each.kind !== "other");
+  const icon = iconOf(game);
   const form = h("form", {
     onsubmit: (event) => {
       event.preventDefault();

@@ -1,0 +1,299 @@
+"""What the page of Kniffel answers: the worth of every decision, for each goal; and whole games."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
+from gamedp.games.kniffel.boxes import box_names, shown
+from gamedp.games.kniffel.card import FACES, Card
+from gamedp.games.kniffel.outlook import (
+    SMALL_TABLE,
+    Opponent,
+    Outlook,
+    duel_of,
+    outlook_against,
+)
+from gamedp.games.kniffel.page_queries import Asked, game_text, read_query
+from gamedp.games.kniffel.page_report import explained, reported
+from gamedp.games.kniffel.prospects import Prospect
+from gamedp.games.kniffel.record import Record
+from gamedp.games.kniffel.remainder import Remainder, TooLargeError
+from gamedp.games.kniffel.rules import Kniffel
+from gamedp.games.kniffel.situation import Situation
+from gamedp.games.kniffel.targets import Targets
+from gamedp.web.plugin import ProgressCallback, Query, Shared
+
+__all__ = ["MOST_CONTEXTS", "answer", "answer_to"]
+
+MOST_CONTEXTS = 4_000_000
+"""A table of more takes longer than one likes to wait at a question: 16 seconds."""
+
+BYTES = 50
+"""Of a context in a table, about."""
+
+
+@attrs.frozen(eq=False)
+class _Sized:
+    """A table, and the memory that it takes."""
+
+    table: Any
+    bytes: int
+
+
+def answer(shared: Shared, query: Query) -> Mapping[str, Any]:
+    """Return what a query asks for, in what JSON has.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If the query makes no sense.
+    """
+    return answer_to(shared, read_query(query))
+
+
+def answer_to(shared: Shared, asked: Asked) -> dict[str, Any]:
+    """Return the answer to a question that has been read."""
+    adviser = _adviser(shared, asked.rules)
+    situation = asked.situation
+    adviser.expectation(situation)  # says what is wrong with it
+    found: dict[str, Any] = {
+        "rules": asked.rules.rules,
+        **_card(situation.card, adviser.rules),
+        "throw": situation.number,
+        "dice": shown(situation.dice) if situation.number else None,
+        "boxes": box_names(asked.language),
+        "entries": _entries(adviser, asked),
+    }
+    if asked.records:
+        found |= _game(asked, adviser)
+    if asked.why is not None:
+        return found | {"why": _why(shared, adviser, asked)}
+    if asked.advice:
+        found |= _advice(shared, adviser, asked)
+    if asked.report:
+        found["report"] = [reported(record, adviser, asked.language) for record in asked.records]
+    return found
+
+
+def _adviser(shared: Shared, rules: Kniffel) -> Adviser:
+    """Return who knows the rules, which are solved once, and kept."""
+
+    def work(progress: ProgressCallback) -> Adviser:
+        return Adviser.of(Kniffel(rules.rules), progress=progress, keep=True)
+
+    adviser: Adviser = shared.table(("rules", rules.rules), work, kept=True)
+    return adviser
+
+
+def _card(card: Card, rules: Kniffel) -> dict[str, Any]:
+    """Return a card, and its sums as the printed sheet has them."""
+    bonus = rules.upper_bonus if card.upper >= rules.threshold else 0
+    lower = sum(entry or 0 for entry in card.entries[FACES:]) + card.further * rules.further_bonus
+    return {
+        "card": card.entries,
+        "further": card.further,
+        "upper_part": card.upper,
+        "bonus": bonus,
+        "lower_part": lower,
+        "points": card.total_by(rules),
+    }
+
+
+def _entries(adviser: Adviser, asked: Asked) -> list[dict[str, Any]]:
+    """Return what the dice would count in each box that is open to them now."""
+    situation, rules = asked.situation, adviser.rules
+    if situation.number == 0:
+        return []
+    most: dict[int, int] = {}
+    sheet = situation.card.sheet(rules)
+    ends = rules.entries(sheet, situation.dice)
+    for end in ends:
+        most[end.box] = max(end.points, most.get(end.box, 0))
+    further = sheet.bonus == 1 and any(end.kniffel > 0 for end in ends)
+    return [
+        {"box": box, "points": points, "further": further} for box, points in sorted(most.items())
+    ]
+
+
+def _game(asked: Asked, adviser: Adviser) -> dict[str, Any]:
+    """Return where a game stands."""
+    record = asked.records[asked.turn]
+    over = all(each.is_over for each in asked.records)
+    totals = [each.total for each in asked.records]
+    winner = totals.index(max(totals)) if over and len(set(totals)) == len(totals) > 1 else None
+    return {
+        "game": game_text(asked.records),
+        "players": [_card(each.card, adviser.rules) for each in asked.records],
+        "turn": asked.turn,
+        "round": _round_of(record),
+        "waits_for": "nothing" if over else record.waits_for,
+        "kept": shown(record.kept).replace("-", ""),
+        "over": over,
+        "winner": winner,
+    }
+
+
+def _round_of(record: Record) -> int:
+    filled = sum(entry is not None for entry in record.card.entries)
+    return filled if record.is_over else filled + 1
+
+
+def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
+    """Return every decision with its worth, the best one first.
+
+    If a goal takes too large a table, it is for points, and what the table would take is said.
+    """
+    if asked.goal == "points" or _is_decided(asked) or None not in asked.situation.card.entries:
+        return {"goal": "points", **_for_points(adviser, asked)}
+    try:
+        if asked.goal == "total":
+            outlook = _outlook_for_total(shared, adviser, asked)
+        else:
+            outlook = _outlook_against(shared, adviser, asked)
+    except TooLargeError as error:
+        size = error.size
+        return {
+            "goal": "points",
+            "too_large": {
+                "goal": asked.goal,
+                "contexts": size.contexts,
+                "most": MOST_CONTEXTS,
+                "seconds": size.seconds,
+                "gigabytes": size.gigabytes,
+            },
+            **_for_points(adviser, asked),
+        }
+    expected = adviser.expected_after(asked.situation)
+    options = [
+        _plain(each, asked.language, ("value", "lower", "upper", "loss"))
+        | {"expected": expected[each.decision]}
+        for each in outlook.options
+    ]
+    return {
+        "goal": asked.goal,
+        "exact": outlook.exact,
+        "value": outlook.value,
+        "lower": outlook.lower,
+        "upper": outlook.upper,
+        "decision": _decision(outlook.options),
+        "options": options,
+    }
+
+
+def _for_points(adviser: Adviser, asked: Asked) -> dict[str, Any]:
+    options = () if _is_decided(asked) else adviser.options(asked.situation)
+    kinds = ("value", "lower", "upper", "rest", "loss")
+    return {
+        **attrs.asdict(_expectation(adviser, asked)),
+        "decision": _decision(options),
+        "options": [_plain(option, asked.language, kinds) for option in options],
+    }
+
+
+def _expectation(adviser: Adviser, asked: Asked) -> Expectation:
+    """Return what can be expected, of dice that stay on the table, too."""
+    if not _is_decided(asked):
+        return adviser.expectation(asked.situation)
+    record = asked.records[asked.turn]
+    after = adviser.option(record.situation, record.kept)
+    return Expectation(value=after.value, lower=after.lower, upper=after.upper, rest=after.rest)
+
+
+def _is_decided(asked: Asked) -> bool:
+    """Say whether the dice that stay are chosen already, and the next throw is due."""
+    if not asked.records:
+        return False
+    record = asked.records[asked.turn]
+    return record.waits_for == "throw" and record.situation.number > 0
+
+
+def _decision(options: tuple[Option, ...] | tuple[Prospect, ...]) -> str | None:
+    if not options:
+        return None
+    return "entry" if options[0].kept is None else "keep"
+
+
+def _plain(option: Option | Prospect, language: str, kinds: tuple[str, ...]) -> dict[str, Any]:
+    kind = {"kept": shown(option.kept)} if option.kept is not None else {"box": option.box}
+    numbers = {name: getattr(option, name) for name in kinds}
+    return {"name": option.name(language), **kind, "points": option.points, **numbers}
+
+
+def _outlook_for_total(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
+    """Return how likely a total is: the table has all totals from this card."""
+    situation, total = asked.situation, asked.total
+    card = situation.card
+
+    def work(progress: ProgressCallback) -> _Sized:
+        targets = Targets.of(card, adviser.rules, max_contexts=MOST_CONTEXTS, progress=progress)
+        return _Sized(targets, targets.solution.statistics.bytes)
+
+    targets: Targets = shared.table(("total", adviser.rules.rules, card), work).table
+    options: tuple[Prospect, ...] = ()
+    if situation.number > 0 and targets.is_open(total):
+        options = targets.options(situation.dice, situation.number, total=total)
+    lower, upper = targets.bounds(total)
+    value = targets.at_least(total)
+    if options:
+        value = options[0].value
+        lower, upper = max(each.lower for each in options), max(each.upper for each in options)
+    return Outlook(
+        situation=situation,
+        goal=total,
+        value=value,
+        lower=lower,
+        upper=upper,
+        exact=True,
+        options=options,
+    )
+
+
+def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
+    """Return how likely it is to win against one who plays for points."""
+    situation = asked.situation
+    assert asked.opponent is not None  # noqa: S101 - see read_query
+    opponent = Opponent(asked.opponent)
+    cards = (adviser.rules.rules, situation.card, opponent.card)
+
+    def work(progress: ProgressCallback) -> _Sized:
+        duel = duel_of(
+            adviser, situation.card, opponent, max_contexts=MOST_CONTEXTS, progress=progress
+        )
+        # Whatever it solves for the cards, it solves now; the decisions are looked up in it.
+        outlook_against(adviser, Situation(situation.card), opponent, duel=duel)
+        rest = Remainder.of(adviser.rules, situation.card.sheet(adviser.rules))
+        contexts = max(SMALL_TABLE, 2 * (rest.most + 2) * rest.num_sheets)
+        return _Sized(duel, contexts * BYTES)
+
+    duel = shared.table(("beat", *cards), work).table
+
+    def decisions(_progress: ProgressCallback) -> Outlook:
+        return outlook_against(adviser, situation, opponent, duel=duel)
+
+    found: Outlook = shared.result(("beat", *cards, situation), decisions)
+    return found
+
+
+def _why(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
+    """Return what a decision, and the best one, lead to in this turn."""
+    name = asked.why or ""
+    # What is a box is its number from 0; what is a keep, its dice.
+    what: str | int = name
+    if asked.situation.number == adviser.rules.throws:
+        what = int(name) if name.isdecimal() and len(name) < 3 else name
+    chosen = adviser.option(asked.situation, what)
+    best = adviser.best(asked.situation)
+
+    def work(_progress: ProgressCallback) -> dict[str, Any]:
+        return {
+            "chosen": explained(adviser, asked.situation, chosen, asked.language),
+            "best": explained(adviser, asked.situation, best, asked.language),
+        }
+
+    key = ("why", adviser.rules.rules, asked.situation, chosen.name(), asked.language)
+    found: dict[str, Any] = shared.result(key, work)
+    return found

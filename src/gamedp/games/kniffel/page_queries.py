@@ -1,0 +1,234 @@
+"""What a query to the page of Kniffel says: the rules, a situation or a whole game, and a goal."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import attrs
+
+import gamedp
+from gamedp.games.kniffel.boxes import kept, shown, throw
+from gamedp.games.kniffel.card import BOXES, Card
+from gamedp.games.kniffel.record import Record
+from gamedp.games.kniffel.rounds import Round
+from gamedp.games.kniffel.rules import PRESETS, Kniffel
+from gamedp.games.kniffel.situation import Situation
+from gamedp.web.plugin import Query
+
+__all__ = ["GOALS", "Asked", "boxes_of", "game_text", "language_of", "read_query"]
+
+LANGUAGES = ("de", "en")
+GOALS = ("points", "total", "beat")
+"""As many points as can be expected, at least so many, or more than the opponent."""
+
+FIELDS = (
+    *("card", "further", "throw", "dice", "rules", "lang", "goal", "total"),
+    *("against", "against_further", "game", "players", "advice", "report", "why"),
+    *(f"box{box}" for box in range(BOXES)),
+)
+"""What a query may have; the form has a field for each box, an address one for all."""
+
+MOST_TOTAL = 9999
+BOX_LETTERS = "abcdefghijklm"
+"""The boxes in the text of a game."""
+
+
+@attrs.frozen(kw_only=True)
+class Asked:
+    """What is asked for.
+
+    Attributes
+    ----------
+    language : str
+    rules : Kniffel
+    situation : Situation
+        Of whoever is to move.
+    goal : str
+        One of `GOALS`.
+    total : int
+        The goal ``"total"``.
+    opponent : Card or None
+        Whom to beat.
+    records : tuple of Record
+        Of a whole game: one for each player. Empty if only a situation is asked for.
+    turn : int
+        Whose turn it is in that game.
+    advice, report : bool
+        Whether values are asked for, and what each decision of the game was worth.
+    why : str or None
+        The decision that is to be explained.
+    """
+
+    language: str
+    rules: Kniffel
+    situation: Situation
+    goal: str = "points"
+    total: int = 0
+    opponent: Card | None = None
+    records: tuple[Record, ...] = ()
+    turn: int = 0
+    advice: bool = True
+    report: bool = False
+    why: str | None = None
+
+
+def _refuse(message: str) -> NoReturn:
+    raise gamedp.errors.InvalidParameterError(message)
+
+
+def language_of(query: Query) -> str:
+    """Return the language that is asked for."""
+    language = query.get("lang", "de")
+    if language not in LANGUAGES:
+        _refuse("lang must be de or en.")
+    return language
+
+
+def read_query(query: Query) -> Asked:
+    """Read a query.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If it makes no sense; the message says why.
+
+    Examples
+    --------
+    >>> asked = read_query({"game": "13345.33.33456.33.33366.c_12", "rules": "yahtzee"})
+    Traceback (most recent call last):
+    ...
+    gamedp.errors.InvalidParameterError: the throw '12' has 2 dice; it takes 5.
+    >>> read_query({"game": "13345.33.33456.33.33366.c"}).situation.card.total
+    9
+    """
+    unknown = sorted(query.keys() - set(FIELDS))
+    if unknown:
+        _refuse(f"a query has {', '.join(FIELDS[:15])}, and not {unknown[0][:40]!r}.")
+    language = language_of(query)
+    name = query.get("rules", "article")
+    if name not in PRESETS:
+        _refuse(f"rules must be one of {', '.join(PRESETS)}.")
+    goal = query.get("goal") or "points"
+    if goal not in GOALS:
+        _refuse(f"goal must be one of {', '.join(GOALS)}.")
+    total = _number(query, "total", MOST_TOTAL)
+    common: dict[str, Any] = {
+        "language": language,
+        "rules": Kniffel(name, language=language),
+        "goal": goal,
+        "total": total,
+        "advice": query.get("advice", "1") != "0",
+        "report": query.get("report", "0") == "1",
+        "why": query.get("why"),
+    }
+    if "game" in query:
+        return _of_game(query, common)
+    situation = _situation(query)
+    situation.card.sheet(common["rules"])
+    return Asked(**common, situation=situation, opponent=_opponent(query, goal))
+
+
+def _situation(query: Query) -> Situation:
+    """Return the situation that a query says."""
+    number = query.get("throw", "").strip() or "0"
+    dice = query.get("dice", "") if number != "0" else ""
+    return Situation.of(*boxes_of(query), number, dice, further=_number(query, "further", 99))
+
+
+def _opponent(query: Query, goal: str) -> Card | None:
+    """Return the card of whoever is to be beaten; an empty one if none is given."""
+    if goal != "beat":
+        return None
+    text = query.get("against", "").replace(",", " ").strip()
+    further = _number(query, "against_further", 99)
+    return Card.of(text, further=further) if text else Card(further=further)
+
+
+def _of_game(query: Query, common: dict[str, Any]) -> Asked:
+    """Read a whole game, and find where it stands."""
+    players = _number(query, "players", 2, least=1)
+    rules = common["rules"]
+    played: list[list[Round]] = [[] for _ in range(players)]
+    turns = [each for each in query["game"].split("_") if each]
+    if len(turns) > players * BOXES:
+        _refuse(f"a game has {BOXES} rounds.")
+    for number, text in enumerate(turns):
+        played[number % players].append(_round(text))
+        if played[number % players][-1].box is None and number < len(turns) - 1:
+            _refuse(f"turn {number + 1} has no entry, and others follow it.")
+    records = tuple(Record(rules, rounds=rounds) for rounds in played)
+    last = len(turns) - 1
+    turn = len(turns) % players
+    if turns and played[last % players][-1].box is None:
+        turn = last % players
+    opponent = records[1 - turn].card if players == 2 else None
+    if common["goal"] == "beat" and opponent is None:
+        _refuse("one who plays alone has nobody to beat: players=2.")
+    return Asked(
+        **common,
+        situation=records[turn].situation,
+        opponent=opponent if common["goal"] == "beat" else None,
+        records=records,
+        turn=turn,
+    )
+
+
+def _round(text: str) -> Round:
+    """Read a turn: throws and keeps by turns, all of its dice each, and the letter of its box."""
+    parts = text.split(".")
+    if len(parts) > 6:
+        _refuse("a turn has three throws, two keeps and an entry at most.")
+    box = None
+    if len(parts[-1]) == 1 and parts[-1] in BOX_LETTERS:
+        box = BOX_LETTERS.index(parts.pop())
+    throws = tuple(throw(each) for each in parts[::2])
+    keeps = tuple(
+        kept("" if each == "0" else each, dice)
+        for each, dice in zip(parts[1::2], throws, strict=False)
+    )
+    return Round(throws, keeps, box)
+
+
+def game_text(records: tuple[Record, ...]) -> str:
+    """Write a game as a query has it.
+
+    Examples
+    --------
+    >>> text = "13345.33.33456.33.33366.c_12345.0.11111"
+    >>> game_text(read_query({"game": text}).records) == text
+    True
+    """
+    turns = max(len(record.rounds) for record in records)
+    texts = []
+    for number in range(turns):
+        texts += [
+            _round_text(record.rounds[number])
+            for record in records
+            if number < len(record.rounds)
+        ]
+    return "_".join(texts)
+
+
+def _round_text(played: Round) -> str:
+    parts = []
+    for place, dice in enumerate(played.throws):
+        parts.append(shown(dice))
+        if place < len(played.keeps):
+            parts.append(shown(played.keeps[place]).replace("-", "0"))
+    if played.box is not None:
+        parts.append(BOX_LETTERS[played.box])
+    return ".".join(parts)
+
+
+def boxes_of(query: Query) -> list[str]:
+    """Return what stands in each box, as texts."""
+    card = query.get("card", "").replace(",", " ").split()
+    return card or [query.get(f"box{box}", "").strip() or "-" for box in range(BOXES)]
+
+
+def _number(query: Query, name: str, most: int, least: int = 0) -> int:
+    """Return a small whole number."""
+    text = query.get(name, "").strip() or str(least)
+    if not (text.isascii() and text.isdecimal()) or len(text) > 4 or not least <= int(text) <= most:
+        _refuse(f"{name} must be a whole number from {least} to {most}.")
+    return int(text)

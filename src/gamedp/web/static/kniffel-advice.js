@@ -1,0 +1,89 @@
+// Every decision with its worth, the best one first; and what there is to say while it is worked out.
+
+import { h, unseen } from "./dom.js";
+import { draw } from "./boards.js";
+import { number, small } from "./words.js";
+
+const FEW = 6;
+
+export function smallDice(faces) {
+  const drawing = draw({ kind: "dice", faces, kept: [], spots: [] }, "", {});
+  drawing.removeAttribute("role");
+  drawing.removeAttribute("aria-label");
+  drawing.setAttribute("aria-hidden", "true");
+  drawing.classList.add("small-dice", `dice-${faces.length}`);
+  return drawing;
+}
+
+export const facesOf = (text) => [...text].filter((each) => /[1-6]/.test(each)).map(Number);
+
+export function keepName(words, kept) {
+  const faces = facesOf(kept);
+  if (faces.length === 0) return [words.keepNone];
+  const name = faces.length === 5 ? words.keepAll : words.keepThese(faces.join(" "));
+  return [smallDice(faces), unseen(name)];
+}
+
+export function worth(value, goal) {
+  if (goal === "points") return number(value, { fixed: true });
+  return `${number(100 * value, { fixed: true, digits: 2 })} %`;
+}
+
+export function heading(words, found, total) {
+  const { goal, value, lower, upper } = found;
+  const loose = goal !== "points" && !found.exact;
+  const shown = loose ? words.atLeast(worth(lower, goal)) : worth(value, goal);
+  const said = goal === "points" ? words.expected(shown) : words.probable[goal](total, shown);
+  const bounds = loose ? words.between(worth(lower, goal), worth(upper, goal))
+    : upper > lower ? words.within(small(upper - lower)) : words.exact;
+  return [h("p", { class: "worth" }, said), h("p", { class: "note bounds" }, bounds),
+    loose ? h("p", { class: "note" }, words.inexact) : null];
+}
+
+export function tooLarge(words, found) {
+  const { goal, seconds, contexts, most } = found.too_large;
+  const rounded = (value) => String(Math.ceil(value));
+  return h("p", { class: "note too-large", role: "note" },
+    words.tooLarge(goal, rounded(seconds), rounded((seconds * most) / contexts)));
+}
+
+// The list; `choose` takes one, `all` says whether every one is shown.
+export function decisions(words, found, { choose, all, showAll }) {
+  const { options, goal } = found;
+  const most = Math.max(...options.map((each) => each.loss), 1e-12);
+  const seen = all ? options : options.slice(0, FEW);
+  const items = seen.map((option, n) => {
+    const best = option.loss === 0;
+    const bar = h("span", { class: "bar-full" });
+    bar.style.width = `${Math.max(2, 100 * (1 - option.loss / most))}%`;
+    const isKeep = option.kept !== undefined;
+    const name = isKeep ? keepName(words, option.kept) : [option.name];
+    return h("li", {}, h("button", {
+      type: "button",
+      class: `action${best ? " is-best" : ""}`,
+      "data-key": `option-${n}`,
+      onclick: () => choose(option),
+    },
+      h("span", { class: "name" }, ...name,
+        isKeep ? null : h("span", { class: "entry-points" }, ` ${words.points(option.points)}`)),
+      h("span", { class: "star", "aria-hidden": "true" }, best ? "★" : ""),
+      h("span", { class: "bar", "aria-hidden": "true" }, bar),
+      h("span", { class: "number" }, worth(option.value, goal)),
+      h("span", { class: "more" },
+        best ? words.best : [h("span", { "aria-hidden": "true" }, `−${worth(option.loss, goal)}`),
+          unseen(words.worse(worth(option.loss, goal)))])));
+  });
+  return [h("ol", { class: "actions with-values" }, ...items),
+    options.length > FEW ? h("button", { type: "button", class: "tool", "data-key": "all", onclick: showAll },
+      all ? words.fewer : words.all(options.length)) : null];
+}
+
+export function working(words, news, stop) {
+  const { done, total } = news;
+  const bar = h("progress", { "aria-label": words.working[news.phase] ?? news.phase });
+  if (total) [bar.max, bar.value] = [total, done];
+  return h("div", { class: "working", role: "status" },
+    h("p", {}, words.working[news.phase] ?? news.phase), bar,
+    h("p", { class: "seconds" }, words.seconds(number(news.seconds, { fixed: true, digits: 1 }))),
+    h("button", { type: "button", class: "tool", "data-key": "stop", onclick: stop }, words.stop));
+}

@@ -1,0 +1,524 @@
+// The Kniffel page: what stands behind `#` says what is shown, and the server what it is worth.
+
+import { h } from "./dom.js";
+import { draw, fall } from "./boards.js";
+import { decisions, facesOf, heading, tooLarge, working } from "./kniffel-advice.js";
+import { entered, someDice, sorted, takenBack, thrown } from "./kniffel-game.js";
+import { drawReport } from "./kniffel-report.js";
+import { drawSheet } from "./kniffel-sheet.js";
+import { wordsOf } from "./kniffel-words.js";
+import * as server from "./server.js";
+import { setLanguage } from "./words.js";
+
+const DEFAULTS = {
+  mode: "play", rules: "article", players: "1", goal: "points", total: "250", dice: "page", told: "show",
+  advice: "1", game: "", card: "", against: "", further: "0", throw: "1", faces: "",
+};
+const FREE = Array(13).fill("-");
+
+const language = document.documentElement.lang === "en" ? "en" : "de";
+setLanguage(language);
+const words = wordsOf(language);
+const page = document.getElementById("page");
+const switchLanguage = document.getElementById("language");
+
+let state = fromAddress();
+let found = null; // the last answer on the game or the situation
+let order = []; // the dice as they lie, from left to right
+let kept = []; // which of them stay
+let all = false;
+let onlyLosses = true;
+const asking = {}; // what is under way, by its kind
+
+const status = h("p", { class: "status", role: "status", tabindex: "-1", "data-key": "status" });
+const trouble = h("div", { class: "trouble" });
+const dice = h("section", { class: "dice-part", "aria-labelledby": "dice-title" });
+const sheet = h("section", { class: "sheet-part", "aria-label": words.sheet });
+const advice = h("section", { class: "advice-part", "aria-label": words.advice });
+const report = h("section", { class: "report-part", hidden: true });
+const settings = h("section", { class: "settings-part" });
+
+function fromAddress() {
+  const query = new URLSearchParams(location.hash.slice(1) || asForm());
+  const read = { ...DEFAULTS };
+  for (const name of Object.keys(DEFAULTS)) if (query.has(name)) read[name] = query.get(name);
+  return read;
+}
+
+// What the form without JavaScript has asked for.
+function asForm() {
+  const query = new URLSearchParams(location.search);
+  if (query.has("dice")) query.set("faces", query.get("dice"));
+  query.delete("dice");
+  if (!query.has("card") && [...query.keys()].some((key) => key.startsWith("box"))) {
+    query.set("card", FREE.map((_, box) => query.get(`box${box}`) || "-").join(","));
+  }
+  if (query.has("card")) query.set("mode", "ask");
+  return query.toString();
+}
+
+function toAddress() {
+  const changed = Object.entries(state).filter(([name, value]) => value !== DEFAULTS[name]);
+  const hash = new URLSearchParams(changed).toString();
+  if (hash !== location.hash.slice(1)) history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+  const other = language === "de" ? "en" : "de";
+  switchLanguage.setAttribute("href", `kniffel?lang=${other}${hash ? `#${hash}` : ""}`);
+}
+
+// What had the focus has it again, or what stands first.
+function inPlace(part, ...content) {
+  const focused = part.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused?.dataset.key;
+  part.replaceChildren(...content.flat().filter((each) => each !== null));
+  if (!focused) return;
+  const again = key && part.querySelector(`[data-key="${key}"]`);
+  (again ?? status).focus();
+}
+
+const isTwo = () => state.players === "2";
+const goal = () => (state.goal === "beat" && state.mode === "play" && !isTwo() ? "points" : state.goal);
+const hidden = () => state.mode === "play" && (state.told === "test" ? !found?.over : state.advice === "0");
+
+function query(more = {}) {
+  const common = { lang: language, rules: state.rules, goal: goal(), total: state.total };
+  if (state.mode === "play") return { ...common, players: state.players, game: state.game, ...more };
+  const number = state.faces.length === 5 ? state.throw : "0";
+  const card = { card: state.card || FREE.join(","), throw: number, further: state.further || "0" };
+  if (number !== "0") card.dice = state.faces;
+  return { ...common, ...card, against: goal() === "beat" ? state.against : "", ...more };
+}
+
+// Asks, and says how far it is; `then` gets the answer, unless the same was asked anew meanwhile.
+async function ask(kind, more, then) {
+  asking[kind]?.abort();
+  const mine = new AbortController();
+  asking[kind] = mine;
+  trouble.replaceChildren();
+  try {
+    const answer = await server.ask("kniffel", query(more), mine.signal, (news) => {
+      if (asking[kind] === mine) inPlace(trouble, working(words, news, () => mine.abort()));
+    });
+    if (asking[kind] !== mine) return;
+    trouble.replaceChildren();
+    await then(answer);
+  } catch (error) {
+    if (asking[kind] !== mine) return;
+    if (error.name !== "AbortError" && !("status" in error)) throw error;
+    inPlace(trouble, h("div", { class: "problem", role: "alert" },
+      h("p", {}, error.name === "AbortError" ? words.stopped : error.message || words.unreachable),
+      h("button", { type: "button", onclick: () => update() }, words.again)));
+  }
+}
+
+async function update() {
+  toAddress();
+  asking.advice?.abort();
+  [asking.advice, asking.report] = [null, null];
+  await ask("game", { advice: "0" }, async (answer) => {
+    found = answer;
+    const rolled = facesOf(answer.dice ?? "");
+    if (sorted(order) !== sorted(rolled)) order = rolled;
+    if (kept.length !== order.length) kept = order.map(() => false);
+    showAll();
+    if (state.mode === "play" && found.over) await showReport();
+    if (!hidden() && !found.over) await showAdvice();
+  });
+}
+
+function showAll() {
+  sayStatus();
+  showDice();
+  showSheet();
+  if (hidden() && !found.over) {
+    const why = state.told === "test" ? words.adviceTest : words.adviceHidden;
+    inPlace(advice, adviceHead(), h("p", { class: "note" }, why), soFar());
+    advice.inert = false;
+  } else advice.inert = true; // what stands there is of the position before
+  if (!found.over || state.mode === "ask") {
+    report.hidden = true;
+    report.replaceChildren();
+  }
+}
+
+function sayStatus() {
+  const { over, winner, players, turn, waits_for: waits } = found;
+  if (state.mode === "ask") {
+    status.textContent = "";
+    return;
+  }
+  const name = (n) => words.player(n + 1);
+  if (over) {
+    const totals = players.map((each) => each.points);
+    status.textContent = !isTwo() ? words.over(totals[0])
+      : winner === null ? words.draw(totals[0])
+        : words.wins(name(winner), totals[winner], totals[1 - winner]);
+    return;
+  }
+  const said = waits === "throw" ? words.first : waits === "keep" ? words.keep(found.throw) : words.enter;
+  status.replaceChildren(h("span", { class: "round" }, isTwo()
+    ? `${words.round(found.round)}, ${words.toMove(name(turn))}` : words.round(found.round)), ` ${said}`);
+}
+
+// The dice.
+
+function oneDie(face, n, label, press, pressed) {
+  const slot = h("span", { class: "slot" });
+  slot.append(draw({ kind: "dice", faces: [face], kept: [pressed === true], spots: [] }, "", {}));
+  const button = h("button", {
+    type: "button", class: `die-button${pressed ? " stays" : ""}`, "data-key": `die-${n}`, "aria-label": label,
+    "aria-pressed": pressed === null ? null : String(pressed), onclick: press,
+  }, slot);
+  return button;
+}
+
+function showDice() {
+  const title = h("h2", { id: "dice-title" }, words.dice);
+  if (state.mode === "ask") {
+    inPlace(dice, title, askDice());
+    return;
+  }
+  if (found.over) {
+    inPlace(dice, title, h("div", { class: "buttons" }, ...tools()));
+    return;
+  }
+  const waits = found.waits_for;
+  const row = h("div", { class: "dice-row", role: "group", "aria-label": words.dice, onkeydown: typeFace },
+    ...order.map((face, n) => oneDie(face, n, waits === "keep" ? words.stays(face, kept[n]) : String(face),
+      () => toggle(n), waits === "keep" ? kept[n] : null)),
+    ...(order.length ? [] : [1, 2, 3, 4, 5].map(() => h("span", { class: "no-die", "aria-hidden": "true" }))));
+  const again = kept.filter((each) => !each).length;
+  const canThrow = waits === "throw" || (waits === "keep" && again > 0);
+  inPlace(dice, title, row,
+    h("p", { class: "note dice-help" }, waits === "keep" ? words.diceHelp : ""),
+    !canThrow ? null : state.dice === "hand" ? typing(waits, again)
+      : h("button", { type: "button", class: "go throw", "data-key": "throw", onclick: () => roll(someDice(again || 5)) },
+        waits === "throw" ? words.throwFirst : words.throwAgain(again)),
+    h("div", { class: "buttons" }, ...tools()));
+}
+
+function tools() {
+  const undo = state.game && state.told !== "test"
+    ? h("button", { type: "button", class: "tool", "data-key": "undo", onclick: () => go(takenBack(state.game)) }, words.undo) : null;
+  const said = h("span", { class: "note", role: "status" });
+  return [undo, h("button", { type: "button", class: "tool", "data-key": "copy", onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      said.textContent = words.copied;
+    } catch {
+      said.textContent = words.copyFailed;
+    }
+  } }, words.copy), said];
+}
+
+function typing(waits, again) {
+  const stay = order.filter((_, n) => kept[n]);
+  const input = h("input", { id: "typed", type: "text", inputmode: "numeric", autocomplete: "off", maxlength: 5, size: 6, "data-key": "throw" });
+  const said = h("p", { class: "note", role: "alert" });
+  return h("form", { class: "typing", onsubmit: (event) => {
+    event.preventDefault();
+    const faces = facesOf(input.value);
+    const wanted = waits === "throw" ? 5 : again;
+    if (faces.length !== wanted || input.value.trim().length !== wanted) said.textContent = words.notDice(wanted);
+    else roll(faces);
+  } },
+    h("label", { for: "typed" }, waits === "keep" && stay.length ? words.typedKept(stay.join(" ")) : words.typed),
+    h("span", { class: "typed-line" }, input, h("button", { class: "go", type: "submit" }, words.take)), said);
+}
+
+function typeFace(event) {
+  if (found.waits_for !== "keep" || !/^[1-6]$/.test(event.key) || event.target.tagName === "INPUT") return;
+  const face = Number(event.key);
+  const places = order.map((_, n) => n).filter((n) => order[n] === face);
+  const free = places.find((n) => !kept[n]);
+  if (free !== undefined) toggle(free);
+  else places.forEach((n) => toggle(n));
+}
+
+function toggle(n) {
+  if (found.waits_for !== "keep") return;
+  kept[n] = !kept[n];
+  showDice();
+}
+
+async function roll(faces) {
+  const first = found.waits_for === "throw";
+  const stay = first ? [] : order.filter((_, n) => kept[n]);
+  const next = first || order.length === 0 ? [...faces] : order.map((face, n) => (kept[n] ? face : null));
+  const rest = [...faces];
+  const fell = next.map((face) => first || face === null);
+  order = next.map((face) => face ?? rest.shift());
+  const stays = order.map((_, n) => !fell[n]);
+  kept = stays;
+  state.game = thrown(state.game, stay, order);
+  await update();
+  await Promise.all([...dice.querySelectorAll(".dice-row .slot")].map((slot, n) =>
+    fell[n] ? fall(slot, { kind: "dice", faces: [order[n]], kept: [false], spots: [] }) : null));
+}
+
+async function go(game) {
+  state.game = game;
+  [order, kept, all] = [[], [], false];
+  await update();
+  if (document.activeElement === document.body) status.focus();
+}
+
+// The sheet.
+
+function showSheet(worths = new Map()) {
+  if (state.mode === "ask") {
+    askSheet();
+    return;
+  }
+  const open = new Map(found.entries.map((each) => [each.box, each.points]));
+  const columns = found.players.map((card, n) => {
+    const active = !found.over && n === found.turn;
+    return {
+      name: isTwo() ? words.player(n + 1) : words.mine, card, active,
+      cells: (box) => {
+        if (card.card[box] !== null) return card.card[box] === 0 ? h("span", { class: "struck" }, "0") : String(card.card[box]);
+        if (!active || !open.has(box) || !["keep", "entry"].includes(found.waits_for)) return "";
+        const points = open.get(box);
+        const best = worths.get(box) === 0;
+        const name = points ? words.enterIn(points, found.boxes[box]) : words.strike(found.boxes[box]);
+        return h("button", {
+          type: "button", class: `enter${best ? " best-entry" : ""}${points ? "" : " zero"}`, "data-key": `box-${box}`,
+          "aria-label": best ? `${name} (${words.best})` : name, onclick: () => enter(box),
+        }, String(points), best ? h("span", { class: "star", "aria-hidden": "true" }, "★") : null);
+      },
+    };
+  });
+  inPlace(sheet, drawSheet(words, found.boxes, columns));
+}
+
+const enter = (box) => go(entered(state.game, order, found.throw, box));
+
+// Advice.
+
+function adviceHead() {
+  const shown = h("input", { type: "checkbox", checked: state.advice !== "0", "data-key": "advice", onchange: (event) => {
+    state.advice = event.target.checked ? "1" : "0";
+    update();
+  } });
+  return h("div", { class: "choices-head" }, h("h2", {}, words.advice),
+    state.mode === "play" && state.told === "show" && !found?.over
+      ? h("label", { class: "toggle" }, shown, h("span", { class: "slide", "aria-hidden": "true" }), words.show) : null);
+}
+
+function soFar() {
+  if (state.mode !== "play" || state.told === "test" || found.over || !state.game) return null;
+  return h("button", { type: "button", class: "tool so-far", "data-key": "so-far", onclick: async () => {
+    await showReport();
+    report.querySelector("h2")?.focus();
+  } }, words.reportSoFar);
+}
+
+const showAdvice = () => ask("advice", {}, (answer) => {
+  advice.inert = false;
+  const redraw = () => {
+    inPlace(advice, adviceHead(), answer.too_large ? tooLarge(words, answer) : null,
+      ...heading(words, answer, state.total),
+      answer.options.length
+        ? decisions(words, answer, { all, choose: (option) => choose(option), showAll: () => { all = !all; redraw(); } })
+        : h("p", { class: "note" }, words.noAdvice), soFar());
+  };
+  redraw();
+  if (answer.decision === "entry" && state.mode === "play") {
+    showSheet(new Map(answer.options.map((each) => [each.box, each.loss])));
+  }
+});
+
+function choose(option) {
+  if (option.kept === undefined) {
+    if (state.mode === "play") enter(option.box);
+    else enterAsked(option.box);
+    return;
+  }
+  const rest = facesOf(option.kept);
+  kept = order.map((face) => {
+    const place = rest.indexOf(face);
+    if (place >= 0) rest.splice(place, 1);
+    return place >= 0;
+  });
+  showDice();
+  dice.querySelector(".throw, #typed, .die-button")?.focus();
+}
+
+async function showReport() {
+  await ask("report", { report: "1", advice: "0" }, (answer) => {
+    const redraw = () => {
+      const drawn = drawReport(words, answer.report, {
+        over: answer.over, onlyLosses, filter: (event) => { onlyLosses = event.target.checked; redraw(); },
+        why: (decision) => server.ask("kniffel", {
+          lang: language, rules: state.rules, card: decision.card.map((each) => each ?? "-").join(","),
+          further: decision.further, throw: decision.throw, dice: decision.dice,
+          why: decision.decision === "keep" ? decision.chosen.kept : decision.chosen.box,
+        }).then((told) => told.why),
+      });
+      if (answer.over) {
+        advice.inert = false;
+        inPlace(advice, drawn.summary);
+      }
+      inPlace(report, answer.over ? drawn.all : [...drawn.summary, ...drawn.all]);
+    };
+    report.hidden = false;
+    redraw();
+  });
+}
+
+// Looking up a situation.
+
+const cardOf = (name) => {
+  const entries = state[name].split(/[\s,]+/).filter(Boolean);
+  return FREE.map((_, box) => entries[box] ?? "-");
+};
+
+function askSheet() {
+  const field = (name, who) => (box) => {
+    const value = cardOf(name)[box];
+    return h("input", {
+      type: "text", class: "entry-input", inputmode: "numeric", maxlength: 3, autocomplete: "off",
+      "data-key": `${name}-${box}`, value: value === "-" ? "" : value, "aria-label": `${found.boxes[box]}, ${who}`,
+      onchange: (event) => {
+        const entries = cardOf(name);
+        entries[box] = event.target.value.trim() || "-";
+        state[name] = entries.every((each) => each === "-") ? "" : entries.join(",");
+        update();
+      },
+    });
+  };
+  const columns = [{ name: words.mine, card: found, active: true, cells: field("card", words.mine) }];
+  if (goal() === "beat") columns.push({ name: words.his, card: null, active: false, cells: field("against", words.his) });
+  const further = state.rules !== "yahtzee" ? null : (n) => n ? "" : h("input", {
+    type: "text", class: "entry-input", inputmode: "numeric", maxlength: 2, value: state.further, "data-key": "further",
+    "aria-label": words.furtherLabel, onchange: (event) => { state.further = event.target.value; update(); } });
+  inPlace(sheet, drawSheet(words, found.boxes, columns, { furtherCell: further }),
+    h("button", { type: "button", class: "tool", "data-key": "clear", onclick: () => {
+      [state.card, state.against, state.further] = ["", "", "0"];
+      update();
+    } }, words.clear));
+}
+
+function askDice() {
+  const faces = state.faces ? facesOf(state.faces) : [];
+  const shown = faces.length === 5 ? faces : [];
+  const set = (text) => {
+    state.faces = text;
+    if (text.length === 5 && state.throw === "0") state.throw = "1";
+    order = facesOf(text);
+    kept = order.map(() => false);
+    all = false;
+    update();
+  };
+  if (order.length !== 5 || sorted(order) !== sorted(shown)) [order, kept] = [shown, shown.map(() => false)];
+  const row = h("div", { class: "dice-row", role: "group", "aria-label": words.dice },
+    ...(shown.length ? order : [1, 1, 1, 1, 1]).map((face, n) => oneDie(face, n, words.turnsTo(n + 1, face), () => {
+      const next = shown.length ? [...order] : [1, 1, 1, 1, 1];
+      next[n] = 1 + (next[n] % 6);
+      set(next.join(""));
+    }, kept[n] ? true : null)));
+  const input = h("input", { id: "faces", type: "text", inputmode: "numeric", maxlength: 5, size: 6, autocomplete: "off",
+    value: state.faces, "data-key": "faces", onchange: (event) => set(event.target.value.trim()) });
+  const number = h("select", { id: "throw", "data-key": "throw", onchange: (event) => {
+    state.throw = event.target.value;
+    if (state.throw === "0") state.faces = "";
+    all = false;
+    update();
+  } }, ...words.throwNames.map((name, n) => h("option", { value: n, selected: String(n) === (state.faces.length === 5 ? state.throw : "0") }, name)));
+  return [row, h("div", { class: "fields" },
+    h("div", { class: "field" }, h("label", { for: "faces" }, words.diceText), input),
+    h("div", { class: "field" }, h("label", { for: "throw" }, words.throwLabel), number),
+    ...goalFields(true))];
+}
+
+function enterAsked(box) {
+  const open = found.entries.find((each) => each.box === box);
+  const entries = cardOf("card");
+  entries[box] = String(open.points);
+  state.card = entries.join(",");
+  if (open.further) state.further = String(Number(state.further || 0) + 1);
+  [state.faces, order, kept] = ["", [], []];
+  update();
+}
+
+// What is played, by which rules, and for what.
+
+function select(id, label, options, value, change) {
+  return h("div", { class: "field" }, h("label", { for: id }, label),
+    h("select", { id, "data-key": id, onchange: change && ((event) => change(event.target.value)) },
+      ...options.map(([key, name]) => h("option", { value: key, selected: key === value }, name))));
+}
+
+function goalFields(live) {
+  const change = live && ((name) => (value) => { state[name] = value; update(); });
+  const fields = [
+    live ? select("rules", words.rules, Object.entries(words.rulesOf), state.rules, change("rules")) : null,
+    select("goal", words.goal, Object.entries(words.goals), state.goal, live ? change("goal") : null)];
+  if (!live || state.goal === "total") {
+    fields.push(h("div", { class: "field" }, h("label", { for: "total" }, words.total),
+      h("input", { id: "total", type: "number", min: 1, max: 1575, value: state.total, "data-key": "total",
+        onchange: live ? (event) => { state.total = event.target.value || "0"; update(); } : null })));
+  }
+  return fields;
+}
+
+function showSettings() {
+  const tabs = h("div", { class: "modes", role: "group", "aria-label": words.modesLabel },
+    ...Object.entries(words.modes).map(([mode, name]) => h("button", {
+      type: "button", class: "mode", "aria-pressed": String(mode === state.mode), "data-key": `mode-${mode}`,
+      onclick: () => {
+        state.mode = mode;
+        [found, order, kept, all] = [null, [], [], false];
+        begin();
+      },
+    }, name)));
+  inPlace(settings, tabs, state.mode === "ask" ? null : newGame());
+}
+
+function newGame() {
+  const form = h("form", { class: "fields", onsubmit: (event) => {
+    event.preventDefault();
+    for (const name of ["players", "rules", "goal", "dice", "told"]) state[name] = form.elements[`${name}`].value;
+    state.total = form.elements.total.value || "0";
+    state.advice = "1";
+    fold.open = false;
+    showSettings();
+    go("");
+    status.focus();
+  } },
+    select("players", words.players, [["1", words.playersOf[0]], ["2", words.playersOf[1]]], state.players),
+    select("rules", words.rules, Object.entries(words.rulesOf), state.rules),
+    ...goalFields(false),
+    select("dice", words.throws, [["page", words.throwsOf[0]], ["hand", words.throwsOf[1]]], state.dice),
+    select("told", words.told, Object.entries(words.toldOf), state.told),
+    h("button", { class: "go", type: "submit" }, words.begin));
+  const { players, goal: aim, total } = form.elements;
+  const fit = () => { // who plays alone has nobody to beat
+    const beat = aim.querySelector("[value=beat]");
+    beat.disabled = players.value === "1";
+    if (beat.disabled && aim.value === "beat") aim.value = "points";
+    total.closest(".field").hidden = aim.value !== "total";
+  };
+  form.addEventListener("change", fit);
+  fit();
+  const fold = h("details", { class: "new-game" }, h("summary", { "data-key": "new" }, words.game), form);
+  return fold;
+}
+
+async function begin() {
+  document.title = words.title;
+  play.classList.toggle("asking", state.mode === "ask");
+  showSettings();
+  if (!found) inPlace(advice, adviceHead());
+  await update();
+}
+
+const play = h("div", { class: "kniffel" },
+  h("header", { class: "kniffel-head" }, h("h1", { tabindex: "-1" }, words.title), h("p", { class: "lead" }, words.lead)),
+  settings, h("div", { class: "middle" }, status, trouble, dice), sheet, advice, report);
+page.replaceChildren(play);
+addEventListener("hashchange", () => {
+  state = fromAddress();
+  [found, order, kept] = [null, [], []];
+  begin();
+});
+await begin();

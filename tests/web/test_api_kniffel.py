@@ -7,9 +7,20 @@ import numba
 import pytest
 from web_client import Client
 
-from gamedp.games.kniffel import Adviser, Kniffel, Situation
+from gamedp.games.kniffel import (
+    Adviser,
+    Card,
+    Kniffel,
+    Opponent,
+    Situation,
+    analyse,
+    outlook_against,
+    outlook_for_total,
+)
 from gamedp.games.kniffel.adviser import MOST_KNOWN
 from gamedp.games.kniffel.page import page
+from gamedp.games.kniffel.page_queries import read_query
+from gamedp.games.kniffel.page_report import explained
 from gamedp.web.jobs import Jobs
 
 pytestmark = pytest.mark.skipif(
@@ -17,7 +28,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 CARD = "-,8,-,16,15,-,15,9,25,30,40,-,-"
+OWN_SCRIPT = ['<script type="module" src="static/kniffel.js"></script']
 QUERY = {"card": CARD, "throw": "3", "dice": "13345", "lang": "en"}
+
+
+def scripts(text):
+    """Return all that might run, as far as the next mark."""
+    return re.findall(r"<script[^>]*>[^>]*", text)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +76,7 @@ def test_the_form_works_without_javascript(client):
     answer = client.get("/kniffel", params=QUERY)
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/html")
-    assert "<script" not in answer.text
+    assert scripts(answer.text) == OWN_SCRIPT
     assert "style=" not in answer.text
     assert "Best entry: Threes" in answer.text
     assert "239.713069" in answer.text
@@ -84,6 +101,21 @@ def test_the_form_works_without_javascript(client):
         {"lang": "<script>"},
         {"card": "<script>alert(1)</script>"},
         {"evil": "1"},
+        {"rules": "mine"},
+        {"goal": "glory"},
+        {"goal": "total", "total": "-1"},
+        {"goal": "beat", "against": "1,2"},
+        {"game": "12"},
+        {"game": "12345.b.12345"},
+        {"game": "12345.66.12345"},
+        {"game": "12345.12345.12345.12345.12345.a_12345", "players": "3"},
+        {"game": "12345_12345"},
+        {"game": "12345.1.1.1.1.1.1.a"},
+        {"game": "12345", "goal": "beat"},
+        {"game": "_".join(["12345.0.12345.0.12345.m"] * 2)},
+        {"game": "_".join(["12345.0.12345.0.12345.a"] * 90)},
+        {"why": "99"},
+        {"why": "<script>"},
         {"card": ",".join(["9" * 300] * 13)},
     ],
     ids=str,
@@ -94,7 +126,7 @@ def test_what_makes_no_sense_is_said(client, change):
     assert answer.json()["error"]
     drawn = client.get("/kniffel", params=QUERY | change)
     assert drawn.status_code == 422
-    assert "<script" not in drawn.text
+    assert scripts(drawn.text) == OWN_SCRIPT
     assert 'role="alert"' in drawn.text
 
 
@@ -126,3 +158,116 @@ def test_an_adviser_answers_in_threads(client, adviser, monkeypatch):
     for left, values in zip(dice, found, strict=True):
         situation = Situation.of(CARD.replace(",", " "), 2, left)
         assert values == {adviser.expectation(situation).value}
+
+
+def asked(client, **query):
+    """Ask until there is an answer."""
+    while True:
+        answer = client.get("/api/kniffel", params={"lang": "en", **query})
+        if answer.status_code != 202:
+            assert answer.status_code == 200, answer.text
+            return answer.json()
+
+
+def test_the_official_rules_have_an_adviser_of_their_own(client):
+    query = {"card": "-,8,9,16,15,-,15,9,25,30,-,50,-", "further": "1", "throw": "3"}
+    found = asked(client, rules="yahtzee", dice="33333", **query)
+    situation = Situation.of(query["card"].replace(",", " "), 3, "33333", further=1)
+    known = Adviser.of(Kniffel("yahtzee"), keep=True).options(situation)
+    assert [(each["value"], each["loss"]) for each in found["options"]] == [
+        (each.value, each.loss) for each in known
+    ]
+    assert found["points"] == situation.card.total == 277
+    assert {"box": 10, "points": 40, "further": True} in found["entries"]
+
+
+def test_a_goal_is_what_the_library_makes_of_it(client, adviser):
+    mine, his = "3,8,9,16,15,18,15,9,25,30,40,-,20", "3,8,9,16,15,24,17,9,25,30,40,0,-"
+    situation = Situation.of(mine.replace(",", " "), 2, "11166")
+    query = {"card": mine, "throw": "2", "dice": "11166"}
+    found = asked(client, goal="total", total="200", **query)
+    outlook = outlook_for_total(adviser, situation, 200)
+    assert (found["goal"], found["value"]) == ("total", outlook.value)
+    assert [each["value"] for each in found["options"]] == [o.value for o in outlook.options]
+    found = asked(client, goal="beat", against=his, **query)
+    outlook = outlook_against(adviser, situation, Opponent(Card.of(his.replace(",", " "))))
+    assert found["exact"] is outlook.exact is True
+    assert (found["value"], found["lower"], found["upper"]) == (
+        outlook.value,
+        outlook.lower,
+        outlook.upper,
+    )
+    assert [each["loss"] for each in found["options"]] == [o.loss for o in outlook.options]
+    assert found["opponent"]["points"] == 231
+
+
+@pytest.mark.parametrize("goal", ["total", "beat"])
+def test_a_goal_that_takes_too_long_is_said_and_advice_is_for_points(client, goal):
+    plain = asked(client, throw="1", dice="13345")
+    started = client.tables.solves.started
+    found = asked(client, throw="1", dice="13345", goal=goal, total="250")
+    assert client.tables.solves.started == started + 1
+    too_large = found.pop("too_large")
+    assert too_large["goal"] == goal
+    assert too_large["contexts"] > too_large["most"]
+    assert too_large["seconds"] > 100
+    assert found["options"] == plain["options"]
+    assert found["goal"] == "points"
+    drawn = client.get("/kniffel", params={"goal": goal, "lang": "en"})
+    assert "Too many boxes are free for this goal" in drawn.text
+
+
+GAME = "13345.33.33456.33.33366.c_12345.12345.12345.12345.12345.k_11446.44.14446"
+
+
+def test_a_game_of_two_is_played_in_turns(client):
+    found = asked(client, game=GAME, players="2")
+    assert (found["turn"], found["round"], found["waits_for"]) == (0, 2, "keep")
+    assert [each["points"] for each in found["players"]] == [9, 40]
+    assert found["game"] == GAME
+    found = asked(client, game=f"{GAME}.444", players="2")
+    assert (found["waits_for"], found["kept"], found["options"]) == ("throw", "444", [])
+    found = asked(client, game=GAME)  # one player: the same turns, one after the other
+    assert (found["round"], found["points"]) == (3, 49)
+
+
+def test_the_report_is_the_analysis(client, adviser):
+    query = {"game": GAME, "lang": "en"}
+    (found,) = asked(client, report="1", **query)["report"]
+    known = analyse(read_query(query).records[0], adviser)
+    assert (found["loss"], found["luck"], found["choices"]) == (
+        known.handicap,
+        known.luck,
+        len(known.decisions),
+    )
+    for line, decision in zip(found["decisions"], known.decisions, strict=True):
+        assert line["chosen"]["value"] == decision.chosen.value
+        assert line["best"]["name"] == decision.best.name("en")
+        assert line["loss"] == decision.chosen.loss
+    assert found["classes"] == [5, 0, 0, 2, 0]
+    assert found["mistakes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("rules", "card", "number", "dice", "decision"),
+    [
+        ("article", "", 1, "11456", "11"),
+        ("article", "- 8 - 16 15 - 15 9 25 30 40 - -", 2, "13345", "33"),
+        ("yahtzee", "- 8 - 16 15 - 15 9 25 30 - 50 -", 2, "33335", "3333"),
+        ("yahtzee", "- 8 9 16 15 - 15 9 25 30 - 50 -", 3, "33333", "10"),
+    ],
+)
+def test_a_decision_is_worth_the_sum_of_its_parts(client, rules, card, number, dice, decision):
+    adviser = Adviser.of(Kniffel(rules), keep=True)
+    situation = Situation(Card.of(card) if card else Card(), number, dice)
+    option = adviser.option(situation, int(decision) if number == 3 else decision)
+    found = explained(adviser, situation, option, "en")
+    assert sum(box["probability"] for box in found["boxes"]) == pytest.approx(1)
+    parts = found["entered"] + found["turn"] + found["later"]
+    assert parts == pytest.approx(option.value, abs=1e-9)
+    each = sum(box["probability"] * box["points"] for box in found["boxes"])
+    assert each == pytest.approx(found["turn"], abs=1e-9)
+    query = {"card": card.replace(" ", ","), "rules": rules, "throw": number, "dice": dice}
+    told = asked(client, why=decision, **query)["why"]
+    assert told["chosen"] == found
+    assert told["best"]["value"] >= found["value"]

@@ -70,6 +70,8 @@ def answer_to(shared: Shared, asked: Asked) -> dict[str, Any]:
     }
     if asked.records:
         found |= _game(asked, adviser)
+    elif asked.opponent is not None:
+        found["opponent"] = _card(asked.opponent, adviser.rules)
     if asked.why is not None:
         return found | {"why": _why(shared, adviser, asked)}
     if asked.advice:

@@ -202,9 +202,7 @@ def game_text(records: tuple[Record, ...]) -> str:
     texts = []
     for number in range(turns):
         texts += [
-            _round_text(record.rounds[number])
-            for record in records
-            if number < len(record.rounds)
+            _round_text(record.rounds[number]) for record in records if number < len(record.rounds)
         ]
     return "_".join(texts)
 

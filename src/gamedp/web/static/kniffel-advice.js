@@ -80,10 +80,10 @@ export function decisions(words, found, { choose, all, showAll }) {
 
 export function working(words, news, stop) {
   const { done, total } = news;
-  const bar = h("progress", { "aria-label": words.working[news.phase] ?? news.phase });
+  const bar = h("progress", { "aria-label": words.phase[news.phase] ?? news.phase });
   if (total) [bar.max, bar.value] = [total, done];
   return h("div", { class: "working", role: "status" },
-    h("p", {}, words.working[news.phase] ?? news.phase), bar,
+    h("p", {}, words.phase[news.phase] ?? news.phase), bar,
     h("p", { class: "seconds" }, words.seconds(number(news.seconds, { fixed: true, digits: 1 }))),
     h("button", { type: "button", class: "tool", "data-key": "stop", onclick: stop }, words.stop));
 }

@@ -52,10 +52,10 @@ export function drawReport(words, reports, { over, why, onlyLosses, filter }) {
 
 function lines(words, report, onlyLosses, why, name) {
   const seen = report.decisions.filter((each) => !onlyLosses || each.loss > 0);
-  if (seen.length === 0) return h("p", { class: "note" }, words.noLosses);
+  if (seen.length === 0) return h("p", { class: "note" }, words.noMistakes);
   const rows = seen.flatMap((each) => {
     const loss = h("td", { class: each.loss > 0 ? "lost" : null, "data-label": words.lineHead[7] }, each.loss > 0 ? points(each.loss) : "–");
-    const row = h("tr", { class: `class-${each.class}` },
+    const row = h("tr", { class: "line" },
       h("th", { scope: "row", "data-label": words.lineHead[0] }, String(each.round)),
       h("td", { "data-label": words.lineHead[1] }, String(each.throw)),
       h("td", {}, smallDice(facesOf(each.dice)), h("span", { class: "unseen" }, each.dice)),

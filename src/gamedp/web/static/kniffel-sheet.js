@@ -1,7 +1,8 @@
-// The sheet as it is printed: two parts, sums, and a column for each player.
+// The sheet as it is printed: two parts, sums, and a column for each player; dice, and fields.
 
 import { h, s } from "./dom.js";
-import { die } from "./boards.js";
+import { die, draw } from "./boards.js";
+import { facesOf } from "./kniffel-advice.js";
 
 const FACES = 6;
 
@@ -18,7 +19,7 @@ export function drawSheet(words, boxes, columns, { furtherCell = null } = {}) {
       ...cells.map((cell, n) => h("td", { class: columns[n].active ? "active" : null }, cell)));
   const sums = (kind, name, value) => row(`sum ${kind}`, name, null, columns.map(value));
   const boxRow = (box) =>
-    row("box", boxes[box], box < FACES ? words.noteUpper(box) : words.notes[box - FACES],
+    row("box", boxes[box], box < FACES ? words.noteUpper(boxes[box]) : words.notes[box - FACES],
       columns.map((column) => column.cells(box)), box < FACES ? smallDie(box + 1) : null);
   const part = (name) =>
     h("tr", { class: "part-name" }, h("th", { scope: "colgroup", colspan: columns.length + 1 }, name));
@@ -43,3 +44,32 @@ export function drawSheet(words, boxes, columns, { furtherCell = null } = {}) {
 const known = (value) => (value === undefined || value === null ? "" : String(value));
 
 const bonusSoFar = (card) => (card.card.slice(0, FACES).includes(null) ? "" : "0");
+
+export function oneDie(face, n, label, press, pressed) {
+  const slot = h("span", { class: "slot" });
+  slot.append(draw({ kind: "dice", faces: [face], kept: [pressed === true], spots: [] }, "", {}));
+  return h("button", {
+    type: "button", class: `die-button${pressed ? " stays" : ""}`, "data-key": `die-${n}`, "aria-label": label,
+    "aria-pressed": pressed === null ? null : String(pressed), onclick: press,
+  }, slot);
+}
+
+// What real dice show: so many faces, besides those that stay.
+export function typing(words, stay, wanted, take) {
+  const input = h("input", { id: "typed", type: "text", inputmode: "numeric", autocomplete: "off", maxlength: 5, size: 6, "data-key": "throw" });
+  const said = h("p", { class: "note", role: "alert" });
+  return h("form", { class: "typing", onsubmit: (event) => {
+    event.preventDefault();
+    const faces = facesOf(input.value);
+    if (faces.length !== wanted || input.value.trim().length !== wanted) said.textContent = words.notDice(wanted);
+    else take(faces);
+  } },
+    h("label", { for: "typed" }, stay.length ? words.typedKept(stay.join(" ")) : words.typed),
+    h("span", { class: "typed-line" }, input, h("button", { class: "go", type: "submit" }, words.take)), said);
+}
+
+export function select(id, label, options, value, change) {
+  return h("div", { class: "field" }, h("label", { for: id }, label),
+    h("select", { id, "data-key": id, onchange: change && ((event) => change(event.target.value)) },
+      ...options.map(([key, name]) => h("option", { value: key, selected: key === value }, name))));
+}

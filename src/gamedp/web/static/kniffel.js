@@ -1,11 +1,11 @@
 // The Kniffel page: what stands behind `#` says what is shown, and the server what it is worth.
 
 import { h } from "./dom.js";
-import { draw, fall } from "./boards.js";
+import { fall } from "./boards.js";
 import { decisions, facesOf, heading, tooLarge, working } from "./kniffel-advice.js";
 import { entered, someDice, sorted, takenBack, thrown } from "./kniffel-game.js";
 import { drawReport } from "./kniffel-report.js";
-import { drawSheet } from "./kniffel-sheet.js";
+import { drawSheet, oneDie, select, typing } from "./kniffel-sheet.js";
 import { wordsOf } from "./kniffel-words.js";
 import * as server from "./server.js";
 import { setLanguage } from "./words.js";
@@ -93,20 +93,20 @@ async function ask(kind, more, then) {
   asking[kind]?.abort();
   const mine = new AbortController();
   asking[kind] = mine;
-  trouble.replaceChildren();
+  inPlace(trouble);
   try {
     const answer = await server.ask("kniffel", query(more), mine.signal, (news) => {
       if (asking[kind] === mine) inPlace(trouble, working(words, news, () => mine.abort()));
     });
     if (asking[kind] !== mine) return;
-    trouble.replaceChildren();
+    inPlace(trouble);
     await then(answer);
   } catch (error) {
     if (asking[kind] !== mine) return;
     if (error.name !== "AbortError" && !("status" in error)) throw error;
     inPlace(trouble, h("div", { class: "problem", role: "alert" },
       h("p", {}, error.name === "AbortError" ? words.stopped : error.message || words.unreachable),
-      h("button", { type: "button", onclick: () => update() }, words.again)));
+      h("button", { type: "button", onclick: () => update() }, words.goOn)));
   }
 }
 
@@ -132,8 +132,8 @@ function showAll() {
   if (hidden() && !found.over) {
     const why = state.told === "test" ? words.adviceTest : words.adviceHidden;
     inPlace(advice, adviceHead(), h("p", { class: "note" }, why), soFar());
-    advice.inert = false;
-  } else advice.inert = true; // what stands there is of the position before
+    advice.setAttribute("aria-busy", "false");
+  } else advice.setAttribute("aria-busy", "true"); // what stands there is of the position before
   if (!found.over || state.mode === "ask") {
     report.hidden = true;
     report.replaceChildren();
@@ -161,16 +161,6 @@ function sayStatus() {
 
 // The dice.
 
-function oneDie(face, n, label, press, pressed) {
-  const slot = h("span", { class: "slot" });
-  slot.append(draw({ kind: "dice", faces: [face], kept: [pressed === true], spots: [] }, "", {}));
-  const button = h("button", {
-    type: "button", class: `die-button${pressed ? " stays" : ""}`, "data-key": `die-${n}`, "aria-label": label,
-    "aria-pressed": pressed === null ? null : String(pressed), onclick: press,
-  }, slot);
-  return button;
-}
-
 function showDice() {
   const title = h("h2", { id: "dice-title" }, words.dice);
   if (state.mode === "ask") {
@@ -190,7 +180,7 @@ function showDice() {
   const canThrow = waits === "throw" || (waits === "keep" && again > 0);
   inPlace(dice, title, row,
     h("p", { class: "note dice-help" }, waits === "keep" ? words.diceHelp : ""),
-    !canThrow ? null : state.dice === "hand" ? typing(waits, again)
+    !canThrow ? null : state.dice === "hand" ? typing(words, order.filter((_, n) => kept[n]), again || 5, roll)
       : h("button", { type: "button", class: "go throw", "data-key": "throw", onclick: () => roll(someDice(again || 5)) },
         waits === "throw" ? words.throwFirst : words.throwAgain(again)),
     h("div", { class: "buttons" }, ...tools()));
@@ -203,26 +193,11 @@ function tools() {
   return [undo, h("button", { type: "button", class: "tool", "data-key": "copy", onclick: async () => {
     try {
       await navigator.clipboard.writeText(location.href);
-      said.textContent = words.copied;
+      said.textContent = words.linkCopied;
     } catch {
-      said.textContent = words.copyFailed;
+      said.textContent = words.linkShown;
     }
-  } }, words.copy), said];
-}
-
-function typing(waits, again) {
-  const stay = order.filter((_, n) => kept[n]);
-  const input = h("input", { id: "typed", type: "text", inputmode: "numeric", autocomplete: "off", maxlength: 5, size: 6, "data-key": "throw" });
-  const said = h("p", { class: "note", role: "alert" });
-  return h("form", { class: "typing", onsubmit: (event) => {
-    event.preventDefault();
-    const faces = facesOf(input.value);
-    const wanted = waits === "throw" ? 5 : again;
-    if (faces.length !== wanted || input.value.trim().length !== wanted) said.textContent = words.notDice(wanted);
-    else roll(faces);
-  } },
-    h("label", { for: "typed" }, waits === "keep" && stay.length ? words.typedKept(stay.join(" ")) : words.typed),
-    h("span", { class: "typed-line" }, input, h("button", { class: "go", type: "submit" }, words.take)), said);
+  } }, words.link), said];
 }
 
 function typeFace(event) {
@@ -279,7 +254,7 @@ function showSheet(worths = new Map()) {
         if (!active || !open.has(box) || !["keep", "entry"].includes(found.waits_for)) return "";
         const points = open.get(box);
         const best = worths.get(box) === 0;
-        const name = points ? words.enterIn(points, found.boxes[box]) : words.strike(found.boxes[box]);
+        const name = words.enterIn(points, found.boxes[box]);
         return h("button", {
           type: "button", class: `enter${best ? " best-entry" : ""}${points ? "" : " zero"}`, "data-key": `box-${box}`,
           "aria-label": best ? `${name} (${words.best})` : name, onclick: () => enter(box),
@@ -313,7 +288,7 @@ function soFar() {
 }
 
 const showAdvice = () => ask("advice", {}, (answer) => {
-  advice.inert = false;
+  advice.setAttribute("aria-busy", "false");
   const redraw = () => {
     inPlace(advice, adviceHead(), answer.too_large ? tooLarge(words, answer) : null,
       ...heading(words, answer, state.total),
@@ -328,6 +303,7 @@ const showAdvice = () => ask("advice", {}, (answer) => {
 });
 
 function choose(option) {
+  if (advice.getAttribute("aria-busy") === "true") return;
   if (option.kept === undefined) {
     if (state.mode === "play") enter(option.box);
     else enterAsked(option.box);
@@ -355,7 +331,7 @@ async function showReport() {
         }).then((told) => told.why),
       });
       if (answer.over) {
-        advice.inert = false;
+        advice.setAttribute("aria-busy", "false");
         inPlace(advice, drawn.summary);
       }
       inPlace(report, answer.over ? drawn.all : [...drawn.summary, ...drawn.all]);
@@ -387,10 +363,10 @@ function askSheet() {
     });
   };
   const columns = [{ name: words.mine, card: found, active: true, cells: field("card", words.mine) }];
-  if (goal() === "beat") columns.push({ name: words.his, card: null, active: false, cells: field("against", words.his) });
+  if (goal() === "beat") columns.push({ name: words.his, card: found.opponent, active: false, cells: field("against", words.his) });
   const further = state.rules !== "yahtzee" ? null : (n) => n ? "" : h("input", {
     type: "text", class: "entry-input", inputmode: "numeric", maxlength: 2, value: state.further, "data-key": "further",
-    "aria-label": words.furtherLabel, onchange: (event) => { state.further = event.target.value; update(); } });
+    "aria-label": words.further, onchange: (event) => { state.further = event.target.value; update(); } });
   inPlace(sheet, drawSheet(words, found.boxes, columns, { furtherCell: further }),
     h("button", { type: "button", class: "tool", "data-key": "clear", onclick: () => {
       [state.card, state.against, state.further] = ["", "", "0"];
@@ -425,7 +401,7 @@ function askDice() {
     update();
   } }, ...words.throwNames.map((name, n) => h("option", { value: n, selected: String(n) === (state.faces.length === 5 ? state.throw : "0") }, name)));
   return [row, h("div", { class: "fields" },
-    h("div", { class: "field" }, h("label", { for: "faces" }, words.diceText), input),
+    h("div", { class: "field" }, h("label", { for: "faces" }, words.dice), input),
     h("div", { class: "field" }, h("label", { for: "throw" }, words.throwLabel), number),
     ...goalFields(true))];
 }
@@ -442,12 +418,6 @@ function enterAsked(box) {
 
 // What is played, by which rules, and for what.
 
-function select(id, label, options, value, change) {
-  return h("div", { class: "field" }, h("label", { for: id }, label),
-    h("select", { id, "data-key": id, onchange: change && ((event) => change(event.target.value)) },
-      ...options.map(([key, name]) => h("option", { value: key, selected: key === value }, name))));
-}
-
 function goalFields(live) {
   const change = live && ((name) => (value) => { state[name] = value; update(); });
   const fields = [
@@ -462,7 +432,7 @@ function goalFields(live) {
 }
 
 function showSettings() {
-  const tabs = h("div", { class: "modes", role: "group", "aria-label": words.modesLabel },
+  const tabs = h("div", { class: "modes", role: "group", "aria-label": words.title },
     ...Object.entries(words.modes).map(([mode, name]) => h("button", {
       type: "button", class: "mode", "aria-pressed": String(mode === state.mode), "data-key": `mode-${mode}`,
       onclick: () => {
@@ -500,7 +470,7 @@ function newGame() {
   };
   form.addEventListener("change", fit);
   fit();
-  const fold = h("details", { class: "new-game" }, h("summary", { "data-key": "new" }, words.game), form);
+  const fold = h("details", { class: "new-game" }, h("summary", { "data-key": "new" }, words.newGame), form);
   return fold;
 }
 

@@ -1,0 +1,394 @@
+"""The page of Kniffel in a real browser: a sheet to play on, whose numbers are the adviser's."""
+
+import re
+from urllib.parse import urlencode
+
+import numba
+import numpy as np
+import pytest
+from browser import chromium, served
+
+from gamedp.games.kniffel import (
+    Adviser,
+    Card,
+    Kniffel,
+    Opponent,
+    Record,
+    Situation,
+    outlook_against,
+    played_perfectly,
+)
+from gamedp.games.kniffel.boxes import shown
+from gamedp.games.kniffel.page import page as kniffel
+from gamedp.games.kniffel.page_queries import game_text, read_query
+from gamedp.games.kniffel.page_report import reported
+from gamedp.web.app import make_app
+from gamedp.web.files import page_files
+from gamedp.web.tables import Tables
+
+pytestmark = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="the whole table takes minutes uncompiled"
+)
+
+PATIENCE = 120_000  # milliseconds: the first to ask waits for compiling and solving
+ONE_LEFT = "3,8,9,16,15,18,15,9,25,30,40,-,20"
+LAST_BOX = {"mode": "ask", "card": ONE_LEFT, "against": ONE_LEFT, "faces": "13345", "goal": "beat"}
+CARD = "-,8,-,16,15,-,15,9,25,30,40,-,-"
+GAME = "13345.33.33456.33.33366.c_12345.12345.12345.12345.12345.k"
+SOLVING = {"phase": "solve", "done": 3, "total": 10, "seconds": 1.5, "detail": ""}
+
+
+@pytest.fixture(scope="module")
+def adviser():
+    return Adviser.of(Kniffel(), keep=True)
+
+
+@pytest.fixture(scope="module")
+def home(adviser):
+    tables = Tables()
+    tables.solves.put(("page", "kniffel", ("rules", "article")), adviser)
+    with served(make_app({}, tables, (), [kniffel])) as address:
+        yield address
+    tables.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visit(browser, home):
+    """Open the page in a fresh context; afterwards, nothing must stand in its console."""
+    contexts, said = [], []
+
+    def open_page(lang="en", *, width=1000, motion="reduce", script=True, patched="", **state):
+        context = browser.new_context(
+            viewport={"width": width, "height": 800},
+            reduced_motion=motion,
+            java_script_enabled=script,
+            color_scheme=state.pop("color_scheme", "light"),
+        )
+        context.set_default_timeout(PATIENCE)
+        contexts.append(context)
+        page = context.new_page()
+        if patched:
+            page.add_init_script(patched)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on(
+            "request", lambda request: said.extend(() if home in request.url else [request.url])
+        )
+        page.goto(f"{home}kniffel?lang={lang}#{urlencode(state)}")
+        if script:
+            page.locator(".sheet").wait_for()
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+def advised(page):
+    """Wait for the worth of this position; return the decisions."""
+    page.locator(".advice-part[aria-busy=false] .worth").wait_for()
+    return page.locator(".advice-part .action")
+
+
+def game_of(page):
+    """Return the game in the address of the page."""
+    found = re.search(r"game=([^&]*)", page.url)
+    return found[1] if found else ""
+
+
+def focused(page):
+    return page.evaluate("document.activeElement.tagName")
+
+
+def almost_over(adviser, players, seed=5):
+    """Return a game in which the last of each player's rounds is left, and the record of each."""
+    records = [Record(seed=seed + player) for player in range(players)]
+    for player, record in enumerate(records):
+        while len(record.card.free_boxes()) > 1:
+            record = played_perfectly(record, adviser)  # noqa: PLW2901 - it goes on
+        records[player] = record
+    return game_text(tuple(records)), records
+
+
+def test_a_game_is_played_to_its_end_by_keyboard_and_told_afterwards(visit, adviser):
+    page = visit(told="test")
+    for number in range(1, 14):
+        page.get_by_text(f"Round {number} of 13").wait_for()
+        page.locator(".throw").focus()
+        page.keyboard.press("Enter")  # the focus stays where one throws again
+        page.locator(".enter").first.wait_for()
+        assert focused(page) != "BODY"
+        assert page.locator(".worth").count() == 0
+        for _ in range(40):
+            if "enter" in (page.evaluate("document.activeElement.className") or ""):
+                break
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.locator(".enter").first.wait_for(state="detached")
+    page.locator(".decisions").wait_for()
+    assert focused(page) != "BODY"
+    record = read_query({"game": game_of(page)}).records[0]
+    assert record.is_over
+    assert f"The game is over: {record.total} points." in page.locator(".status").inner_text()
+    known = reported(record, adviser, "en")
+    rows = page.locator(".summary tr").all_inner_texts()
+    assert f"Mean loss of a decision\t{known['mean_loss']:.4f}" in rows
+    assert f"Result\t{record.total}" in rows
+    assert [int(row.split("\t")[1]) for row in rows[-5:]] == known["classes"]
+    losses = [f"{each['loss']:.4f}" for each in known["decisions"] if each["loss"] > 0]
+    lost = page.locator(".decisions .lost").all_inner_texts()
+    assert [text.split()[0] for text in lost] == losses
+    page.locator(".why").first.press("Enter")
+    worth = page.locator(".why-table tr").last
+    worst = next(each for each in known["decisions"] if each["loss"] > 0)
+    assert worth.inner_text().split("\t") == [
+        "Worth",
+        f"{worst['chosen']['value']:.4f}",
+        f"{worst['best']['value']:.4f}",
+    ]
+
+
+def test_every_number_is_the_adviser_s(visit, adviser):
+    rng = np.random.default_rng(4)
+    card = Card.of(CARD.replace(",", " "))
+    for number in (1, 2, 3, 3):
+        dice = "".join(str(face) for face in sorted(rng.integers(1, 7, size=5)))
+        page = visit(mode="ask", card=CARD, throw=number, faces=dice)
+        known = adviser.options(Situation(card, number, dice))
+        best = advised(page)
+        assert page.locator(".worth").inner_text() == (
+            f"{known[0].value:.4f} points expected in the end"
+        )
+        if len(known) > 6:
+            page.get_by_text(f"Show all {len(known)}").click()
+        assert best.locator(".number").all_inner_texts() == [f"{each.value:.4f}" for each in known]
+        assert best.locator(".star").all_inner_texts() == [
+            "★" if each.loss == 0 else "" for each in known
+        ]
+        losses = [each.loss for each in known if each.loss > 0]
+        told = [text for text in best.locator(".more").all_inner_texts() if "best" not in text[:4]]
+        assert [re.findall(r"[\d.]+", text)[0] for text in told] == [f"{x:.4f}" for x in losses]
+
+
+def test_dice_are_clicked_typed_and_taken_back(visit):
+    page = visit(dice="hand")
+    page.locator("#typed").fill("1334")
+    page.locator("#typed").press("Enter")
+    page.get_by_text("Type 5 faces").wait_for()
+    page.locator("#typed").fill("63331")
+    page.locator("#typed").press("Enter")
+    dice = page.locator(".die-button")
+    assert dice.count() == 5
+    dice.nth(1).click()
+    dice.nth(2).press("3")  # one more of this face
+    assert page.locator(".die-button[aria-pressed=true]").count() == 2
+    page.get_by_text("3 3 stays. What do the others show?").wait_for()
+    page.locator("#typed").fill("254")
+    page.locator("#typed").press("Enter")
+    page.get_by_text("Throw 2 of 3").wait_for()
+    assert game_of(page) == "13336.33.23345"
+    assert page.locator(".die-button").nth(1).get_attribute("aria-label") == "3, stays"
+    advised(page)
+    page.get_by_role("button", name="Small Straight: enter 30").click()
+    page.get_by_text("Round 2 of 13").wait_for()
+    assert game_of(page) == "13336.33.23345.23345.23345.j"
+    assert page.locator(".grand td").inner_text() == "30"
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("Throw 2 of 3").wait_for()
+    assert game_of(page) == "13336.33.23345"
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("Throw 1 of 3").wait_for()
+    assert game_of(page) == "13336"
+
+
+def test_a_decision_of_the_list_is_taken(visit, adviser):
+    page = visit(game=f"{GAME}_11446")
+    advised(page).first.click()
+    best = adviser.best(read_query({"game": f"{GAME}_11446"}).situation)
+    stays = page.locator(".die-button[aria-pressed=true]")
+    assert stays.count() == sum(best.kept)
+    page.locator(".throw").press("Enter")
+    page.get_by_text("Throw 2 of 3").wait_for()
+    assert game_of(page).startswith(f"{GAME}_11446.{shown(best.kept)}.")
+
+
+def test_two_play_in_turns_and_to_win(visit, adviser):
+    page = visit(game=GAME, players=2)
+    page.get_by_text("Round 2 of 13, Player 1 to move").wait_for()
+    assert page.locator(".grand td").all_inner_texts() == ["9", "40"]
+    page.locator(".throw").press("Enter")
+    page.locator(".sheet .active .enter").first.wait_for()
+    text, records = almost_over(adviser, 2)
+    page = visit(game=text, players=2, goal="beat")
+    advised(page)
+    known = outlook_against(adviser, records[0].situation, Opponent(records[1].card))
+    assert known.exact
+    value = f"{100 * known.value:.2f} %"
+    assert page.locator(".worth").inner_text() == f"{value} to win"
+
+
+def test_a_goal_that_takes_too_long_is_said(visit, adviser):
+    page = visit(game=GAME, players=2, goal="beat")
+    advised(page)
+    note = page.locator(".too-large").inner_text()
+    assert "this server works for" in note
+    assert page.locator(".worth").inner_text().endswith("points expected in the end")
+
+
+def test_a_situation_is_looked_up_on_the_sheet(visit, adviser):
+    page = visit(mode="ask")
+    page.get_by_label("Twos, Card").fill("8")
+    page.get_by_label("Chance, Card").fill("20")
+    page.get_by_label("Chance, Card").press("Tab")
+    assert focused(page) != "BODY"
+    page.locator("#faces").fill("13345")
+    page.locator("#throw").select_option("3")
+    page.get_by_text("28", exact=True).wait_for()
+    advised(page)
+    card = Card.of("- 8 - - - - - - - - - - 20")
+    known = adviser.options(Situation(card, 3, "13345"))
+    page.get_by_text(f"{known[0].value:.4f} points expected").wait_for()
+    page.locator(".advice-part .action").first.click()
+    page.get_by_text("Nothing to decide before the throw.").wait_for()
+    filled = page.locator(".entry-input").evaluate_all("(all) => all.map((each) => each.value)")
+    assert filled[known[0].box] == str(known[0].points)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(visit, scheme, adviser):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    _, (record,) = almost_over(adviser, 1)
+    while not record.is_over:
+        record = played_perfectly(record, adviser)
+    over = game_text((record,))
+    for state, part in (
+        ({}, ".worth"),
+        ({"game": f"{GAME}_13355", "players": 2, "goal": "beat"}, ".action"),
+        (
+            {
+                "mode": "ask",
+                "card": ONE_LEFT,
+                "against": ONE_LEFT,
+                "faces": "13345",
+                "goal": "beat",
+            },
+            ".action",
+        ),
+        ({"game": over}, ".summary"),
+    ):
+        page = visit(color_scheme=scheme, **state)
+        page.locator(f".advice-part[aria-busy=false] {part}").first.wait_for()
+        if page.locator(".new-game summary").count():
+            page.locator(".new-game summary").click()
+        violations = axe.Axe().run(page).response["violations"]
+        assert [(each["id"], [n["html"] for n in each["nodes"]]) for each in violations] == []
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"game": f"{GAME}_13355", "players": 2, "rules": "article"},
+        LAST_BOX,
+    ],
+    ids=["play", "ask"],
+)
+def test_nothing_scrolls_sideways_on_a_narrow_screen(visit, state):
+    page = visit("de", width=320, **state)
+    advised(page)
+    if "game" in state:
+        page.locator(".so-far").click()
+        page.locator(".why").first.click()
+        page.locator(".why-table").wait_for()
+        page.locator(".new-game summary").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+COUNT = """
+    window.moves = 0;
+    const animate = Element.prototype.animate;
+    Element.prototype.animate = function (...given) {
+      window.moves++;
+      return animate.apply(this, given);
+    };
+"""
+
+
+@pytest.mark.parametrize(("motion", "moves"), [("reduce", 0), ("no-preference", 5)])
+def test_dice_fall_unless_motion_disturbs(visit, motion, moves):
+    page = visit(motion=motion, patched=COUNT, advice=0)
+    page.locator(".throw").click()
+    page.get_by_text("Throw 1 of 3").wait_for()
+    page.locator(".die-button").nth(4).wait_for()
+    assert page.evaluate("new Promise((done) => setTimeout(() => done(window.moves), 50))") == moves
+
+
+def test_both_languages_have_the_same_words(visit, home):
+    page = visit(game=GAME)
+    english, german = page.evaluate(
+        "import('/static/kniffel-words.js').then((words) => [words.keys('en'), words.keys('de')])"
+    )
+    assert english == german
+    page.locator("#language").click()
+    page.get_by_text("Runde 3 von 13").wait_for()
+    assert page.locator("html").get_attribute("lang") == "de"
+    assert game_of(page) == GAME
+    assert "Große Straße" in page.locator(".sheet").inner_text()
+    assert "," in page.locator(".worth").inner_text()
+
+
+def test_advice_is_hidden_until_it_is_wanted(visit):
+    page = visit(game=f"{GAME}_13355", advice=0)
+    page.get_by_text("Advice is hidden.").wait_for()
+    assert page.locator(".number").count() == 0
+    page.get_by_label("Show advice").press("Space")
+    advised(page)
+    assert page.locator(".number").count() > 0
+    assert focused(page) != "BODY"
+
+
+def test_the_form_works_without_javascript(visit):
+    page = visit(script=False)
+    for box, entry in enumerate(CARD.split(",")):
+        page.locator(f"#box{box}").fill(entry.replace("-", ""))
+    page.locator("#throw").fill("3")
+    page.locator("#dice").fill("13345")
+    page.get_by_role("button", name="What to do?").click()
+    assert page.locator("h2").inner_text() == "Best entry: Threes"
+    assert page.locator("strong").inner_text() == "Expected points: 239.713069"
+
+
+def test_progress_is_shown_and_can_be_stopped(visit):
+    page = visit()
+    advised(page)
+    page.route("**/api/kniffel*", lambda route: route.fulfill(status=202, json=SOLVING))
+    page.locator(".throw").click()
+    page.get_by_text("Solving").wait_for()
+    assert page.locator("progress").get_attribute("value") == "3"
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped.").wait_for()
+    page.unroute("**/api/kniffel*")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_text("Throw 1 of 3").wait_for()
+    advised(page)
+    assert focused(page) != "BODY"
+
+
+def test_the_start_page_leads_here(visit, home):
+    page = visit()
+    page.goto(home)
+    page.get_by_role("button", name="Play Kniffel (Yahtzee)").click()
+    page.locator(".sheet").wait_for()
+
+
+def test_the_page_is_small(visit, home):
+    files = {f"{home}{path}": len(file.packed) for path, file in page_files().items()}
+    page = visit()
+    loaded = page.evaluate("performance.getEntriesByType('resource').map((each) => each.name)")
+    assert sum(files.get(each, 0) for each in set(loaded)) <= 40_000

@@ -184,6 +184,7 @@ def test_dice_are_clicked_typed_and_taken_back(visit):
     page.get_by_text("Type 5 faces").wait_for()
     page.locator("#typed").fill("63331")
     page.locator("#typed").press("Enter")
+    page.get_by_text("Throw 1 of 3").wait_for()
     dice = page.locator(".die-button")
     assert dice.count() == 5
     dice.nth(1).click()
@@ -249,9 +250,9 @@ def test_a_situation_is_looked_up_on_the_sheet(visit, adviser):
     page.get_by_label("Chance, Card").press("Tab")
     assert focused(page) != "BODY"
     page.locator("#faces").fill("13345")
+    page.locator("#faces").press("Enter")
+    page.locator(".advice-part .action").first.wait_for()
     page.locator("#throw").select_option("3")
-    page.get_by_text("28", exact=True).wait_for()
-    advised(page)
     card = Card.of("- 8 - - - - - - - - - - 20")
     known = adviser.options(Situation(card, 3, "13345"))
     page.get_by_text(f"{known[0].value:.4f} points expected").wait_for()

@@ -356,7 +356,9 @@ function askSheet() {
       "data-key": `${name}-${box}`, value: value === "-" ? "" : value, "aria-label": `${found.boxes[box]}, ${who}`,
       onchange: (event) => {
         const entries = cardOf(name);
-        entries[box] = event.target.value.trim() || "-";
+        const entry = event.target.value.trim() || "-";
+        if (entry === entries[box]) return;
+        entries[box] = entry;
         state[name] = entries.every((each) => each === "-") ? "" : entries.join(",");
         update();
       },
@@ -378,6 +380,7 @@ function askDice() {
   const faces = state.faces ? facesOf(state.faces) : [];
   const shown = faces.length === 5 ? faces : [];
   const set = (text) => {
+    if (text === state.faces) return; // a field that is replaced tells its value once more
     state.faces = text;
     if (text.length === 5 && state.throw === "0") state.throw = "1";
     order = facesOf(text);

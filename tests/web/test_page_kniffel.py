@@ -1,6 +1,7 @@
 """The page of Kniffel in a real browser: a sheet to play on, whose numbers are the adviser's."""
 
 import re
+import time
 from urllib.parse import urlencode
 
 import numba
@@ -232,7 +233,7 @@ def test_two_play_in_turns_and_to_win(visit, adviser):
     known = outlook_against(adviser, records[0].situation, Opponent(records[1].card))
     assert known.exact
     value = f"{100 * known.value:.2f} %"
-    assert page.locator(".worth").inner_text() == f"{value} to win"
+    assert page.locator(".worth").inner_text() == (f"{value} to win against play for points")
 
 
 def test_a_goal_that_takes_too_long_is_said(visit, adviser):
@@ -368,7 +369,12 @@ def test_the_form_works_without_javascript(visit):
 def test_progress_is_shown_and_can_be_stopped(visit):
     page = visit()
     advised(page)
-    page.route("**/api/kniffel*", lambda route: route.fulfill(status=202, json=SOLVING))
+
+    def solving(route):
+        time.sleep(0.1)  # as the server holds what it cannot answer yet
+        route.fulfill(status=202, json=SOLVING)
+
+    page.route("**/api/kniffel*", solving)
     page.locator(".throw").click()
     page.get_by_text("Solving").wait_for()
     assert page.locator("progress").get_attribute("value") == "3"

@@ -29,7 +29,7 @@ def reported(record: Record, adviser: Adviser, language: str) -> dict[str, Any]:
     >>> record = Record().thrown("11456").keeping("11")
     >>> found = reported(record, Adviser.of(), "en")
     >>> found["mistakes"], found["classes"], round(found["mean_loss"], 3)
-    (1, [0, 0, 0, 1], 1.14)
+    (1, [0, 0, 0, 1, 0], 1.14)
     """
     found = analyse(record, adviser)
     losses = [decision.chosen.loss for decision in found.decisions]

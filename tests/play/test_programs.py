@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import resource
 import signal
 import socket
 import subprocess
@@ -117,11 +116,12 @@ class Server:
             while True:
                 link, _ = self.listener.accept()
                 with link:
+                    # The limit is there before the program begins, however busy the machine is.
+                    limited = ["sh", "-c", 'ulimit -v 4194304 && exec "$@"', "sh", *self.command]
                     started = subprocess.Popen(
-                        self.command, stdin=link, stdout=link, stderr=subprocess.DEVNULL,
+                        limited, stdin=link, stdout=link, stderr=subprocess.DEVNULL,
                         start_new_session=True,
                     )  # fmt: skip
-                    resource.prlimit(started.pid, resource.RLIMIT_AS, (2**32, 2**32))
                     self.processes.append(started)
 
     def stop(self):

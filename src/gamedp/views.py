@@ -140,11 +140,11 @@ class _Picture:
                 raise _refused(self, problem)
 
     def _check(self) -> None:
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of view has limits of its own
 
     def _has(self, place: Any) -> bool:
         """Say whether the picture has a part there."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of view has parts of its own
 
 
 def _is_place(place: Any, *lengths: int) -> bool:

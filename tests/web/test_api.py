@@ -400,9 +400,11 @@ def test_the_files_of_the_page_travel_packed(client):
     again = client.get("/", headers={"if-none-match": plain.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     sizes = {path: len(file.packed) for path, file in page_files().items()}
-    only_on_its_own_page = sum(size for path, size in sizes.items() if "kniffel" in path)
-    assert only_on_its_own_page < 20_000
-    assert sum(sizes.values()) - only_on_its_own_page < 50_000
+    kniffel = sum(size for path, size in sizes.items() if "kniffel" in path)
+    surface = sum(size for path, size in sizes.items() if "surface" in path)
+    assert 0 < kniffel < 20_000  # loaded by its own page alone
+    assert 0 < surface < 5_000
+    assert sum(sizes.values()) - kniffel - surface < 40_000
 
 
 def test_only_files_of_the_page_are_served(client):

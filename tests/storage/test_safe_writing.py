@@ -361,8 +361,10 @@ def interrupt_at_random(tmp_path, seeds):
             assert (process.returncode, err) == (130, "gamedp: interrupted.\n")
             stopped += 1
         assert not list(filter(is_temporary, tmp_path.rglob("*")))
-        if (tmp_path / "kept").exists():
+        if (tmp_path / "kept" / "manifest.json").exists():
             assert gamedp.load(tmp_path / "kept").value() > 0
+        elif (tmp_path / "kept").exists():  # pressed between the first folder and its first file
+            assert list((tmp_path / "kept").iterdir()) == []
     return stopped
 
 

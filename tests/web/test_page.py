@@ -19,6 +19,7 @@ import gamedp
 from gamedp.cli.games import make_ordinary_game
 from gamedp.games.matches import MatchesState
 from gamedp.games.wubbel import SAVE, State
+from gamedp.runtime.settings import settings_of
 from gamedp.web.app import make_app
 from gamedp.web.catalogue import from_registry
 from gamedp.web.export import export
@@ -321,6 +322,12 @@ def test_both_languages_have_the_same_words(visit, home):
     page.get_by_role("button", name="Diese Seite auf Deutsch").click()
     assert page.locator("h1").inner_text() == "Spiele gegen den perfekten Spieler"
     assert page.locator("html").get_attribute("lang") == "de"
+    page.get_by_text("So viele Punkte gewinnen.").wait_for(state="attached")
+    assert page.locator(".offer [lang=en]").count() == 0  # games speak German, too
+    names = {each.name for name in GAMES for each in settings_of(from_registry(name).kind).values()}
+    labels = [text.lower() for text in page.locator(".offer label").all_text_contents()]
+    assert len(labels) > 15
+    assert not names & {label.replace(" ", "_") for label in labels}
     page.goto(home + address("wubbel", a=[0], o=[1]))
     open_actions(page)
     assert page.locator(".actions .name").all_inner_texts() == ["Würfeln", "Sichern"]

@@ -56,7 +56,7 @@ class State(NamedTuple):
 
 @attrs.frozen
 class Wubbel:
-    """The dice game of "Würfeln mit Wubbel" and its relatives.
+    """Roll as often as you dare, then save: "Würfeln mit Wubbel" and its relatives.
 
     Parameters
     ----------

@@ -62,17 +62,17 @@ Leftover: TypeAlias = Literal["owner", "out", "nobody"]
 
 @attrs.frozen
 class Mancala:
-    """The game of "Eine Strategie für Mancala", with every other reading of it as a parameter.
+    """Sow the stones of a pit and capture twos and threes, as in "Eine Strategie für Mancala".
 
-    A player takes all stones out of one of the own pits and sows them one by one: into the own pits
-    after it, the own kalah, the opponent's pits from the first on, and round again. If the last
-    stone falls into an own pit that held some just before, and this sowing has dropped a stone on
-    the opponent's side, that pit is sown in turn, and so on: a chain. If it falls into an
-    opponent's pit that now holds two or three, these go to the own kalah, and so do those of the
-    pits before it, back against the sowing, as long as each holds two or three. The game ends when
-    the mover has more than half of all stones in the kalah; else when the player to move has none
-    in the pits, in which case what is left goes to the kalah of whose side it lies on. The payoff
-    is the difference of the kalahs.
+    Every other reading of its rules is a parameter. A player takes all stones out of one of the own
+    pits and sows them one by one: into the own pits after it, the own kalah, the opponent's pits
+    from the first on, and round again. If the last stone falls into an own pit that held some just
+    before, and this sowing has dropped a stone on the opponent's side, that pit is sown in turn,
+    and so on: a chain. If it falls into an opponent's pit that now holds two or three, these go to
+    the own kalah, and so do those of the pits before it, back against the sowing, as long as each
+    holds two or three. The game ends when the mover has more than half of all stones in the kalah;
+    else when the player to move has none in the pits, in which case what is left goes to the kalah
+    of whose side it lies on. The payoff is the difference of the kalahs.
 
     An action is the number of a pit, 1 to `pits`, counted in the direction of sowing: the last pit
     lies before the own kalah.

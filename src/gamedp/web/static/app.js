@@ -27,6 +27,12 @@ function dress() {
   switchLanguage.setAttribute("aria-label", words.languageLabel);
 }
 
+async function start(trouble) {
+  const now = shows;
+  const german = language === "de" ? (await import("./german.js")).GERMAN : {};
+  if (now === shows) showStart(page, games, pages, german, trouble);
+}
+
 async function show() {
   const now = ++shows;
   playing?.leave();
@@ -45,13 +51,13 @@ async function show() {
   }
   const wanted = fromAddress(location.hash);
   if (!wanted) {
-    showStart(page, games, null, pages);
+    await start();
     return;
   }
   const game = games.find((each) => each.name === wanted.name);
   if (!game || wanted.rest === null) {
     const message = game ? words.badAddress : words.noSuchGame(wanted.name);
-    showStart(page, games, problem(message), pages);
+    await start(problem(message));
     return;
   }
   playing = new Play(page, source, game, wanted.rest);

@@ -14,9 +14,12 @@ const ICONS = {
   mancala: { kind: "pits", rows: [[3, 3, 3], [3, 3, 3]], stores: [0, 0], names: ["second player", "first player"], spots: [] },
 };
 
-export const title = (game) => capital(game.name.replaceAll("_", " ").replaceAll("-", " "));
+const spaced = (name) => capital(name.replaceAll("_", " ").replaceAll("-", " "));
 
-export function showStart(page, games, trouble = null, pages = []) {
+export const title = (game) => named(spaced(game.name));
+
+// `german` has what games say of themselves in German, by their names.
+export function showStart(page, games, pages, german, trouble = null) {
   document.title = "gamedp";
   page.replaceChildren(
     h("div", { class: "start" },
@@ -24,7 +27,9 @@ export function showStart(page, games, trouble = null, pages = []) {
       h("p", { class: "lead" }, words.startLead),
       trouble,
       games.length + pages.length
-        ? h("ul", { class: "games" }, ...games.map(offer), ...pages.map(offerPage))
+        ? h("ul", { class: "games" },
+          ...games.map((game) => offer(game, german[game.name])),
+          ...pages.map((own) => offerPage(own, german[own.name])))
         : h("p", {}, words.noGames)),
   );
 }
@@ -41,14 +46,14 @@ function iconOf(game) {
 }
 
 // A page of its own that a game brings along.
-function offerPage(own) {
+function offerPage(own, german) {
   return h("li", { class: "offer" }, iconOf(own),
-    h("div", { class: "offer-text" }, h("h2", {}, own.title)),
+    h("div", { class: "offer-text" }, h("h2", {}, own.title), german ? h("p", {}, german.title) : null),
     h("form", { action: own.name, method: "get" }, h("input", { type: "hidden", name: "lang", value: language }),
       h("button", { class: "go", type: "submit", "aria-label": words.playNamed(own.title) }, words.play)));
 }
 
-function offer(game) {
+function offer(game, german) {
   const fields = game.fixed ? [] : game.parameters.filter((each) => each.kind !== "other");
   const icon = iconOf(game);
   const form = h("form", {
@@ -63,19 +68,25 @@ function offer(game) {
     },
   },
     fields.length ? h("details", {}, h("summary", {}, words.settings),
-      h("div", { class: "fields" }, ...fields.map((field) => input(game, field)))) : null,
+      h("div", { class: "fields" }, ...fields.map((field) => input(game, field, german?.[field.name])))) : null,
     h("button", { class: "go", type: "submit", "aria-label": words.playNamed(title(game)) }, words.play));
   return h("li", { class: "offer" }, icon,
     h("div", { class: "offer-text" },
       h("h2", {}, title(game), " ", h("small", {}, words.players(game.players))),
-      game.title ? h("p", { lang: "en" }, game.title) : null), form);
+      described(german?.title, game.title)), form);
 }
 
-function input(game, field) {
+// In German if it is known; else in the words of who wrote it.
+function described(german, own, more = {}) {
+  return german ? h("p", more, german) : own ? h("p", { ...more, lang: "en" }, own.replaceAll("``", "")) : null;
+}
+
+function input(game, field, german) {
   const id = `set-${game.name}-${field.name}`;
   const about = `${id}-about`;
+  const isDescribed = german || field.about;
   // A bare name such as "matches" would hide a method of the form.
-  const common = { id, name: `set-${field.name}`, "aria-describedby": field.about ? about : null };
+  const common = { id, name: `set-${field.name}`, "aria-describedby": isDescribed ? about : null };
   const value = Array.isArray(field.default) ? field.default.join(", ") : field.default;
   const element = {
     bool: () => h("input", { ...common, type: "checkbox", checked: field.default === true }),
@@ -85,8 +96,8 @@ function input(game, field) {
     float: () => h("input", { ...common, type: "number", step: "any", value, required: true }),
   }[field.kind]?.() ?? h("input", { ...common, type: "text", value: value ?? "", spellcheck: "false" });
   return h("div", { class: `field field-${field.kind}` },
-    h("label", { for: id }, capital(named(field.name))), element,
-    field.about ? h("p", { class: "about", id: about, lang: "en" }, field.about) : null);
+    h("label", { for: id }, spaced(named(field.name))), element,
+    described(german, field.about, { class: "about", id: about }));
 }
 
 function read(field, element) {

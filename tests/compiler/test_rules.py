@@ -1003,8 +1003,10 @@ def test_a_variable_named_as_a_field_compiles_nothing_anew(monkeypatch):
 def folder(tmp_path):
     gamedp.compile(Walk(3), compile="always")
     (tmp_path / "cache").mkdir()
-    for path in Path(os.environ["GAMEDP_CACHE_DIR"]).glob("explore-*"):  # what all games share
-        shutil.copy(path, tmp_path / "cache")
+    for loop in (explore_loop.explore_jit, explore_loop.rehash_jit):  # what all games share
+        cache = loop._cache
+        for path in Path(cache.cache_path).glob(f"{cache._impl.filename_base}*"):
+            shutil.copy(path, tmp_path / "cache")
     (tmp_path / "game.py").write_text(GAME_FILE)
     (tmp_path / "helpers.py").write_text(HELPERS.format(factor=1))
     return tmp_path

@@ -9,6 +9,7 @@ import sys
 from fractions import Fraction
 
 import attrs
+import numba
 import numpy as np
 import pytest
 from forging import claimed, forged
@@ -41,7 +42,12 @@ SOLVERS = (
 CLOSE = 2.0**-40
 """How much wider than a solution's bounds those of its certificate may be, as a part of values."""
 
-relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(
+    # Plain Python takes long for each.
+    max_examples=25 if numba.config.DISABLE_JIT else 60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 def assert_certified(solution, truth=None):

@@ -4,6 +4,7 @@ import itertools
 from fractions import Fraction
 
 import attrs
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -131,6 +132,9 @@ def test_values_are_those_of_the_fundamental_matrix(seed, kind):
             assert low <= Fraction(model.constant_sum) - true[state] <= high
 
 
+@pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="66,250 positions take long in plain Python"
+)
 def test_hold_20_against_itself_wins_as_often_as_published():
     # "Würfeln mit Wubbel" gives the strategy; the number is from solving its chain of 6,390 states.
     found = gamedp.evaluate(Wubbel(), [Hold(20), Hold(20)])

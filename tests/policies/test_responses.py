@@ -3,6 +3,7 @@
 import itertools
 
 import attrs
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -12,6 +13,13 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.testing.models import random_model
+
+COMPILED = not numba.config.DISABLE_JIT
+
+GAME = Wubbel() if COMPILED else Wubbel(goal=12)
+"""The 66,250 states of the whole game take a minute in plain Python; its numbers are known."""
+
+LATE, SOON = (20, 10) if COMPILED else (5, 2)
 
 
 @attrs.frozen
@@ -37,7 +45,7 @@ def all_policies(model):
 @pytest.fixture(scope="module")
 def wubbel():
     """The optimal policy of Wubbel."""
-    return gamedp.solve(Wubbel(), tolerance=1e-10)
+    return gamedp.solve(GAME, tolerance=1e-10)
 
 
 SMALL = [Matches(matches=6), Matches(matches=5, misere=False), Wubbel(goal=3, faces=3, busts=(3,))]
@@ -84,14 +92,16 @@ def test_the_answer_is_no_worse_than_any_policy(seed):
 
 def test_answers_to_hold_20_are_those_of_the_trial(wubbel):
     # The optimal policy is the article's; these numbers were first found by fixing one player.
-    against = gamedp.evaluate(wubbel.model, [wubbel, Hold(20)])
-    second = gamedp.evaluate(wubbel.model, [Hold(20), wubbel]).value(player=1)
-    assert against.value() == pytest.approx(0.5910956, abs=5e-8)
-    assert second == pytest.approx(0.5164313, abs=5e-8)
-    assert (against.value() + second) / 2 == pytest.approx(0.5537634, abs=5e-8)
-    for player, value in ((0, 0.6036614), (1, 0.5285285)):
-        found = gamedp.best_response(wubbel.model, Hold(20), player)
-        assert found.value() == pytest.approx(value, abs=5e-8)
+    against = gamedp.evaluate(wubbel.model, [wubbel, Hold(LATE)]).value()
+    second = gamedp.evaluate(wubbel.model, [Hold(LATE), wubbel]).value(player=1)
+    if COMPILED:
+        assert against == pytest.approx(0.5910956, abs=5e-8)
+        assert second == pytest.approx(0.5164313, abs=5e-8)
+        assert (against + second) / 2 == pytest.approx(0.5537634, abs=5e-8)
+    for player, value, optimal in ((0, 0.6036614, against), (1, 0.5285285, second)):
+        found = gamedp.best_response(wubbel.model, Hold(LATE), player)
+        assert found.value() >= optimal - 1e-9
+        assert not COMPILED or found.value() == pytest.approx(value, abs=5e-8)
         assert found.guarantee is gamedp.Guarantee.TWO_SIDED
         assert found.bounds()[1] - found.bounds()[0] <= 1e-9
 
@@ -100,7 +110,7 @@ def test_nothing_exploits_the_optimal_policy(wubbel):
     found = gamedp.exploitability(wubbel.model, [wubbel, wubbel])
     assert found.lower == 0
     assert found.upper <= 1e-9
-    assert gamedp.exploitability(wubbel.model, [Hold(20), wubbel]).lower > 0.01
+    assert gamedp.exploitability(wubbel.model, [Hold(LATE), wubbel]).lower > 0.01
 
 
 def test_random_play_of_nim_is_as_exploitable_as_others_say():
@@ -115,9 +125,10 @@ def test_random_play_of_nim_is_as_exploitable_as_others_say():
 
 def test_a_field_is_answered_without_being_told_who_plays(wubbel):
     # Found first by rules with the subset of opponents in the state: 98,600 states.
-    found = gamedp.best_response(wubbel.model, {Hold(20): 0.7, Hold(10): 0.3})
-    assert found.value() == pytest.approx(0.6298381, abs=5e-8)
-    assert found.told[0] == pytest.approx(0.6300364, abs=5e-8)
+    found = gamedp.best_response(wubbel.model, {Hold(LATE): 0.7, Hold(SOON): 0.3})
+    if COMPILED:
+        assert found.value() == pytest.approx(0.6298381, abs=5e-8)
+        assert found.told[0] == pytest.approx(0.6300364, abs=5e-8)
     assert found.bounds()[1] <= found.told[1]
 
 
@@ -198,9 +209,12 @@ def test_a_cross_table_has_the_values_of_all_pairs(game):
 
 def test_the_best_of_twelve_holds_at_17():
     # The trial's numbers, each policy against itself among them: 17 gets .5215, 22 .4796.
-    table = gamedp.cross_table(Wubbel(), {f"hold={k}": Hold(k) for k in range(15, 27)})
+    points = range(15, 27) if COMPILED else range(2, 6)
+    table = gamedp.cross_table(GAME, {f"hold={k}": Hold(k) for k in points})
     means = dict(zip(table.names, table.both.mean(axis=1), strict=True))
-    assert table.ranking()[0] == "hold=17"
-    for name, mean in (("hold=17", 0.5215), ("hold=22", 0.4796), ("hold=25", 0.5037)):
-        assert means[name] == pytest.approx(mean, abs=5e-5)
+    assert means[table.ranking()[0]] == max(means.values())
+    if COMPILED:
+        assert table.ranking()[0] == "hold=17"
+        for name, mean in (("hold=17", 0.5215), ("hold=22", 0.4796), ("hold=25", 0.5037)):
+            assert means[name] == pytest.approx(mean, abs=5e-5)
     assert table.width <= 1e-9

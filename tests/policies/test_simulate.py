@@ -1,5 +1,6 @@
 """Games of given policies, and what they say of the exact value."""
 
+import numba
 import numpy as np
 import pytest
 from scipy.stats import kstest
@@ -8,7 +9,11 @@ import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.wubbel import SAVE, Hold, Wubbel
 from gamedp.policies import walk_kernels
+from gamedp.policies.tally import BLOCK
 from gamedp.testing.models import random_model
+
+GAMES = 2_000 if numba.config.DISABLE_JIT else 20_000
+"""Uncompiled, most of the time would go into throwing dice."""
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +29,13 @@ def facts(found):
 def test_games_do_not_depend_on_the_number_of_threads():
     model = random_model(2, num_states=8, end_components=False)  # with rewards, which are rounded
     policy = gamedp.Policy.uniform(model)
+    games = 1 + (1 if numba.config.DISABLE_JIT else 3) * BLOCK
     one, two, five = (
-        gamedp.simulate(model, policy, games=20_001, seed=3, threads=threads)
+        gamedp.simulate(model, policy, games=games, seed=3, threads=threads)
         for threads in (1, 2, 5)
     )
     assert facts(one) == facts(two) == facts(five)
-    assert facts(one) != facts(gamedp.simulate(model, policy, games=20_001, seed=4))
+    assert facts(one) != facts(gamedp.simulate(model, policy, games=games, seed=4))
 
 
 def test_the_compiled_loop_plays_the_games_of_the_plain_one(small, monkeypatch):
@@ -46,7 +52,7 @@ def test_games_agree_with_the_exact_values(seed):
     model = random_model(seed, num_states=8, num_players=2, end_components=False)
     pair = [gamedp.Policy.uniform(model)] * 2
     true = gamedp.evaluate(model, pair)
-    found = gamedp.simulate(model, pair, games=20_000, seed=seed)
+    found = gamedp.simulate(model, pair, games=GAMES, seed=seed)
     for player in (0, 1):
         assert found.agrees_with(true, player) > 1e-4
     low, high = true.mean_plies_bounds
@@ -58,7 +64,7 @@ def test_hold_at_any_number_agrees_with_its_exact_value(small):
     values = []
     for points in range(1, 11):
         pair = [Hold(points), Hold(5)]
-        found = gamedp.simulate(small, pair, games=20_000, seed=points)
+        found = gamedp.simulate(small, pair, games=GAMES, seed=points)
         true = gamedp.evaluate(small, pair)
         values.append(found.agrees_with(true))
         low, high = found.interval(1.0, confidence=0.9999)
@@ -71,7 +77,7 @@ def test_hold_at_any_number_agrees_with_its_exact_value(small):
         assert shares[0.0][0] <= true.value() + 1e-9
     assert sum(value < 0.05 for value in values) <= 4
     wrong = gamedp.evaluate(small, [Hold(1), Hold(5)])
-    assert gamedp.simulate(small, [Hold(5)] * 2, games=20_000, seed=1).agrees_with(wrong) < 1e-9
+    assert gamedp.simulate(small, [Hold(5)] * 2, games=GAMES, seed=1).agrees_with(wrong) < 1e-9
 
 
 def test_games_begin_where_the_model_says():

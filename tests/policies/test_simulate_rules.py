@@ -108,8 +108,9 @@ def test_what_a_policy_reads_may_change(monkeypatch):
 
 
 def test_games_by_rules_do_not_depend_on_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr(tally, "BLOCK", 64)
-    pair, games = [Hold(4), Hold(6)], 5 * 64 + 1
+    block = 16 if numba.config.DISABLE_JIT else 64
+    monkeypatch.setattr(tally, "BLOCK", block)
+    pair, games = [Hold(4), Hold(6)], 5 * block + 1
     one, three = (
         gamedp.simulate(SMALL, pair, games=games, seed=3, threads=threads, by_rules=True)
         for threads in (1, 3)

@@ -14,6 +14,8 @@ from gamedp.solvers.tools import component
 from gamedp.testing import exact_values
 from gamedp.testing.models import SlipperyGrid, SlowChain
 
+COMPILED = not numba.config.DISABLE_JIT
+LONG = [100_000] if COMPILED else []
 SOLVERS = [None, gamedp.solvers.TopologicalValueIteration(), gamedp.solvers.PolicyIteration()]
 
 
@@ -29,7 +31,7 @@ def test_the_slow_chain_within_a_billionth(solver, length):
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
-@pytest.mark.parametrize("goal", [10_000, 100_000])
+@pytest.mark.parametrize("goal", [10_000, *LONG])
 def test_a_long_ruin_within_a_billionth(solver, goal):
     near = np.arange(1, goal)[:, None] + [-1, 1]
     model = gamedp.Model.from_arrays(
@@ -128,23 +130,24 @@ def scattered(size, branches, actions, leaving):
 def test_where_elimination_fills_everything_it_is_dense(solver, actions, monkeypatch):
     """What would take a sparse elimination too long, and sweeps for ever."""
     monkeypatch.setattr(component, "MOST", 1000)
-    monkeypatch.setattr(component, "TRANSITIONS", 1 << 18)
+    size, branches, at_once = (300, 30, 1 << 18) if COMPILED else (100, 10, 1 << 14)
+    monkeypatch.setattr(component, "TRANSITIONS", at_once)
     monkeypatch.setattr(component_sweeps, "MOST", 1000.0)
-    model = scattered(300, 30, actions, 1e-9 if actions == 1 else 1e-7)
+    model = scattered(size, branches, actions, 1e-9 if actions == 1 else 1e-7)
     solution = gamedp.solve(model, solver=solver, tolerance=1e-6)
     assert solution.width <= 1e-6
     values = np.array(solution.values)
     matrix = gamedp.Problem(model).model.transition_matrix
     choice_values = matrix @ values
-    best = np.maximum.reduceat(choice_values, actions * np.arange(300))
-    np.testing.assert_allclose(best, values[:300], rtol=1e-9)
+    best = np.maximum.reduceat(choice_values, actions * np.arange(size))
+    np.testing.assert_allclose(best, values[:size], rtol=1e-9)
     if actions == 1:
-        system = np.eye(300) - matrix[:300, :300].toarray()
+        system = np.eye(size) - matrix[:size, :size].toarray()
         np.fill_diagonal(system, 0)
-        leaving = np.asarray(matrix[:, 300:].sum(axis=1)).ravel()
+        leaving = np.asarray(matrix[:, size:].sum(axis=1)).ravel()
         np.fill_diagonal(system, leaving - system.sum(axis=1))
-        truth = np.linalg.solve(system, matrix[:, 301].toarray().ravel())
-        np.testing.assert_allclose(values[:300], truth, rtol=1e-5)
+        truth = np.linalg.solve(system, matrix[:, size + 1].toarray().ravel())
+        np.testing.assert_allclose(values[:size], truth, rtol=1e-5)
 
 
 def test_sweeps_take_over_where_policies_are_too_expensive(monkeypatch):

@@ -18,6 +18,19 @@ ARGUMENTS = (
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
+PATIENCE = 120_000
+"""Milliseconds: the first to ask waits for compiling and solving."""
+
+COUNT_MOVES = """
+    window.moves = 0;
+    const animate = Element.prototype.animate;
+    Element.prototype.animate = function (...given) {
+      window.moves++;
+      return animate.apply(this, given);
+    };
+"""
+"""Put into a page, it counts what is moved."""
+
 
 @contextlib.contextmanager
 def chromium():
@@ -49,3 +62,45 @@ def served(app):
         yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
         server.should_exit = True
         thread.join()
+
+
+@contextlib.contextmanager
+def visits(browser, site):
+    """Yield what opens pages, each in a fresh context; nothing must stand in their consoles."""
+    contexts, said = [], []
+
+    def visit(address, wait_for, *, width=900, motion="reduce", patched="", own=site, **options):
+        context = browser.new_context(
+            viewport={"width": width, "height": options.pop("height", 700)},
+            reduced_motion=motion,
+            **options,
+        )
+        context.set_default_timeout(PATIENCE)
+        contexts.append(context)
+        page = context.new_page()
+        if patched:
+            page.add_init_script(patched)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: said.extend(() if own in request.url else [request.url]))
+        page.goto(address)
+        if wait_for:
+            page.locator(wait_for).first.wait_for()
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+def focused(page):
+    """Return what has the focus: its tag and its classes."""
+    return page.evaluate("document.activeElement.tagName + '.' + document.activeElement.className")
+
+
+def axe_complaints(page):
+    """Return what axe finds to be no use to somebody."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    violations = axe.Axe().run(page).response["violations"]
+    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in violations]

@@ -1,5 +1,6 @@
 """What the server answers is what the library says."""
 
+import importlib.resources
 import itertools
 import json
 
@@ -407,6 +408,23 @@ def test_the_files_of_the_page_travel_packed(client):
     assert 0 < surface < 5_000
     assert 0 < sizes["static/german.js"] < 2_000
     assert sum(sizes.values()) - kniffel - surface - sizes["static/german.js"] < 40_000
+    assert sum(sizes.values()) < 60_000
+
+
+def test_comments_and_indentation_stay_at_home():
+    """Lines keep their numbers; a text of several lines in a script would lose its indentation."""
+    static = importlib.resources.files("gamedp.web").joinpath("static")
+    for path, file in page_files().items():
+        source = static.joinpath(path.removeprefix("static/")).read_text("utf-8")
+        served = file.content.decode()
+        if not path.endswith((".css", ".js")):
+            assert served == source
+            continue
+        assert len(served) < len(source)
+        for before, after in zip(source.split("\n"), served.split("\n"), strict=True):
+            assert before.count("`") % 2 == 0
+            is_comment = before.lstrip().startswith("//") or before.startswith("/*")
+            assert after == ("" if is_comment else before.lstrip())
 
 
 def test_only_files_of_the_page_are_served(client):

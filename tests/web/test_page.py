@@ -1,110 +1,20 @@
-"""The page in a real browser: playable by keyboard, legible, accessible, and its numbers right.
-
-All tests are in one file: one browser, one server, and games solved once.
-"""
+"""The page in a real browser: playable by keyboard, legible, accessible."""
 
 import base64
 import json
 import re
-from decimal import ROUND_HALF_UP, Decimal
-from pathlib import Path
 
-import numpy as np
 import pytest
-from browser import chromium, served
+from browser import COUNT_MOVES, axe_complaints, focused, served
+from play_page import GAMES, UNKNOWN, address, open_actions
 from starlette.staticfiles import StaticFiles
-from web_client import listed_game
 
 import gamedp
-from gamedp.cli.games import make_ordinary_game
-from gamedp.games.matches import MatchesState
 from gamedp.games.wubbel import SAVE, State
 from gamedp.runtime.settings import settings_of
-from gamedp.web.app import make_app
 from gamedp.web.catalogue import from_registry
 from gamedp.web.export import export
-from gamedp.web.tables import Limits, Tables
-
-GAMES = {
-    "mancala": {"pits": 2, "stones": 2},
-    "matches": {"matches": 9},
-    "nim": {"heaps": [1, 2, 3]},
-    "wubbel": {"goal": 9},
-}
-NOUGHTS = "noughts-and-crosses"
-EXAMPLES = Path(__file__).parents[2] / "examples"
-MINUS, UNKNOWN = "\N{MINUS SIGN}", "\N{EN DASH}"
-PATIENCE = 120_000  # milliseconds: the first to ask waits for compiling and solving
-
-
-@pytest.fixture(scope="module")
-def listed():
-    rules = make_ordinary_game(f"{EXAMPLES / 'noughts.py'}:NoughtsAndCrosses", (), command="serve")
-    return {**{name: from_registry(name) for name in GAMES}, NOUGHTS: listed_game(NOUGHTS, rules)}
-
-
-@pytest.fixture(scope="module")
-def home(listed):
-    tables = Tables()
-    with served(make_app(listed, tables, ())) as address:
-        yield address
-    tables.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-def visit(browser, home):
-    """Open the page in a fresh context; afterwards, nothing must stand in its console."""
-    contexts, said = [], []
-
-    def open_page(
-        hash_="", *, width=900, height=700, motion="reduce", patched="", site=home, **options
-    ):
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            reduced_motion=motion,
-            locale=options.pop("locale", "en-US"),
-            **options,
-        )
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        page = context.new_page()
-        if patched:
-            page.add_init_script(patched)
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on(
-            "request", lambda request: said.extend(() if site in request.url else [request.url])
-        )
-        page.goto(site + hash_)
-        page.locator(".action, .offer, .problem").first.wait_for()
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert said == []
-
-
-def address(name, **rest):
-    text = json.dumps({"p": GAMES.get(name, {}), **rest}, separators=(",", ":"))
-    code = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-    return f"#{name}/{code}"
-
-
-def open_actions(page):
-    """Wait until a person may act, or the game is over; return the buttons."""
-    page.locator('.action:not([aria-disabled="true"])').first.wait_for()
-    return page.locator(".action")
-
-
-def focused(page):
-    return page.evaluate("document.activeElement.tagName + '.' + document.activeElement.className")
+from gamedp.web.tables import Tables
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -127,12 +37,6 @@ def test_a_game_is_played_to_its_end_by_keyboard(visit, name):
     page.locator(".report table").wait_for()
     assert page.locator(".report tbody tr").count() == 2
     assert not focused(page).startswith("BODY")
-
-
-def axe_complaints(page):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    violations = axe.Axe().run(page).response["violations"]
-    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in violations]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -162,20 +66,10 @@ def test_nothing_scrolls_sideways_on_a_narrow_screen(visit, name):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-COUNT = """
-    window.moves = 0;
-    const animate = Element.prototype.animate;
-    Element.prototype.animate = function (...given) {
-      window.moves++;
-      return animate.apply(this, given);
-    };
-"""
-
-
 @pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])
 def test_nothing_moves_for_whom_motion_disturbs(visit, motion, moves):
     for name in ("mancala", "matches", "wubbel"):
-        page = visit(address(name, seats=["person", "person"]), motion=motion, patched=COUNT)
+        page = visit(address(name, seats=["person", "person"]), motion=motion, patched=COUNT_MOVES)
         open_actions(page).first.click()
         page.locator(".ply").first.wait_for()
         assert (page.evaluate("window.moves") > 0) == moves
@@ -203,114 +97,6 @@ def test_a_link_holds_the_whole_game(visit, name):
     again = visit("#" + page.url.partition("#")[2])
     assert seen(again) == before
     assert again.url == page.url
-
-
-def printed(value, *, sign=False, fixed=False):
-    """Return a number as the page prints it; of two that are equally near, the larger one."""
-    exact = Decimal(abs(value))
-    is_short = value == int(value) and not fixed
-    text = str(int(exact)) if is_short else str(exact.quantize(Decimal("1.0000"), ROUND_HALF_UP))
-    if not float(text):
-        return text
-    return (MINUS if value < 0 else "+" if sign else "") + text
-
-
-def random_line(rules, rng, plies):
-    """Play at random, but not to the end; return the actions, the outcomes, and the positions."""
-    states, actions, outcomes = [rules.initial()[0][1]], [], []
-    for _ in range(plies):
-        choices = list(rules.game.actions(states[-1]))
-        action = choices[rng.integers(len(choices))]
-        following = list(rules.game.outcomes(states[-1], action))
-        place = int(rng.integers(len(following)))
-        if rules.game.is_terminal(following[place][1]):
-            break
-        actions.append(action)
-        outcomes.append(place)
-        states.append(following[place][1])
-    return actions, outcomes, states
-
-
-READ = """
-    async ([where, plies]) => {
-      document.querySelector(".play").classList.add("old");
-      location.hash = where;
-      const found = (what) => [...document.querySelectorAll(`.play:not(.old) ${what}`)];
-      const isThere = () =>
-        found(".action").length > 0 && found(".past > .plies .ply").length === plies;
-      for (let patience = 0; !isThere(); patience++) {
-        if (patience > 12_000) throw new Error("the page does not show " + where);
-        await new Promise((done) => setTimeout(done, 10));
-      }
-      const texts = (what) => found(what).map((each) => each.textContent);
-      const last = (what) => found(what).map((each) => each.lastChild?.data ?? "");
-      return {
-        numbers: texts(".actions .number"), stars: texts(".actions .star"),
-        losses: texts(".actions .more"), standing: texts(".side-value"),
-        choices: last(".past > .plies .part-choice"), luck: last(".past > .plies .part-luck"),
-        basis: texts(".basis")[0],
-      };
-    }
-"""
-
-
-def numbers_of(solution, rules, state):
-    """Return what the page must show of a position."""
-    known = solution.action_values(state, rules.player(state))
-    fixed = not all(each.value.is_integer() for each in known)
-    most = max(each.value for each in known)
-    return {
-        "numbers": [printed(each.value, fixed=fixed) for each in known],
-        "stars": [{"certain": "★", "possible": "☆", "no": ""}[each.best] for each in known],
-        "losses": [
-            f"▼ {printed(most - each.value, fixed=fixed)}"
-            if each.best == "no" and each.value < most
-            else ""
-            for each in known
-        ],
-        "standing": [printed(solution.value(state, player)) for player in (0, 1)],
-    }
-
-
-def parts_of(solution, rules, states, actions):
-    """Return what the page must show of the plies of a line: choice and luck told apart."""
-    choices, luck = [], []
-    for state, following, action in zip(states, states[1:], actions, strict=False):
-        mover = rules.player(state)
-        known = {each.action: each for each in solution.action_values(state, mover)}
-        chosen, most = known[action].value, max(each.value for each in known.values())
-        after = rules.reward(state, action, mover) + solution.value(following, mover)
-        is_mistake = known[action].best == "no" and chosen < most
-        for parts, value in ((choices, chosen - most), (luck, after - chosen)):
-            is_said = abs(value) >= 5e-5 or (parts is choices and is_mistake)
-            parts.append(printed(value, sign=True) if is_said else "")
-    return {"choices": choices, "luck": luck}
-
-
-@pytest.mark.parametrize(
-    "positions", [pytest.param(12, id="few"), pytest.param(100, id="many", marks=pytest.mark.deep)]
-)
-@pytest.mark.parametrize("name", [*GAMES, NOUGHTS])
-def test_every_number_is_the_library_s(visit, listed, name, positions):
-    parameters = GAMES.get(name, {})
-    game = listed[name].make(parameters).rules.game
-    rules, solution = gamedp.rules.Rules(game), gamedp.solve(game, tolerance=1e-9)
-    rng = np.random.default_rng(3)
-    seats = ["person", "person"]
-    page = visit(address(name, seats=seats))
-    open_actions(page)
-    longest = 0
-    for seed in range(positions):
-        actions, outcomes, states = random_line(rules, rng, int(rng.integers(12)))
-        where = address(name, a=actions, o=outcomes, seats=seats, seed=seed)
-        shown = page.evaluate(READ, [where, len(actions)])
-        assert f"{solution.model.num_states:,} positions" in shown.pop("basis")
-        assert shown == {
-            **numbers_of(solution, rules, states[-1]),
-            **parts_of(solution, rules, states, actions),
-        }
-        longest = max(longest, len(actions))
-    assert longest > 3
 
 
 def test_both_languages_have_the_same_words(visit, home):
@@ -557,29 +343,3 @@ def test_nobody_waits_for_what_was_asked_before(visit):
     open_actions(page)
     assert page.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 7"
     assert len(failed) == 1
-
-
-def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
-    """As far as it has been played here; of a link, when it is asked for."""
-    name, seats = "matches", ["person", "person"]
-    solution = gamedp.solve(listed[name].make(GAMES[name]).rules.game)
-    states = [MatchesState(mover, left) for mover, left in ((0, 9), (1, 7), (0, 5))]
-    first, last = (printed(solution.value(state, 0)) for state in (states[0], states[-1]))
-    words = f"What Player 1 can expect, over 2 plies: from {first} to {last}."
-    tables = Tables(Limits(states=3, shapes=0))  # without compiling
-    with served(make_app(listed, tables, ())) as site:
-        page = visit(address(name, seats=seats), site=site)
-        open_actions(page)
-        for plies in range(2):
-            open_actions(page).nth(1).click()
-            page.locator(".ply").nth(plies).wait_for()
-        page.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
-        assert page.locator(".chart").first.get_attribute("aria-label") == words
-        assert "estimate" in page.locator(".past .legend").inner_text()
-        again = visit("#" + page.url.partition("#")[2], site=site)
-        again.get_by_role("button", name="Search the positions so far").click()
-        again.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
-        assert again.locator(".chart").first.get_attribute("aria-label") == words
-        assert again.get_by_role("button", name="Search the positions so far").count() == 0
-        assert again.locator(".part-choice").count() == 0
-    tables.close()

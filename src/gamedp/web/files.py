@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import importlib.resources
+import re
 from typing import TYPE_CHECKING
 
 import attrs
@@ -27,10 +28,14 @@ TYPES = {
 }
 """Files with other endings are not served."""
 
+SPARED = re.compile(rb"^[ \t]+(?://.*)?|^//.*|^/\*.*\*/$", re.MULTILINE)
+"""In scripts and styles: indentation, and lines of nothing but a comment. Their ends stay, so that
+a browser's console names the lines of the source."""
+
 
 @attrs.frozen
 class PageFile:
-    """A file of the page: as it is, and packed by gzip; its type, and a tag of its content."""
+    """A file of the page: as it is served, and packed by gzip; its type, a tag of its content."""
 
     content: bytes
     packed: bytes
@@ -57,6 +62,8 @@ def _collect(folder: Traversable, path: str, found: dict[str, PageFile]) -> None
             _collect(each, f"{path}{each.name}/", found)
         elif ending in TYPES:
             content = each.read_bytes()
+            if ending in {"css", "js"}:
+                content = SPARED.sub(b"", content)
             tag = hashlib.sha256(content).hexdigest()[:20]
             found[path + each.name] = PageFile(
                 content, gzip.compress(content, mtime=0), TYPES[ending], f'"{tag}"'

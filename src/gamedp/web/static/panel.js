@@ -6,7 +6,6 @@ import { h, mayFocus, s, unseen } from "./dom.js";
 import { past } from "./past.js";
 import { seats, standing } from "./seats.js";
 import { title } from "./start.js";
-import { loadSurface } from "./surface.js";
 import { capital, named, number, small, whole, words } from "./words.js";
 
 export class Panel {
@@ -43,7 +42,7 @@ export class Panel {
     this.hint = button(words.hint, () => this.showHint());
     this.handToggle = toggle(words.byHand, play.byHand, (on) => play.setByHand(on), words.byHandHelp);
     this.past = past(play);
-    this.surface = play.game.surface ? loadSurface(play) : null;
+    this.surface = play.game.surface ? surfaceOf(play) : null;
     play.page.replaceChildren(
       h("div", { class: "play" },
         h("section", { class: "table" },
@@ -309,6 +308,25 @@ export class Panel {
   focusOutcomes() {
     this.focusActions();
   }
+}
+
+// The surface is loaded when somebody opens its box.
+function surfaceOf(play) {
+  const body = h("div", { class: "surface-body" });
+  const box = h("details", { class: "surface" }, h("summary", {}, h("h2", {}, words.surface)), body);
+  box.addEventListener("toggle", async () => {
+    if (!box.open || body.firstChild) return;
+    body.append(h("p", { role: "status" }, `${words.loading} …`));
+    try {
+      const { surface } = await import("./surface.js");
+      body.replaceChildren(...(await surface(play)));
+    } catch (error) {
+      const told = h("p", { class: "problem", role: "alert" }, error.message || words.unreachable);
+      body.replaceChildren(told);
+      box.addEventListener("toggle", () => told.remove(), { once: true }); // closed, it may be tried again
+    }
+  });
+  return box;
 }
 
 function setting(value) {

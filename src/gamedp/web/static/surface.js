@@ -21,25 +21,12 @@ function read(buffer) {
   return { x0, nx, y0, ny, z0, z1, heights, tops, reached };
 }
 
-export function loadSurface(play) {
+// The picture, its legend, the slice and the table, of what the server answers.
+export async function surface(play) {
   const { x, y, z, action } = play.game.surface;
-  const body = h("div", { class: "surface-body" });
-  const box = h("details", { class: "surface" }, h("summary", {}, h("h2", {}, words.surface)), body);
-  let begun = false;
-  box.addEventListener("toggle", async () => {
-    if (!box.open || begun) return;
-    begun = true;
-    body.replaceChildren(h("p", { role: "status" }, `${words.loading} …`));
-    try {
-      const query = { x, y, z, action, parameters: JSON.stringify(play.parameters) };
-      const data = read(await play.source.surface(play.game.name, query));
-      body.replaceChildren(...show(data, { x, y, z, name: nameOf(play, action) }));
-    } catch (error) {
-      begun = false;
-      body.replaceChildren(h("p", { class: "problem", role: "alert" }, error.message || words.unreachable));
-    }
-  });
-  return box;
+  const query = { x, y, z, action, parameters: JSON.stringify(play.parameters) };
+  const data = read(await play.source.surface(play.game.name, query));
+  return show(data, { x, y, z, name: nameOf(play, action) });
 }
 
 function nameOf(play, action) {

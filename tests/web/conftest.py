@@ -1,0 +1,38 @@
+"""A browser, and a server of some games, for each file of tests."""
+
+import pytest
+from browser import chromium, served, visits
+from play_page import offered
+
+from gamedp.web.app import make_app
+from gamedp.web.tables import Tables
+
+
+@pytest.fixture(scope="module")
+def listed():
+    return offered()
+
+
+@pytest.fixture(scope="module")
+def home(listed):
+    tables = Tables()
+    with served(make_app(listed, tables, ())) as address:
+        yield address
+    tables.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def visit(browser, home):
+    with visits(browser, home) as open_page:
+
+        def visit(hash_="", *, site=home, locale="en-US", **options):
+            first = ".action, .offer, .problem"
+            return open_page(site + hash_, first, own=site, locale=locale, **options)
+
+        yield visit

@@ -1,0 +1,135 @@
+"""Every number of the page is the library's, and what is only estimated says so."""
+
+import numpy as np
+import pytest
+from browser import served
+from play_page import GAMES, NOUGHTS, address, open_actions, printed
+
+import gamedp
+from gamedp.games.matches import MatchesState
+from gamedp.web.app import make_app
+from gamedp.web.tables import Limits, Tables
+
+
+def random_line(rules, rng, plies):
+    """Play at random, but not to the end; return the actions, the outcomes, and the positions."""
+    states, actions, outcomes = [rules.initial()[0][1]], [], []
+    for _ in range(plies):
+        choices = list(rules.game.actions(states[-1]))
+        action = choices[rng.integers(len(choices))]
+        following = list(rules.game.outcomes(states[-1], action))
+        place = int(rng.integers(len(following)))
+        if rules.game.is_terminal(following[place][1]):
+            break
+        actions.append(action)
+        outcomes.append(place)
+        states.append(following[place][1])
+    return actions, outcomes, states
+
+
+READ = """
+    async ([where, plies]) => {
+      document.querySelector(".play").classList.add("old");
+      location.hash = where;
+      const found = (what) => [...document.querySelectorAll(`.play:not(.old) ${what}`)];
+      const isThere = () =>
+        found(".action").length > 0 && found(".past > .plies .ply").length === plies;
+      for (let patience = 0; !isThere(); patience++) {
+        if (patience > 12_000) throw new Error("the page does not show " + where);
+        await new Promise((done) => setTimeout(done, 10));
+      }
+      const texts = (what) => found(what).map((each) => each.textContent);
+      const last = (what) => found(what).map((each) => each.lastChild?.data ?? "");
+      return {
+        numbers: texts(".actions .number"), stars: texts(".actions .star"),
+        losses: texts(".actions .more"), standing: texts(".side-value"),
+        choices: last(".past > .plies .part-choice"), luck: last(".past > .plies .part-luck"),
+        basis: texts(".basis")[0],
+      };
+    }
+"""
+
+
+def numbers_of(solution, rules, state):
+    """Return what the page must show of a position."""
+    known = solution.action_values(state, rules.player(state))
+    fixed = not all(each.value.is_integer() for each in known)
+    most = max(each.value for each in known)
+    return {
+        "numbers": [printed(each.value, fixed=fixed) for each in known],
+        "stars": [{"certain": "★", "possible": "☆", "no": ""}[each.best] for each in known],
+        "losses": [
+            f"▼ {printed(most - each.value, fixed=fixed)}"
+            if each.best == "no" and each.value < most
+            else ""
+            for each in known
+        ],
+        "standing": [printed(solution.value(state, player)) for player in (0, 1)],
+    }
+
+
+def parts_of(solution, rules, states, actions):
+    """Return what the page must show of the plies of a line: choice and luck told apart."""
+    choices, luck = [], []
+    for state, following, action in zip(states, states[1:], actions, strict=False):
+        mover = rules.player(state)
+        known = {each.action: each for each in solution.action_values(state, mover)}
+        chosen, most = known[action].value, max(each.value for each in known.values())
+        after = rules.reward(state, action, mover) + solution.value(following, mover)
+        is_mistake = known[action].best == "no" and chosen < most
+        for parts, value in ((choices, chosen - most), (luck, after - chosen)):
+            is_said = abs(value) >= 5e-5 or (parts is choices and is_mistake)
+            parts.append(printed(value, sign=True) if is_said else "")
+    return {"choices": choices, "luck": luck}
+
+
+@pytest.mark.parametrize(
+    "positions", [pytest.param(12, id="few"), pytest.param(100, id="many", marks=pytest.mark.deep)]
+)
+@pytest.mark.parametrize("name", [*GAMES, NOUGHTS])
+def test_every_number_is_the_library_s(visit, listed, name, positions):
+    parameters = GAMES.get(name, {})
+    game = listed[name].make(parameters).rules.game
+    rules, solution = gamedp.rules.Rules(game), gamedp.solve(game, tolerance=1e-9)
+    rng = np.random.default_rng(3)
+    seats = ["person", "person"]
+    page = visit(address(name, seats=seats))
+    open_actions(page)
+    longest = 0
+    for seed in range(positions):
+        actions, outcomes, states = random_line(rules, rng, int(rng.integers(12)))
+        where = address(name, a=actions, o=outcomes, seats=seats, seed=seed)
+        shown = page.evaluate(READ, [where, len(actions)])
+        assert f"{solution.model.num_states:,} positions" in shown.pop("basis")
+        assert shown == {
+            **numbers_of(solution, rules, states[-1]),
+            **parts_of(solution, rules, states, actions),
+        }
+        longest = max(longest, len(actions))
+    assert longest > 3
+
+
+def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
+    """As far as it has been played here; of a link, when it is asked for."""
+    name, seats = "matches", ["person", "person"]
+    solution = gamedp.solve(listed[name].make(GAMES[name]).rules.game)
+    states = [MatchesState(mover, left) for mover, left in ((0, 9), (1, 7), (0, 5))]
+    first, last = (printed(solution.value(state, 0)) for state in (states[0], states[-1]))
+    words = f"What Player 1 can expect, over 2 plies: from {first} to {last}."
+    tables = Tables(Limits(states=3, shapes=0))  # without compiling
+    with served(make_app(listed, tables, ())) as site:
+        page = visit(address(name, seats=seats), site=site)
+        open_actions(page)
+        for plies in range(2):
+            open_actions(page).nth(1).click()
+            page.locator(".ply").nth(plies).wait_for()
+        page.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
+        assert page.locator(".chart").first.get_attribute("aria-label") == words
+        assert "estimate" in page.locator(".past .legend").inner_text()
+        again = visit("#" + page.url.partition("#")[2], site=site)
+        again.get_by_role("button", name="Search the positions so far").click()
+        again.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
+        assert again.locator(".chart").first.get_attribute("aria-label") == words
+        assert again.get_by_role("button", name="Search the positions so far").count() == 0
+        assert again.locator(".part-choice").count() == 0
+    tables.close()

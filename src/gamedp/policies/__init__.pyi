@@ -8,6 +8,10 @@ from .evaluation import Evaluation as Evaluation
 from .pairs import simulate_pairs as simulate_pairs
 from .plies import most_unfinished as most_unfinished
 from .policy import Policy as Policy
+from .remoteness import (
+    Remoteness as Remoteness,
+    remoteness as remoteness,
+)
 from .response import (
     Exploitability as Exploitability,
     Response as Response,

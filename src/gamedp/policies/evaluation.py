@@ -17,7 +17,7 @@ from gamedp.policies import plies as steps, visits as frequencies
 from gamedp.policies.chain import InducedChain, Process
 from gamedp.policies.choices import choices_in
 from gamedp.policies.policy import Policy
-from gamedp.policies.solving import bounds_of, solved_problem
+from gamedp.policies.solving import bounds_of, lengths_of, solved_problem
 from gamedp.results.solution import Solution
 from gamedp.results.start import mean_of
 from gamedp.results.status import (
@@ -234,18 +234,7 @@ class Evaluation:
 
     def _lengths(self, counted: NDArray[np.bool_]) -> Solution:
         """Solve for how many of some choices are taken until the end."""
-        model = self._processes[0].model
-        counting = attrs.evolve(
-            model,
-            rewards=counted.astype(np.float64),
-            payoffs=np.zeros(len(model.terminals)),
-            num_players=1,
-            constant_sum=0.0,
-            players=np.zeros(model.num_states, np.int8),
-            rounding=(0.0, 0.0, 0.0),
-        )
-        objective = TotalReward(until=counting.is_terminal)
-        return solved_problem(Problem(counting, objective), self._tolerance)
+        return lengths_of(self._processes[0].model, counted, self._tolerance)
 
     def action_values(self, state: Any = None, player: int = 0) -> list[ActionValue]:
         """Return the value of each action in a state if all follow their policies afterwards.

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import NotSolvedError
+from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
 from gamedp.results.status import Status
@@ -16,10 +17,13 @@ from gamedp.solvers.choose import solve_problem
 from gamedp.solvers.tools.limit import Limit
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
     from gamedp.policies.chain import Process
 
-__all__ = ["bounds_of", "solved", "solved_problem"]
+__all__ = ["bounds_of", "lengths_of", "solved", "solved_problem"]
 
 
 def bounds_of(
@@ -54,6 +58,29 @@ def solved(process: Process, objective: Objective, tolerance: float) -> Solution
         f"{process.of.constant_sum:g} then. Give the objective TotalReward(draw=...)."
     )
     raise NotSolvedError(message, attrs.evolve(both, status=Status.UNDECLARED))
+
+
+def lengths_of(chain: Model, counted: NDArray[np.bool_], tolerance: float) -> Solution:
+    """Return how many of some choices are taken until the end, as a solution of its own.
+
+    Parameters
+    ----------
+    chain : Model
+        One choice in each state.
+    counted : (C,) bool
+    tolerance : float
+    """
+    counting = attrs.evolve(
+        chain,
+        rewards=counted.astype(np.float64),
+        payoffs=np.zeros(len(chain.terminals)),
+        num_players=1,
+        constant_sum=0.0,
+        players=np.zeros(chain.num_states, np.int8),
+        rounding=(0.0, 0.0, 0.0),
+    )
+    objective = TotalReward(until=counting.is_terminal)
+    return solved_problem(Problem(counting, objective), tolerance)
 
 
 def solved_problem(problem: Problem, tolerance: float) -> Solution:

@@ -1,0 +1,160 @@
+"""How long play still lasts from each state of a solved game."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.model.objectives import TotalReward
+from gamedp.model.problem import Problem
+from gamedp.policies.chain import InducedChain
+from gamedp.policies.choices import choices_in
+from gamedp.policies.solving import lengths_of
+from gamedp.solvers.methods.retrograde import Retrograde
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.results.solution import Solution
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Remoteness", "remoteness"]
+
+TOLERANCE = 1e-6
+"""Between the bounds of an expected number of actions."""
+
+
+@attrs.frozen(eq=False, repr=False, kw_only=True)
+class Remoteness:
+    """How many actions are still taken from each state of a solved game.
+
+    Attributes
+    ----------
+    solution : Solution
+    kind : {"forced", "mean"}
+        Forced, for games without chance: if both play optimally and, among equally good ways, the
+        winner takes the shortest and the loser the longest; in a draw both take the shortest. Mean:
+        the expected number if all keep to the policy of the solution.
+    lower, upper : (S,) float64
+        Proven bounds, equal where forced; infinite where play may go on for ever.
+    """
+
+    solution: Solution
+    kind: Literal["forced", "mean"]
+    lower: Floats
+    upper: Floats
+
+    def __repr__(self) -> str:
+        """Say of which kind."""
+        return f"<Remoteness of {len(self.lower):,} states: {self.kind}>"
+
+    def plies(self, state: Any = None) -> float:
+        """Return how many actions are still taken from a state, or from the start.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state.
+        """
+        model = self.solution.model
+        if state is not None:
+            return self._middle(model.index(state)[0])
+        weights = np.abs(model.initial_probabilities).tolist()
+        total = math.fsum(weights)
+        starts = zip(weights, model.initial_states.tolist(), strict=True)
+        return math.fsum(weight * self._middle(index) for weight, index in starts) / total
+
+    def after(self, state: Any) -> dict[int, float]:
+        """Return the same for each action of a state if it is taken next, itself counted.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state.
+        """
+        return {action: self._next(choice) for action, choice in choices_in(self._model, state)}
+
+    @property
+    def _model(self) -> Any:
+        return self.solution.model
+
+    def _next(self, choice: int) -> float:
+        row = slice(*self._model.transition_offsets[choice : choice + 2].tolist())
+        chances = np.abs(self._model.probabilities[row]).tolist()
+        ends = self._model.successors[row].tolist()
+        parts = [
+            chance * self._middle(end) for chance, end in zip(chances, ends, strict=True) if chance
+        ]
+        return 1.0 + math.fsum(parts)
+
+    def _middle(self, index: int) -> float:
+        low, high = float(self.lower[index]), float(self.upper[index])
+        return low if low == high else low + (high - low) / 2
+
+
+def remoteness(solution: Solution) -> Remoteness:
+    """Return how many actions are still taken from each state of a solved game.
+
+    Without chance, and with payoffs at the end alone, that is what "wins in 5" counts: the loser
+    delays, the winner hurries, as far as their values allow. Such numbers are called remoteness
+    [1]_; :class:`gamedp.solvers.Retrograde` finds them. In other games it is the expected number
+    if all keep to the policy of the solution, which may prefer longer ways among equally good ones.
+
+    Parameters
+    ----------
+    solution : Solution
+        For the total reward.
+
+    Returns
+    -------
+    Remoteness
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the solution is for another objective.
+
+    References
+    ----------
+    .. [1] E. Berlekamp, J. Conway, R. Guy, "Winning Ways for your Mathematical Plays" (1982),
+       chapter 9.
+
+    Examples
+    --------
+    With six matches, of which each takes one to three, and the last one loses: the first player
+    leaves five, the second one delays.
+
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches, MatchesState
+    >>> found = gamedp.policies.remoteness(gamedp.solve(Matches(matches=6)))
+    >>> found.kind, found.plies(), found.after(MatchesState(0, 6))
+    ('forced', 4.0, {1: 4.0, 2: 5.0, 3: 2.0})
+    """
+    model, objective = solution.model, solution.objective
+    if not isinstance(objective, TotalReward) or objective.until is not None:
+        message = f"remoteness is for TotalReward, not for {shown(objective)}."
+        raise UnsupportedProblemError(message)
+    distances = solution.distances
+    if distances is None:
+        problem = Problem(model, objective)
+        if Retrograde().supports(problem):
+            distances = Retrograde().solve(problem, tolerance=0.0).distances
+    if distances is not None:
+        steps = np.where(distances < 0, math.inf, distances)
+        return Remoteness(solution=solution, kind="forced", lower=steps, upper=steps)
+    try:
+        chain = InducedChain(model, [solution] * model.num_players, everywhere=True)
+    except InvalidParameterError as error:
+        message = f"the solution has no action in some states. {error}"
+        raise UnsupportedProblemError(message) from None
+    counted = chain.process.sources >= 0
+    found = lengths_of(chain.model, counted, TOLERANCE)
+    nodes = chain.process.numbers[: model.num_states]
+    return Remoteness(
+        solution=solution, kind="mean", lower=found.lower[nodes], upper=found.upper[nodes]
+    )

@@ -1,0 +1,123 @@
+"""How long play still lasts: against all that may be played, and against linear equations."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import gamedp
+from gamedp.errors import UnsupportedProblemError
+from gamedp.games.matches import Matches, MatchesState
+from gamedp.games.wubbel import Wubbel
+from gamedp.policies import remoteness
+from gamedp.testing.strategies import models
+
+relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def played_out(model, state=0, side=0):
+    """Return the value for player 0 and the plies to the end: the tree of all play, searched."""
+    if model.is_terminal[state]:
+        payoff = Fraction(float(model.payoffs[np.searchsorted(model.terminals, state)]))
+        return (Fraction(model.constant_sum) - payoff if side else payoff), 0
+    row = range(*model.choice_offsets[state : state + 2])
+    found = [
+        played_out(model, int(model.successors[c]), side ^ int(model.probabilities[c] < 0))
+        for c in row
+    ]
+    maximises = (model.players[state] == 0) ^ (side == 1)
+    sign, draw = (1 if maximises else -1), Fraction(model.constant_sum) / 2
+    best = max(sign * value for value, _ in found)
+    lengths = [plies for value, plies in found if sign * value == best]
+    is_won = best > sign * draw
+    return sign * best, 1 + (min(lengths) if is_won or best == sign * draw else max(lengths))
+
+
+@relaxed
+@given(models(max_states=6, acyclic=True, rewards=False, sure=True))
+def test_without_chance_it_is_that_of_the_tree_of_all_play(model):
+    found = remoteness(gamedp.solve(model))
+    assert found.kind == "forced"
+    assert (found.lower == found.upper).all()
+    for state in range(model.num_states):
+        assert found.plies(state) == played_out(model, state)[1]
+        after = found.after(state)
+        row = range(*model.choice_offsets[state : state + 2])
+        assert after == {
+            int(model.action_labels[c]): 1.0 + played_out(model, int(model.successors[c]))[1]
+            for c in row
+        }
+
+
+@relaxed
+@given(models(acyclic=True))
+def test_with_chance_it_solves_the_linear_equations(model):
+    solution = gamedp.solve(model)
+    found = remoteness(solution)
+    if found.kind == "forced":
+        return
+    matrix = np.zeros((model.num_states, model.num_states))
+    for state, choice in enumerate(solution.policy.tolist()):
+        if choice >= 0:
+            row = slice(*model.transition_offsets[choice : choice + 2])
+            np.add.at(matrix[state], model.successors[row], np.abs(model.probabilities[row]))
+    steps = np.linalg.solve(np.eye(model.num_states) - matrix, ~model.is_terminal + 0.0)
+    np.testing.assert_allclose([found.lower, found.upper], [steps, steps], atol=2e-6)
+    for state in range(model.num_states):
+        choice = int(solution.policy[state])
+        if choice >= 0:
+            after = found.after(state)[int(model.action_labels[choice])]
+            assert after == pytest.approx(found.plies(state), abs=4e-6)
+
+
+def test_the_loser_of_matches_takes_one_at_a_time():
+    """Who must move with 1, 5, 9 … left loses, and delays; the winner leaves one of these."""
+    solution = gamedp.solve(Matches(matches=9, misere=True), compile="never")
+    found = remoteness(solution)
+    plies = {left: found.plies(MatchesState(0, left)) for left in range(1, 10)}
+    assert plies == {1: 1, 2: 2, 3: 2, 4: 2, 5: 3, 6: 4, 7: 4, 8: 4, 9: 5}
+    assert found.plies() == plies[9]
+    other = {left: found.plies(MatchesState(1, left)) for left in range(1, 9)}
+    assert other.items() <= plies.items()
+
+
+def test_the_mean_is_that_of_the_evaluation():
+    solution = gamedp.solve(Wubbel(goal=8), compile="never")
+    found = remoteness(solution)
+    low, high = gamedp.evaluate(solution.model, [solution, solution]).mean_plies_bounds
+    assert found.kind == "mean"
+    assert found.plies() == pytest.approx(low, abs=2e-6)
+    assert low <= high
+
+
+def test_endless_play_is_infinitely_long():
+    """Nobody can force an end: one may go to and fro; from state 3 chance leads on or out."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 4, 4], [0, 1, 2, 3, 4], [1, 2, 0, 3], [1.0] * 4,
+        players=[0, 1, 0, 0], terminals=[2, 3], payoffs=[-1.0, 1.0],
+    )  # fmt: skip
+    found = remoteness(gamedp.solve(model))
+    assert [found.plies(state) for state in range(4)] == [math.inf, math.inf, 0, 0]
+    assert found.after(0) == {0: math.inf, 1: 1.0}
+
+
+def test_other_objectives_are_refused():
+    model = gamedp.compile(Matches(matches=4), compile="never")
+    for objective in (gamedp.FiniteHorizon(3), gamedp.Discounted(0.9)):
+        solution = gamedp.solve(model, objective)
+        with pytest.raises(UnsupportedProblemError, match="TotalReward"):
+            remoteness(solution)
+
+
+def test_three_players_have_a_mean():
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2], [0, 2, 3], [1, 2, 2], [0.5, 0.5, 1.0],
+        players=[0, 1, 0], num_players=3, terminals=[2], payoffs=[[1.0, 0.0, 0.0]],
+        rewards=np.zeros((2, 3)),
+    )  # fmt: skip
+    found = remoteness(gamedp.solve(model))
+    assert [found.plies(state) for state in (0, 1, 2)] == [1.5, 1.0, 0.0]
+    assert list(itertools.chain(found.after(1))) == [0]

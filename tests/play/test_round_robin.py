@@ -102,6 +102,11 @@ class TestGames:
         assert sum(result.score(name) for name in result.names) == 90
         assert result.pairing("hold 9", "hold 3") == result.pairings[1]
 
+    def test_games_are_rounded_up_to_whole_pairs(self):
+        found, even = (round_robin(GAME, PLAYERS, games=games, seed=1) for games in (3, 4))
+        assert found == even
+        assert found.games == found.pairings[0].games == 4
+
     def test_openings_are_the_same_in_both_games(self):
         players = {"a": Hold(3), "b": Hold(9)}
         result = round_robin(GAME, players, games=20, seed=5, opening=4, records=True)
@@ -155,8 +160,8 @@ class TestGames:
             ({"a": Hold(1), "b": Hold(2)}, {"better_by": (5, 0)}, "the smaller one first"),
             ({"a": Hold(1)}, {}, "two or more"),
             ({"a": Hold(1), 3: Hold(1)}, {}, "by a name"),
-            (PLAYERS, {"games": 3}, "even"),
-            (PLAYERS, {"games": 0}, "even"),
+            (PLAYERS, {"games": 2.5}, "games is 2.5; it must be an integer, 1 or more"),
+            (PLAYERS, {"games": 0}, "games is 0; it must be an integer, 1 or more"),
             (PLAYERS, {"opening": -1}, "opening is -1"),
             (PLAYERS, {"max_plies": 0}, "max_plies is 0"),
             (PLAYERS, {"seed": -1}, "seed is -1"),
@@ -220,6 +225,7 @@ class TestFiles:
             first + b"nonsense\n",
             first + second.replace(b", 0,", b", 1,"),
             first + second.replace(b"played", b"subprocess"),
+            first + second.replace(b'"win"', b'["win"]', 1).replace(b'"loss"', b"{}", 1),
             first + second.replace(b'"hold 3"', b'"hold 4"'),
             first + b"[" * 20_000 + b"\n",
             text + second,

@@ -11,7 +11,7 @@ import pytest
 
 import gamedp
 from gamedp.cli import main
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import DamagedFileError, InvalidParameterError, UnsupportedProblemError
 from gamedp.games.wubbel import Hold, Wubbel
 from gamedp.play import Program, RandomPlayer, round_robin
 
@@ -157,18 +157,16 @@ def test_games_without_payoffs_are_counted_and_left_out():
     assert math.isnan(error)
 
 
-def test_what_makes_no_sense_is_refused(tmp_path):
+def test_what_makes_no_sense_is_refused():
     two = {"bold": Always(BOLD), "safe": Always(SAFE)}
     for players, options, part in [
         (two, {"games": 6}, "there must be 3 or more"),
-        (PLAYERS, {"games": 9}, "games is 9; it must be a multiple of 6"),
+        (PLAYERS, {"games": -6}, "games is -6; it must be an integer, 1 or more"),
+        (PLAYERS, {"games": 6, "better_by": (0, 5)}, "better_by is for two players"),
         (PLAYERS, {"games": 6, "seed": -1}, "seed is -1"),
     ]:
         with pytest.raises(InvalidParameterError, match=part):
             round_robin(GAME, players, **options)
-    for options in ({"exact": True}, {"better_by": (0, 5)}, {"save": tmp_path / "table"}):
-        with pytest.raises(UnsupportedProblemError, match="are for games of two"):
-            round_robin(GAME, PLAYERS, games=6, **options)
     table = round_robin(GAME, PLAYERS, games=6, seed=1)
     for ask in (table.ratings, lambda: table.score("bold"), lambda: table.pairing("bold", "safe")):
         with pytest.raises(UnsupportedProblemError, match=r"payoff\(name\) says what a player"):
@@ -180,6 +178,154 @@ def test_what_makes_no_sense_is_refused(tmp_path):
     pair = round_robin(Wubbel(goal=9), {"a": Hold(3), "b": Hold(5)}, games=2, seed=1)
     with pytest.raises(UnsupportedProblemError, match="games for two are counted as won"):
         pair.payoff("a")
+
+
+def test_games_are_rounded_up_to_whole_groups():
+    assert round_robin(GAME, PLAYERS, games=7, seed=1) == round_robin(
+        GAME, PLAYERS, games=12, seed=1
+    )
+    assert round_robin(GAME, PLAYERS, seed=1).games == 102  # by default
+
+
+def test_what_each_order_brought_is_in_the_records():
+    table = round_robin(GAME, PLAYERS, games=18, seed=1, records=True)
+    for meeting in table.meetings:
+        for order in itertools.permutations(meeting.names):
+            paid = [record.payoffs for *names, record in table.records if tuple(names) == order]
+            assert len(paid) == 3
+            assert meeting.by_order[order] == pytest.approx(np.mean(paid, axis=0))
+
+
+class TestFiles:
+    def test_it_goes_on_from_wherever_it_was_stopped(self, tmp_path):
+        players = PLAYERS | {"gone": Program("./no-such-program")}
+        expected = round_robin(GAME, players, games=12, seed=1, save=tmp_path / "whole")
+        assert sum(meeting.unfinished for meeting in expected.meetings) == 0
+        assert sum(sum(meeting.forfeits.values()) for meeting in expected.meetings) == 6 * 12
+        text = (tmp_path / "whole").read_bytes()
+        assert len(text.splitlines()) == 1 + 10 * 2
+        path = tmp_path / "part"
+        for size in (*range(0, len(text), 499), len(text) - 1, len(text)):
+            path.write_bytes(text[:size])
+            assert round_robin(GAME, players, games=12, seed=1, save=path) == expected
+            assert path.read_bytes() == text
+
+    def test_unfinished_games_are_kept(self, tmp_path):
+        never = dict.fromkeys(PLAYERS, lambda state, rng: 1 / 0)
+        options = {"games": 6, "seed": 1, "max_plies": 3, "save": tmp_path / "table"}
+        table = round_robin(GAME, PLAYERS, **options)
+        assert [meeting.unfinished for meeting in table.meetings] == [6] * 4
+        assert round_robin(GAME, never, **options) == table
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            lambda line: line[-1].pop(),
+            lambda line: line.insert(0, "bold"),
+            lambda line: line.__setitem__(3, 1),
+            lambda line: line.__setitem__(3, False),
+            lambda line: line[-1][0].__setitem__(0, [1.0, 0.0]),
+            lambda line: line[-1][0].__setitem__(0, [1.0, 0.0, math.nan]),
+            lambda line: line[-1][0].__setitem__(0, [1.0, 0.0, "0"]),
+            lambda line: line[-1][0].__setitem__(0, "bold"),
+            lambda line: line[-1].__setitem__(0, ["late", "time"]),
+            lambda line: line[-1].__setitem__(0, [[1.0, 0.0, 0.0], "time"]),
+            lambda line: line[-1].__setitem__(0, [{}, []]),
+        ],
+        ids=[
+            "few",
+            "names",
+            "later",
+            "type",
+            "short",
+            "nan",
+            "text",
+            "name",
+            "who",
+            "how",
+            "kinds",
+        ],
+    )
+    def test_what_cannot_have_been_is_refused(self, tmp_path, wrong):
+        path = tmp_path / "table"
+        round_robin(GAME, PLAYERS, games=6, seed=1, save=path)
+        first, second, *_ = path.read_text().splitlines()
+        line = json.loads(second)
+        wrong(line)
+        path.write_text(f"{first}\n{json.dumps(line)}\n")
+        with pytest.raises(DamagedFileError, match="damaged at round 1 of bold, safe, early"):
+            round_robin(GAME, PLAYERS, games=6, seed=1, save=path)
+
+
+class TestExact:
+    def test_policies_need_not_play(self):
+        table = round_robin(GAME, PLAYERS, exact=True, seed=1, compile="never")
+        model = gamedp.compile(GAME, compile="never")
+        for meeting in table.meetings:
+            assert meeting.is_exact
+            assert len(meeting.by_order) == 6
+            for order, payoffs in meeting.by_order.items():
+                found = gamedp.evaluate(model, [PLAYERS[name] for name in order])
+                assert payoffs == tuple(found.value(player=seat) for seat in range(3))
+            for name in meeting.names:
+                own = [paid[order.index(name)] for order, paid in meeting.by_order.items()]
+                assert meeting.payoff(name) == (pytest.approx(np.mean(own)), 0.0)
+        sampled = round_robin(GAME, PLAYERS, games=300, seed=3)
+        for name in PLAYERS:
+            mean, error = sampled.payoff(name)
+            assert abs(mean - table.payoff(name)[0]) < 4 * error
+
+    def test_who_must_play_does(self, tmp_path):
+        players = PLAYERS | {"function": lambda state, _rng: state.turn % 2}
+        options = {"games": 12, "seed": 1, "compile": "never"}
+        path = tmp_path / "table"
+        mixed = round_robin(GAME, players, **options, exact=True, save=path)
+        sampled = round_robin(GAME, players, **options)
+        for one, other in zip(mixed.meetings, sampled.meetings, strict=True):
+            assert one.is_exact == ("function" not in one.names)
+            assert one.is_exact or one == other
+        assert path.read_bytes().count(b"\n") == 1 + 2 * 6
+        assert round_robin(GAME, players, **options, exact=True, save=path) == mixed
+        with pytest.raises(InvalidParameterError, match="exact"):
+            round_robin(GAME, players, **options, save=path)
+
+    def test_rewards_on_the_way_count(self):
+        table = round_robin(
+            Shares(), {name: Always(0) for name in "abc"}, exact=True, compile="never"
+        )
+        played = round_robin(Shares(), {name: Always(0) for name in "abc"}, games=6)
+        assert table.meetings[0].by_order[tuple("abc")] == pytest.approx((3.0, 4.0, 5.0))
+        assert table.payoff("a") == (pytest.approx(4.0), 0.0)
+        for order, payoffs in played.meetings[0].by_order.items():
+            assert payoffs == pytest.approx(table.meetings[0].by_order[order])
+
+
+@attrs.frozen
+class Shares:
+    """Each of three earns 3 and its number, in its turn."""
+
+    num_players = 3
+
+    def initial_state(self):
+        return 0
+
+    def player(self, state):
+        return state
+
+    def is_terminal(self, state):
+        return state == 3
+
+    def actions(self, _state):
+        return [0, 1]
+
+    def outcomes(self, state, _action):
+        yield 1.0, state + 1
+
+    def reward(self, state, _action, player):
+        return 3.0 + player if player == state else 0.0
+
+    def payoff(self, _state, _player):
+        return 0.0
 
 
 def test_it_shows_the_mean_payoffs_the_best_first():
@@ -210,3 +356,17 @@ def test_the_command_compares_mean_payoffs(capsys):
     assert "on average, with the standard error" in words
     assert main([*asked, "--max-plies", "1"]) == 0
     assert "12 after 1 plies; their groups do not count" in capsys.readouterr().out
+
+
+def test_the_command_rounds_saves_and_resumes(capsys, tmp_path):
+    path = tmp_path / "table.jsonl"
+    asked = ["tournament", "mancala", "--set", "players=3,pits=1,stones=1", "--compile", "never"]
+    asked += ["--entrants", "random,level=1,level=2", "--games", "10", "--seed", "2", "--quiet"]
+    assert main([*asked, "--save", str(path)]) == 0
+    words = capsys.readouterr().out
+    assert "12 count, in groups of 6 orders with the same dice; 12 each instead of 10" in words
+    assert f"saved in    {path}" in words
+    assert main([*asked, "--save", str(path)]) == 2
+    assert "--resume goes on with it" in capsys.readouterr().err
+    assert main([*asked, "--save", str(path), "--resume"]) == 0
+    assert capsys.readouterr().out == words

@@ -7,6 +7,7 @@ import pytest
 
 import gamedp
 from gamedp.games.matches import Matches
+from gamedp.games.wubbel import Hold, Wubbel
 
 SAVED = Path(__file__).parents[1] / "saved"
 
@@ -28,7 +29,7 @@ CERTIFICATES = {
 
 
 def test_all_that_is_there_is_tried():
-    tried = {*SOLUTIONS, *CERTIFICATES, "staged-certificate", "policy"}
+    tried = {*SOLUTIONS, *CERTIFICATES, "staged-certificate", "policy", "round-robin.jsonl"}
     assert {folder.name for folder in SAVED.iterdir()} == tried
 
 
@@ -77,3 +78,14 @@ def test_what_is_saved_today_says_no_module(tmp_path):
     assert '"gamedp:ValueIteration"' in text
     assert '"gamedp:Discounted"' in text
     assert gamedp.load(tmp_path, as_=gamedp.Solution).solver == loaded.solver
+
+
+def test_a_round_robin(tmp_path):
+    path = tmp_path / "round-robin.jsonl"
+    path.write_bytes((SAVED / path.name).read_bytes())
+    game, players = Wubbel(goal=12), {f"hold={at}": Hold(at) for at in (3, 6, 9)}
+    never = dict.fromkeys(players, lambda state, rng: 1 / 0)
+    read = gamedp.play.round_robin(game, never, games=4, max_plies=40, save=path)
+    assert read.pairings[0].first == [1, 0, 1]
+    assert path.read_bytes() == (SAVED / path.name).read_bytes()
+    assert gamedp.play.round_robin(game, players, games=4, max_plies=40, seed=1) == read

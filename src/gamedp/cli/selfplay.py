@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["selfplay"]
 
-GAMES = 100
-"""How many are played, as far as that is so many for each seat."""
-
 
 @Parameter(name="*", group=Group("Games", sort_key=1))
 @attrs.frozen(kw_only=True)
@@ -40,7 +37,7 @@ class GamesOptions:
     Parameters
     ----------
     games : int
-        Play this many games, about 100 if not given; each player takes every seat equally often.
+        Play this many games, rounded up so that each player takes every seat equally often.
     seed : int
         Set the seed of chance, of openings and of the choice among equally good actions; a new one
         each time if not given.
@@ -63,7 +60,7 @@ class GamesOptions:
         str,
         Parameter(help="Set the same for the other one; with three and more, for all others."),
     ]
-    games: int | None = None
+    games: int = 100
     seed: int | None = None
     random_opening: int = 0
     max_plies: int = 1_000
@@ -82,9 +79,6 @@ def selfplay(
 ) -> None:
     """Let two players play many games, and compare them."""
     made = make_ordinary_game(game, settings or (), command="selfplay")
-    if how.games is None:
-        count = gamedp.rules.Rules(made).num_players
-        how = attrs.evolve(how, games=GAMES - GAMES % count)
     seed = secrets.randbits(32) if how.seed is None else how.seed
     if how.save is not None and not how.save.parent.is_dir():  # before hours of playing
         message = f"there is no folder {how.save.parent} to keep the games in."
@@ -93,7 +87,7 @@ def selfplay(
         result = gamedp.play.tournament(
             made,
             *_players(made, how, compile, progress),
-            games=how.games or GAMES,
+            games=how.games,
             seed=seed,
             opening=how.random_opening,
             max_plies=how.max_plies,
@@ -141,7 +135,7 @@ def _facts(
         "parameters": values_of(game),
         "level": _level_or_name(how.level),
         "against": _level_or_name(how.against),
-        "games": how.games,
+        "games": len(result.records),
         "seed": seed,
         "random_opening": how.random_opening,
         **{count: getattr(result, count) for count in counts},
@@ -152,6 +146,7 @@ def _words(game: Any, how: GamesOptions, seed: int, result: Tournament) -> list[
     """Return the results in words."""
     games = len(result.records)
     differ = f", {result.distinct:,} of them different" if result.distinct < games else ""
+    rounded = "" if games == how.games else f", instead of {how.games:,}: each takes all seats"
     unfinished = (
         f", {result.unfinished:,} unfinished after {how.max_plies:,} plies"
         if result.unfinished
@@ -160,7 +155,7 @@ def _words(game: Any, how: GamesOptions, seed: int, result: Tournament) -> list[
     pairs = [
         ("game", report.game_words(game)),
         ("players", f"{_called(how.level)} against {_called(how.against)}"),
-        ("games", f"{games:,}{differ}"),
+        ("games", f"{games:,}{rounded}{differ}"),
         ("seed", f"{seed}"),
         (
             _called(how.level),

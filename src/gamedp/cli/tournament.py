@@ -35,13 +35,13 @@ class EntrantsOptions:
     Parameters
     ----------
     games : int
-        Play this many games between each two; each sits first in half of them. In a game for
-        three and more: of each set of players, in all orders of the seats.
+        Play this many games between each two, or of each set of as many players as there are
+        seats, in all orders of the seats; rounded up, so that each order comes equally often.
     seed : int
         Set the seed of chance, of openings and of what players leave to chance; a new one if not
         given.
     random_opening : int
-        Play this many plies at the start at random, the same ones in both games of a pair.
+        Play this many plies at the start at random, the same ones in all orders of the seats.
     max_plies : int
         Leave a game unfinished after so many.
     seconds : float
@@ -53,7 +53,7 @@ class EntrantsOptions:
         Compute the results of players whose actions depend on the position alone, instead of
         playing: optimal, random, policies such as hold=20, and what is saved.
     save : Path
-        Append the result of each pair of games to this file.
+        Append the results of each pair of games, or of each set of orders, to this file.
     resume : bool
         Go on with the file of --save, if it is there.
     """
@@ -115,13 +115,15 @@ def tournament(
             compile=compile,
             progress=progress,
         )
-    if result.meetings:
-        facts, words = _facts_of_many(result), _words_of_many(how, result)
-    else:
+    if result.pairings:
         ratings = result.ratings()
         facts, words = _facts(result, ratings), _words(how, result, ratings)
+    else:
+        facts, words = _facts_of_many(result), _words_of_many(how, result)
+    if how.save is not None:
+        words.append(("saved in", str(how.save)))
     if output.json:
-        head = {"game": game, "parameters": values_of(made), "games": how.games}
+        head = {"game": game, "parameters": values_of(made), "games": result.games}
         head |= {"seed": result.seed, "random_opening": how.random_opening}
         report.print_json(head | facts)
     else:
@@ -163,14 +165,39 @@ def _facts_of_many(result: RoundRobin) -> dict[str, Any]:
     meetings = [
         {
             "names": meeting.names,
-            "groups": len(meeting.payoffs),
+            "is_exact": meeting.is_exact,
+            "groups": 0 if meeting.is_exact else len(meeting.payoffs),
             "payoffs": [meeting.payoff(name)[0] for name in meeting.names],
+            "by_order": [
+                {"names": order, "payoffs": payoffs} for order, payoffs in meeting.by_order.items()
+            ],
             "unfinished": meeting.unfinished,
             "forfeits": _forfeits(meeting),
         }
-        for meeting in result.meetings
+        for meeting in _of_many(result)
     ]
     return {"entrants": entrants, "meetings": meetings}
+
+
+def _of_many(result: RoundRobin) -> list[Meeting]:
+    """Return the meetings of three players and more."""
+    return [meeting for meeting in result.meetings if isinstance(meeting, gamedp.play.Meeting)]
+
+
+def _games(how: EntrantsOptions, result: RoundRobin, of: str) -> list[tuple[str, str]]:
+    """Return how many games count, and what all was drawn from, in words."""
+    is_rounded = result.games != how.games
+    each = f"; {result.games:,} each instead of {how.games:,}" if is_rounded else ""
+    played = sum(meeting.games for meeting in result.meetings if not meeting.is_exact)
+    computed = sum(meeting.is_exact for meeting in result.meetings)
+    return [
+        (
+            "games",
+            f"{played:,} {of} with the same dice{each}",
+        ),
+        *([("exact", f"{computed:,} matches without playing")] if computed else []),
+        ("seed", f"{result.seed}"),
+    ]
 
 
 def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, str]]:
@@ -178,30 +205,30 @@ def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, 
     payoffs = {name: result.payoff(name) for name in result.names}
     order = sorted(result.names, key=lambda name: payoffs[name], reverse=True)
     width = max(map(len, result.names))
-    size = math.factorial(len(result.meetings[0].names))
-    finished = size * sum(len(meeting.payoffs) for meeting in result.meetings)
+    meetings = _of_many(result)
+    size = math.factorial(len(meetings[0].names))
     table = [
         f"{name:<{width}}  {payoffs[name][0]:>11,.6g} ± {payoffs[name][1]:.2g}" for name in order
     ]
     lines = [
         f"{', '.join(meeting.names)}: "
         + ", ".join(f"{meeting.payoff(name)[0]:.6g}" for name in meeting.names)
-        for meeting in result.meetings
+        + (", exactly" if meeting.is_exact else "")
+        for meeting in meetings
     ]
     pairs = [
-        ("games", f"{finished:,} count, in groups of {size} orders with the same dice"),
-        ("seed", f"{result.seed}"),
+        *_games(how, result, f"count, in groups of {size} orders"),
         ("payoffs", "\n".join([*table, "on average, with the standard error"])),
         ("matches", "\n".join(lines)),
     ]
-    unfinished = sum(meeting.unfinished for meeting in result.meetings)
+    unfinished = sum(meeting.unfinished for meeting in meetings)
     if unfinished:
         words = f"{unfinished:,} after {how.max_plies:,} plies; their groups do not count"
         pairs.append(("unfinished", words))
     faults = [
         f"{loser} in {', '.join(meeting.names)}: {reason}, {games:,} games; their groups do not "
         "count"
-        for meeting in result.meetings
+        for meeting in meetings
         for (loser, reason), games in meeting.forfeits.items()
     ]
     return [*pairs, *([("forfeits", "\n".join(faults))] if faults else [])]
@@ -211,8 +238,6 @@ def _words(how: EntrantsOptions, result: RoundRobin, ratings: Ratings) -> list[t
     """Return the results of games of two in words, the strongest player first."""
     order = sorted(range(len(result.names)), key=lambda place: -ratings.elo[place])
     width = max(map(len, result.names))
-    played = sum(pairing.games for pairing in result.pairings if not pairing.is_exact)
-    computed = sum(pairing.is_exact for pairing in result.pairings)
     table = [
         f"{result.names[place]:<{width}}  {result.score(result.names[place]):>9,.1f} points  "
         f"{ratings.elo[place]:+7.0f} ± {1.96 * ratings.errors[place]:.0f} Elo"
@@ -220,9 +245,7 @@ def _words(how: EntrantsOptions, result: RoundRobin, ratings: Ratings) -> list[t
     ]
     first = f"{ratings.first_move:+.0f} ± {1.96 * ratings.first_move_error:.0f} Elo"
     pairs = [
-        ("games", f"{played:,} finished, in pairs with the same dice"),
-        *([("exact", f"{computed:,} matches without playing")] if computed else []),
-        ("seed", f"{result.seed}"),
+        *_games(how, result, "finished, in pairs"),
         ("players", "\n".join(table)),
         ("first seat", f"worth {first}; all with 95% confidence"),
         ("matches", "\n".join(map(_match, result.pairings))),
@@ -238,9 +261,7 @@ def _words(how: EntrantsOptions, result: RoundRobin, ratings: Ratings) -> list[t
         for pairing in result.pairings
         for (loser, reason), games in pairing.forfeits.items()
     ]
-    if faults:
-        pairs.append(("forfeits", "\n".join(faults)))
-    return [*pairs, *([] if how.save is None else [("saved in", str(how.save))])]
+    return [*pairs, *([("forfeits", "\n".join(faults))] if faults else [])]
 
 
 def _verdict(result: RoundRobin, how: EntrantsOptions) -> str:

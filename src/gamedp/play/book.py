@@ -1,19 +1,19 @@
-"""The file of a round robin: what is played, and a line for each pair of games."""
+"""The file of a round robin: what is played, and a line for each group of games."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Self
 
 import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
-from gamedp.play.pairing import SCORES, Result
+from gamedp.play.pairing import Meeting, Pairing, Result
 from gamedp.play.play import checked_seed
-from gamedp.play.protocol import REASONS
 from gamedp.runtime.files import lock
 
 __all__ = ["Book", "drawn_seed"]
@@ -27,7 +27,7 @@ def drawn_seed(seed: int | None) -> int:
 
 
 class Book:
-    """A file of results: a line that says of what, and a line for each pair of games, in order.
+    """A file of results: a line that says of what, and a line for each group of games, in order.
 
     Parameters
     ----------
@@ -115,9 +115,11 @@ class Book:
             self._file.close()
 
     def read(
-        self, schedule: Iterator[tuple[tuple[str, ...], int]]
-    ) -> Iterator[tuple[tuple[str, ...], list[Result]]]:
-        """Yield what is there already; a last line that was not written to its end is cut off."""
+        self,
+        schedule: Iterator[tuple[tuple[str, ...], int]],
+        meetings: Mapping[tuple[str, ...], Pairing | Meeting],
+    ) -> None:
+        """Count what is there already; a last line that was not written to its end is cut off."""
         if self._file is None or self._path is None:
             return
         end = self._start or len(self._head)
@@ -126,29 +128,36 @@ class Book:
             for line in lines:
                 if not line.endswith(b"\n"):
                     break
-                pair, number = next(schedule, (None, -1))
-                if pair is None:
+                names, number = next(schedule, (None, -1))
+                if names is None:
                     raise DamagedFileError(self._foreign())
-                yield pair, self._results(line, pair, number)
+                meetings[names].add(self._results(line, meetings[names], number))
                 end += len(line)
         self._file.truncate(end)
         self._file.seek(0, os.SEEK_END)
 
-    def _results(self, line: bytes, pair: tuple[str, ...], number: int) -> list[Result]:
+    def _results(self, line: bytes, meeting: Pairing | Meeting, number: int) -> list[Result]:
+        """Return the results in a line, if it is of this group of games."""
+        names = meeting.names
         try:
-            one, other, found, both = json.loads(line)
-            results = [(result, how) for result, how in both]
+            *own, found, group = json.loads(line)
+            results = [(result, how) for result, how in group]
+            right = all(meeting.is_result(result, how) for result, how in results)
         except (ValueError, TypeError, RecursionError):
-            results, found, one, other = [], None, "", ""
-        right = all(
-            result in {*SCORES, "none"} and how in {"played", *REASONS} for result, how in results
-        )
-        if (one, other) != pair or found != number or len(results) != 2 or not right:
-            message = f"{self._path} is damaged at round {number + 1} of {pair[0]} and {pair[1]}."
+            results, right, found, own = [], False, None, []
+        if (
+            tuple(own) != names
+            or type(found) is not int
+            or found != number
+            or len(results) != math.factorial(len(names))
+            or not right
+        ):
+            who = " and ".join(names) if len(names) == 2 else ", ".join(names)
+            message = f"{self._path} is damaged at round {number + 1} of {who}."
             raise DamagedFileError(message)
         return results
 
-    def write(self, pair: tuple[str, ...], number: int, results: list[Result]) -> None:
-        """Append a pair of games, at once."""
+    def write(self, names: tuple[str, ...], number: int, results: list[Result]) -> None:
+        """Append a group of games, at once."""
         if self._file is not None:
-            self._file.write(json.dumps([*pair, number, results]).encode() + b"\n")
+            self._file.write(json.dumps([*names, number, results]).encode() + b"\n")

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from gamedp.errors import InvalidParameterError, shown
+from gamedp.play.protocol import REASONS
 from gamedp.policies.evaluate import evaluate
 from gamedp.policies.given import model_for
-from gamedp.policies.policy import Policy, model_of
+from gamedp.policies.policy import Policy, as_policies, model_of
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.results.solution import Solution
+from gamedp.runtime.notebook import html_rows, html_table
 
 if TYPE_CHECKING:
     from gamedp.play.play import GameRecord
-    from gamedp.rules.game import Rules
+    from gamedp.policies.evaluation import Evaluation
     from gamedp.runtime.options import Tier
 
-__all__ = ["SCORES", "Meeting", "Pairing", "Result", "computed"]
+__all__ = ["Meeting", "Pairing", "Result", "compute", "new_meeting"]
 
 SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 """What each result of a game is worth."""
 
-Result = tuple[str, str]
-"""What has become of a game for the first one of its pairing, and how: a win, draw or loss, or
-``"none"`` if it was left unfinished; ``"played"``, or the reason of a forfeit."""
+Result = tuple[Any, str]
+"""What has become of a game, and how: ``"played"``, or the reason of a forfeit. In a pairing a
+win, draw or loss of the first one, or ``"none"`` if it was left unfinished. In a meeting of more
+the payoffs by seat, None if it was left unfinished, or after a forfeit the name of who has lost."""
 
 
 @attrs.define
@@ -44,7 +48,7 @@ class Pairing:
     pair_scores : list of 5 int
         Pairs of games in which `one` has got 0, 1/2, 1, 3/2 and 2 points; what
         :func:`gamedp.play.sprt` takes.
-    unfinished : int
+    unfinished : float
         Games that were left at the limit of plies; `pair_scores` leaves out their pairs.
     forfeits : dict
         How many of the games were lost by a program's fault, by (name, reason).
@@ -63,6 +67,11 @@ class Pairing:
     is_exact: bool = False
 
     @property
+    def names(self) -> tuple[str, str]:
+        """The two players."""
+        return self.one, self.other
+
+    @property
     def games(self) -> float:
         """Games that were won, drawn or lost."""
         return sum(self.first) + sum(self.second)
@@ -72,6 +81,20 @@ class Pairing:
         """The share of the points that `one` has got; NaN before the first game."""
         wins, draws = self.first[0] + self.second[0], self.first[1] + self.second[1]
         return (wins + 0.5 * draws) / self.games if self.games else math.nan
+
+    def result(self, order: Sequence[str], record: GameRecord) -> Result:
+        """Return what a game counts, with the players in the order of their seats."""
+        place = order.index(self.one)
+        if record.forfeit is not None:
+            return "loss" if record.forfeit.player == place else "win", record.forfeit.reason
+        if record.payoffs is None:
+            return "none", "played"
+        lead = record.payoffs[place] - record.payoffs[1 - place]
+        return "draw" if lead == 0 else "win" if lead > 0 else "loss", "played"
+
+    def is_result(self, result: Any, how: Any) -> bool:
+        """Say whether this, from a file, can be what has become of a game."""
+        return result in (*SCORES, "none") and how in ("played", *REASONS)
 
     def add(self, results: Iterable[Result]) -> None:
         """Count a pair of games: `one` sits first in the first of them."""
@@ -90,16 +113,23 @@ class Pairing:
         if not math.isnan(points):
             self.pair_scores[int(2 * points)] += 1
 
-    @classmethod
-    def exact(cls, one: str, other: str, games: int, model: Any, pair: list[Any]) -> Pairing:
-        """Return the expected results of two policies of a model, in so many games."""
-        first, second = (
-            [games / 4 * (low + high) for low, high in evaluate(model, order).results(seat)]
-            for seat, order in ((0, pair), (1, pair[::-1]))
-        )
-        never = games - math.fsum([*first, *second])
-        unfinished = never if never > 1e-6 * games else 0
-        return cls(one, other, first, second, unfinished=unfinished, is_exact=True)
+    def expect(self, order: Sequence[str], found: Evaluation, games: int) -> None:
+        """Take what is expected of so many games in one order of the seats."""
+        seat = order.index(self.one)
+        counts = [games / 2 * (low + high) for low, high in found.results(seat)]
+        (self.first, self.second)[seat][:] = counts
+        never = games - math.fsum(counts)
+        self.unfinished += never if never > 1e-6 * games else 0
+        self.is_exact = True
+
+    def _repr_html_(self) -> str:
+        """Return what `one` has won, drawn and lost from either seat, for notebooks."""
+        rows = [
+            (f"{self.one} sits {seat}", *(f"{count:,.10g}" for count in counts))
+            for seat, counts in (("first", self.first), ("second", self.second))
+        ]
+        table = html_rows([f"against {self.other}", "won", "drawn", "lost"], rows)
+        return table + html_table(_facts(self))
 
 
 @attrs.define
@@ -114,34 +144,84 @@ class Meeting:
     names : tuple of str
         The players.
     payoffs : list of tuple of float
-        What each player got on average, for each group of games that were played to the end.
+        What each player got on average, for each group of games that were played to the end; where
+        it is computed, what each is expected to get on average over all orders, once.
+    by_order : dict of tuple of str to tuple of float
+        For each order of the players in the seats, what each seat got on average in these groups,
+        or is expected to get.
     unfinished : int
         Games that were left at the limit of plies; `payoffs` leaves out their groups.
     forfeits : dict
         How many games were lost by a program's fault, by (name, reason); `payoffs` leaves out their
         groups, for rules do not say what the others get then.
+    is_exact : bool
+        Whether the payoffs were computed by :func:`gamedp.evaluate`, and no games played. Endless
+        play counts 0 then.
     """
 
     names: tuple[str, ...]
     payoffs: list[tuple[float, ...]] = attrs.field(factory=list)
+    by_order: dict[tuple[str, ...], tuple[float, ...]] = attrs.field(factory=dict)
     unfinished: int = 0
     forfeits: dict[tuple[str, str], int] = attrs.field(factory=dict)
+    is_exact: bool = False
 
-    def add(self, games: Iterable[tuple[tuple[str, ...], GameRecord]]) -> None:
-        """Count a group of games, each with the players in the order of their seats."""
-        earned: dict[str, list[float]] = {name: [] for name in self.names}
-        for order, record in games:
-            if record.forfeit is not None:
-                key = order[record.forfeit.player], record.forfeit.reason
-                self.forfeits[key] = self.forfeits.get(key, 0) + 1
-            elif record.payoffs is None:
+    @property
+    def games(self) -> int:
+        """Games that count: those of the groups that were played to the end."""
+        return 0 if self.is_exact else len(self.payoffs) * math.factorial(len(self.names))
+
+    def result(self, order: Sequence[str], record: GameRecord) -> Result:
+        """Return what a game counts, with the players in the order of their seats."""
+        if record.forfeit is not None:
+            return order[record.forfeit.player], record.forfeit.reason
+        return record.payoffs, "played"
+
+    def is_result(self, result: Any, how: Any) -> bool:
+        """Say whether this, from a file, can be what has become of a game."""
+        if how in REASONS:
+            return result in self.names
+        if how != "played" or not isinstance(result, list | None):
+            return False
+        right = [type(payoff) is float and math.isfinite(payoff) for payoff in result or ()]
+        return result is None or right == [True] * len(self.names)
+
+    def add(self, results: Iterable[Result]) -> None:
+        """Count a group of games: one for each order of the players, as permutations go."""
+        orders = itertools.permutations(self.names)
+        earned: dict[tuple[str, ...], tuple[float, ...]] = {}
+        is_whole = True
+        for order, (result, how) in zip(orders, results, strict=True):
+            if how != "played":
+                self.forfeits[result, how] = self.forfeits.get((result, how), 0) + 1
+            elif result is None:
                 self.unfinished += 1
             else:
-                for name, payoff in zip(order, record.payoffs, strict=True):
-                    earned[name].append(payoff)
-        size = math.factorial(len(self.names))
-        if all(len(payoffs) == size for payoffs in earned.values()):
-            self.payoffs.append(tuple(math.fsum(earned[name]) / size for name in self.names))
+                earned[order] = tuple(result)
+            is_whole &= order in earned
+        if not is_whole:
+            return
+        self.payoffs.append(self._means(earned))
+        count = len(self.payoffs)
+        for order, payoffs in earned.items():
+            before = self.by_order.get(order, (0.0,) * len(order))
+            self.by_order[order] = tuple(
+                mean + (payoff - mean) / count for mean, payoff in zip(before, payoffs, strict=True)
+            )
+
+    def expect(self, order: Sequence[str], found: Evaluation, games: int) -> None:  # noqa: ARG002 - as for pairings
+        """Take what is expected of a game in one order of the seats."""
+        seats = range(len(order))
+        self.by_order[tuple(order)] = tuple(found.value(player=seat) for seat in seats)
+        self.payoffs = [self._means(self.by_order)]
+        self.is_exact = True
+
+    def _means(self, earned: Mapping[tuple[str, ...], tuple[float, ...]]) -> tuple[float, ...]:
+        """Return what each player got on average over some orders."""
+        return tuple(
+            math.fsum(payoffs[order.index(name)] for order, payoffs in earned.items()) / len(earned)
+            for name in self.names
+        )
 
     def payoff(self, name: str) -> tuple[float, float]:
         """Return what a player got on average, and its standard error; NaN where it is not known.
@@ -157,44 +237,70 @@ class Meeting:
         place, count = self.names.index(name), len(self.payoffs)
         own = [group[place] for group in self.payoffs]
         mean = math.fsum(own) / count if count else math.nan
+        if self.is_exact:
+            return mean, 0.0
         if count < 2:
             return mean, math.nan
         squares = math.fsum((payoff - mean) ** 2 for payoff in own)
         return mean, math.sqrt(squares / (count - 1) / count)
 
+    def _repr_html_(self) -> str:
+        """Return what each player got on average, for notebooks."""
+        rows = [(name, "{:.6g} ± {:.2g}".format(*self.payoff(name))) for name in self.names]
+        table = html_rows(["player", "mean payoff ± standard error"], rows)
+        return table + html_table(_facts(self))
 
-def computed(
-    rules: Rules,
+
+def _facts(meeting: Pairing | Meeting) -> dict[str, str]:
+    """Return how the games went, in words."""
+    faults = ", ".join(
+        f"{name}: {reason} ({count:,})" for (name, reason), count in meeting.forfeits.items()
+    )
+    return {
+        "games": "computed" if meeting.is_exact else f"{meeting.games:,.10g}",
+        "unfinished": f"{meeting.unfinished:,.10g}",
+    } | ({"forfeits": faults} if faults else {})
+
+
+def new_meeting(names: tuple[str, ...]) -> Pairing | Meeting:
+    """Return a meeting of some players who have not played yet: a pairing, of two."""
+    return Pairing(*names) if len(names) == 2 else Meeting(names)
+
+
+def compute(
+    game: Any,
     players: Mapping[str, Any],
-    pairs: Iterable[tuple[str, ...]],
+    meetings: Mapping[tuple[str, ...], Pairing | Meeting],
     games: int,
     compile: Tier,
-) -> dict[tuple[str, ...], Pairing]:
-    """Return the pairings that need no games, with the results that are expected.
+) -> None:
+    """Fill the meetings that need no games with the results that are expected.
 
     Parameters
     ----------
-    rules : Rules
-        Of the game.
+    game
     players : mapping of str to player
-    pairs : iterable of two str
-        Who meets whom.
+    meetings : mapping of tuple of str to Pairing or Meeting
+        By who meets; those stay as they are that must be played.
     games : int
-        Of a pairing.
+        Of a meeting.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     """
     known = {name for name, player in players.items() if _is_policy(player)}
-    wanted = [pair for pair in pairs if known.issuperset(pair)]
+    wanted = [names for names in meetings if known.issuperset(names)]
     if not wanted:
-        return {}
-    model = model_for(rules.game, [players[name] for name in known], compile)
-    if model.rewards.any():
-        return {}
-    return {
-        (one, other): Pairing.exact(one, other, games, model, [players[one], players[other]])
-        for one, other in wanted
-    }
+        return
+    rules = {name: players[name] for name in players if name in known}
+    model = model_for(game, list(rules.values()), compile)
+    if model.num_players == 2 and model.rewards.any():
+        return  # who has won is not told by the end alone
+    policies = dict(zip(rules, as_policies(rules, model), strict=True))
+    for names in wanted:
+        orders = list(itertools.permutations(names))
+        for order in orders:
+            found = evaluate(model, [policies[name] for name in order])
+            meetings[names].expect(order, found, games // len(orders))
 
 
 def _is_policy(player: Any) -> bool:

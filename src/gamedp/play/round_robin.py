@@ -18,12 +18,12 @@ from gamedp.errors import (
     UnsupportedProblemError,
     shown,
 )
-from gamedp.play.book import Book, drawn_seed
-from gamedp.play.pairing import Meeting, Pairing, Result, computed
-from gamedp.play.play import MOST_PLIES, GameRecord, check_plies, played
+from gamedp.play.book import Book
+from gamedp.play.pairing import Meeting, Pairing, compute, new_meeting
+from gamedp.play.play import MOST_PLIES, check_plies, played
 from gamedp.play.players import seats_taken
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
-from gamedp.play.tournament import check_opening, opened
+from gamedp.play.tournament import check_opening, groups_of, opened
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
 from gamedp.runtime.notebook import html_rows
@@ -45,25 +45,29 @@ class RoundRobin:
     ----------
     names : tuple of str
         Of the players.
-    pairings : tuple of Pairing
-        Each of the players with each of the others; none in a game for more than two.
+    meetings : tuple of Pairing or Meeting
+        Every set of as many players as there are seats; of two, pairings.
+    games : int
+        How many each of these was to play.
     seed : int
         From which everything was drawn.
     test : Sprt or None
         What the sequential test of `better_by` has found of the first player; None without one.
-    records : tuple of (str, str, GameRecord)
-        Who sat first, who second, and the game; none unless they were asked for. With more seats,
-        so many names.
-    meetings : tuple of Meeting
-        In a game for three and more: every set of as many players as there are seats.
+    records : tuple of (str, ..., GameRecord)
+        Who sat first, who second and so on, and the game; none unless they were asked for.
     """
 
     names: tuple[str, ...]
-    pairings: tuple[Pairing, ...]
+    meetings: tuple[Pairing | Meeting, ...]
+    games: int
     seed: int
     test: Sprt | None = None
     records: tuple[tuple[Any, ...], ...] = attrs.field(default=(), eq=False)
-    meetings: tuple[Meeting, ...] = ()
+
+    @property
+    def pairings(self) -> tuple[Pairing, ...]:
+        """Each of the players with each of the others; none in a game for more than two."""
+        return tuple(meeting for meeting in self.meetings if isinstance(meeting, Pairing))
 
     def payoff(self, name: str) -> tuple[float, float]:
         """Return what a player got on average, and its standard error.
@@ -78,18 +82,22 @@ class RoundRobin:
         InvalidParameterError
             If there is no such player.
         """
-        if not self.meetings:
+        if self.pairings:
             message = "games for two are counted as won, drawn and lost; ask score() or ratings()."
             raise UnsupportedProblemError(message)
         if name not in self.names:
             message = f"there is no player {shown(name)}; there are {', '.join(self.names)}."
             raise InvalidParameterError(message)
-        found = [meeting.payoff(name) for meeting in self.meetings if name in meeting.names]
+        found = [
+            meeting.payoff(name)
+            for meeting in self.meetings
+            if isinstance(meeting, Meeting) and name in meeting.names
+        ]
         means, errors = zip(*found, strict=True)
         return math.fsum(means) / len(found), math.hypot(*errors) / len(found)
 
     def _refuse_many(self) -> None:
-        if self.meetings:
+        if not self.pairings:
             message = (
                 "points and ratings are for games of two; payoff(name) says what a player gets on "
                 "average."
@@ -138,7 +146,7 @@ class RoundRobin:
 
     def _repr_html_(self) -> str:
         """Return the players for notebooks, those with most points, or payoffs, first."""
-        if self.meetings:
+        if not self.pairings:
             means = {name: self.payoff(name) for name in self.names}
             order = sorted(self.names, key=lambda name: means[name], reverse=True)
             lines = ((name, "{:.6g} ± {:.2g}".format(*means[name])) for name in order)
@@ -162,7 +170,7 @@ class RoundRobin:
 
     def __repr__(self) -> str:
         """Give the points, or the mean payoffs, in short."""
-        if self.meetings:
+        if not self.pairings:
             means = ", ".join(f"{name} {self.payoff(name)[0]:.6g}" for name in self.names)
             return f"<RoundRobin {means}>"
         points = ", ".join(f"{name} {self.score(name):g}" for name in self.names)
@@ -186,14 +194,14 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
 ) -> RoundRobin:
     """Let each of some players play each of the others, in all orders of the seats.
 
-    Games come in pairs, one for each order of the two. Both games of a pair have the same start,
-    the same opening and the same dice: the k-th draw of chance for the first seat is the same in
-    both, and so is that for the second seat. What a pair brings depends on the seed, the two names
-    and the number of the pair alone, not on who else takes part.
+    Every set of as many players as there are seats meets. Games come in groups, one for each order
+    of the set: in pairs, of two. All games of a group have the same start, the same opening and the
+    same dice: the k-th draw of chance for the first seat is the same in all, and so is that for any
+    other seat. What a group brings depends on the seed, the names and the number of the group
+    alone, not on who else takes part.
 
-    In a game for three players and more, every set of as many players as there are seats meets.
-    Games come in groups, one for each order of the set, with the same opening and dice; there are
-    no points and ratings then, but the mean payoff of each player with its standard error.
+    Two players win, draw and lose, and are rated by that. Of three and more it is the mean payoff
+    of each player that counts, with its standard error.
 
     Parameters
     ----------
@@ -203,22 +211,25 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
         By name, at least as many as there are seats; as for :func:`gamedp.play.play_game`. Each
         program is started once.
     games : int
-        Between each two of them, or in each set; so many that all orders come equally often.
+        In each set, rounded up so that all orders come equally often: to an even number for two
+        players, to a multiple of 6 for three.
     seed : int, optional
         The same seed gives the same games; another one each time if not given.
     opening : int
-        Plies at the start of each pair that are played at random.
+        Plies at the start of each group that are played at random.
     max_plies : int
         A game that has not ended by then counts as unfinished, not as a draw.
     better_by : (float, float), optional
         For two players: stop as soon as :func:`gamedp.play.sprt` tells that the first one is better
         by the larger of these differences, or by no more than the smaller one.
     exact : bool
-        Whether to compute the results of two players whose actions depend on the position alone,
-        instead of playing: policies, solutions, objects with ``choose(state)``, and RandomPlayer.
-        The game must have few enough positions for a table. The others are played.
+        Whether to compute the results of players whose actions depend on the position alone by
+        :func:`gamedp.evaluate`, for each order of the seats, instead of playing: policies,
+        solutions, objects with ``choose(state)``, and RandomPlayer. The game must have few enough
+        positions for a table. The others are played, and so are games of two with rewards on the
+        way.
     save : str or Path, optional
-        A file to which each pair is appended as it ends. If it is there already, the round robin
+        A file to which each group is appended as it ends. If it is there already, the round robin
         goes on from where it was left, however it was stopped, with its seed if none is given. Only
         one at a time may write to it.
     records : bool
@@ -231,8 +242,7 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     Raises
     ------
     UnsupportedProblemError
-        If the game is for one player; or for more than two, and there is `better_by`, `exact` or
-        `save`.
+        If the game is for one player.
     InvalidParameterError
         If an option makes no sense, or `save` holds another round robin, or one that goes on.
     DamagedFileError
@@ -249,91 +259,59 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     (True, 20)
     """
     rules = Rules(game)
-    _check(rules, players, games, opening, max_plies)
-    if rules.num_players > 2:
-        _refuse_for_two(exact, save, better_by)
-        groups = games // math.factorial(rules.num_players)
-        sets = tuple(itertools.combinations(players, rules.num_players))
-        plan = _Plan(rules, sets, groups, drawn_seed(seed), opening, max_plies)
-        return _met(plan, players, compile, Reporter(progress, "play"), keep=records)
+    rounds = _rounds(rules, players, games, opening, max_plies)
+    names, orders = tuple(players), math.factorial(rules.num_players)
+    games = rounds * orders
     if exact and (opening or better_by is not None):
         message = "exact results have no opening, and need no test by better_by."
         raise InvalidParameterError(message)
-    names = tuple(players)
     if better_by is not None and len(names) != 2:
         message = f"better_by is for two players; these are {len(names)}."
         raise InvalidParameterError(message)
-    pairings: dict[tuple[str, ...], Pairing] = {
-        (one, other): Pairing(one, other) for one, other in itertools.combinations(names, 2)
-    }
+    sets = itertools.combinations(names, rules.num_players)
+    meetings = {some: new_meeting(some) for some in sets}
     if exact:
-        pairings |= computed(rules, players, pairings, games, compile)
-    played_pairs = tuple(pair for pair in pairings if not pairings[pair].is_exact)
+        compute(game, players, meetings, games, compile)
+    left = tuple(some for some, meeting in meetings.items() if not meeting.is_exact)
     facts = {"game": encode_object(game), "players": list(names), "games": games}
     facts |= {"exact": True} if exact else {}
     book = Book(save, facts | {"opening": opening, "max_plies": max_plies}, seed)
-    plan = _Plan(rules, played_pairs, games // 2, book.seed, opening, max_plies)
+    plan = _Plan(rules, left, rounds, book.seed, opening, max_plies)
     kept: list[tuple[Any, ...]] = []
     reporter = Reporter(progress, "play")
-    schedule, total = plan.schedule(), games * len(played_pairs)
+    schedule, total = plan.schedule(), games * len(left)
 
     def test() -> Sprt | None:
         if better_by is None:
             return None
-        return sprt(pairings[names[0], names[1]].pair_scores, better_by)
+        (pairing,) = meetings.values()
+        assert isinstance(pairing, Pairing)  # noqa: S101 - of two players
+        return sprt(pairing.pair_scores, better_by)
 
     test()  # refuses what makes no sense
     with book:
-        for pair, results in book.read(schedule):
-            pairings[pair].add(results)
+        book.read(schedule, meetings)
         found = test()
         with seats_taken(rules, list(players.values()), compile) as seats:
             at = dict(zip(names, seats, strict=True))
-            for pair, number in schedule:  # what the book has not had
+            for some, number in schedule:  # what the book has not had
                 if found is not None and found.verdict != "undecided":
                     break
-                both = list(plan.play(at, pair, number))
-                results = [_result(record, place) for place, (*_, record) in enumerate(both)]
-                book.write(pair, number, results)
-                pairings[pair].add(results)
+                meeting, group = meetings[some], list(plan.play(at, some, number))
+                results = [meeting.result(order, record) for *order, record in group]
+                book.write(some, number, results)
+                meeting.add(results)
                 found = test()
-                kept += both if records else []
-                done = 2 * (number * len(played_pairs) + played_pairs.index(pair) + 1)
+                kept += group if records else []
+                done = orders * (number * len(left) + left.index(some) + 1)
                 reporter.report(done, total, f"{done:,} of {total:,} games")
-    return RoundRobin(names, tuple(pairings.values()), book.seed, found, tuple(kept))
+    return RoundRobin(names, tuple(meetings.values()), games, book.seed, found, tuple(kept))
 
 
-def _refuse_for_two(*options: Any) -> None:
-    """Raise UnsupportedProblemError if an option is set that is for games of two alone."""
-    if any(option not in (None, False) for option in options):
-        message = "exact, save and better_by are for games of two; leave them out."
-        raise UnsupportedProblemError(message)
-
-
-def _met(
-    plan: _Plan, players: Mapping[str, Any], compile: Tier, reporter: Reporter, *, keep: bool
-) -> RoundRobin:
-    """Play a round robin of a game for three players and more."""
-    meetings = {names: Meeting(names) for names in plan.sets}
-    size = math.factorial(plan.rules.num_players)
-    total = size * plan.rounds * len(meetings)
-    kept: list[tuple[Any, ...]] = []
-    with seats_taken(plan.rules, list(players.values()), compile) as seats:
-        at = dict(zip(players, seats, strict=True))
-        for done, (names, number) in enumerate(plan.schedule(), 1):
-            games = list(plan.play(at, names, number))
-            meetings[names].add((tuple(order), record) for *order, record in games)
-            kept += games if keep else []
-            reporter.report(done * size, total, f"{done * size:,} of {total:,} games")
-    return RoundRobin(
-        tuple(players), (), plan.seed, None, tuple(kept), meetings=tuple(meetings.values())
-    )
-
-
-def _check(
+def _rounds(
     rules: Rules, players: Mapping[str, Any], games: int, opening: int, max_plies: int
-) -> None:
-    """Raise for a game for one player, and for options that make no sense."""
+) -> int:
+    """Return how many groups of games each set of players plays; raise for senseless options."""
     count = rules.num_players
     if count < 2:
         message = f"a round robin is between players, and {shown(rules.game)} has {count}."
@@ -343,13 +321,9 @@ def _check(
         least = "two" if count == 2 else f"{count}"
         message = f"players are {shown(names)}; there must be {least} or more, each by a name."
         raise InvalidParameterError(message)
-    orders = math.factorial(count)
-    if games < orders or games % orders:
-        wanted = "even: each sits first" if count == 2 else f"a multiple of {orders}: orders come"
-        message = f"games is {shown(games)}; it must be {wanted} equally often."
-        raise InvalidParameterError(message)
     check_plies(max_plies)
     check_opening(opening, max_plies)
+    return groups_of(math.factorial(count), games)
 
 
 @attrs.frozen
@@ -395,13 +369,3 @@ class _Plan:
             players = [seats[name] for name in order]
             rng = np.random.default_rng(rest)
             yield *order, played(line.copy(), players, rng, self.max_plies, dice)
-
-
-def _result(record: GameRecord, place: int) -> Result:
-    """Return what has become of a game for who sits at this place."""
-    if record.forfeit is not None:
-        return "loss" if record.forfeit.player == place else "win", record.forfeit.reason
-    if record.payoffs is None:
-        return "none", "played"
-    lead = record.payoffs[place] - record.payoffs[1 - place]
-    return "draw" if lead == 0 else "win" if lead > 0 else "loss", "played"

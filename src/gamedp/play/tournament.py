@@ -15,6 +15,7 @@ from scipy.special import stdtrit
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, checked_seed, played
 from gamedp.play.players import seated, seats_taken
+from gamedp.policies.given import checked_whole
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules
 from gamedp.runtime.notebook import html_table
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Tournament", "check_opening", "opened", "tournament"]
+__all__ = ["Tournament", "check_opening", "groups_of", "opened", "tournament"]
 
 OPENINGS_TRIED = 1_000
 """Openings drawn before an error says that the game is always over by then."""
@@ -206,7 +207,8 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     one, other
         As for :func:`gamedp.play.play_game`.
     games : int
-        A multiple of the number of players.
+        Rounded up so that each takes every seat equally often: to an even number for two players,
+        to a multiple of 3 for three.
     seed : int, optional
         The same seed gives the same games; another one each time if not given.
     opening : int
@@ -241,22 +243,16 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     if count < 2:
         message = f"a tournament is between players; {type(game).__name__} has 1. Use play_game."
         raise UnsupportedProblemError(message)
-    if games < count or games % count:
-        wanted = "even" if count == 2 else f"a multiple of {count}"
-        message = (
-            f"games is {shown(games)}; it must be {wanted}, so that each takes every seat equally "
-            "often."
-        )
-        raise InvalidParameterError(message)
     check_plies(max_plies)
     check_opening(opening, max_plies)
-    groups = np.random.SeedSequence(checked_seed(seed))
+    groups = np.random.SeedSequence(checked_seed(seed)).spawn(groups_of(count, games))
+    games = count * len(groups)
     reporter = Reporter(progress, "play")
     began = time.perf_counter()
     records = []
     # A program in several seats of a game is as many programs.
     with seats_taken(rules, [one, *[other] * (count - 1)], compile) as seats:
-        for group in groups.spawn(games // count):
+        for group in groups:
             for record in _group(rules, seats, group, opening, max_plies):
                 records.append(record)
                 reporter.report(len(records), games, f"{len(records):,} of {games:,} games")
@@ -277,6 +273,22 @@ def _group(
     one, *others = seats
     for place, rng in enumerate(later):
         yield played(line.copy(), [*others[:place], one, *others[place:]], rng, max_plies)
+
+
+def groups_of(size: int, games: Any) -> int:
+    """Return how many groups of this size hold so many games; the last one may have more.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no number of games.
+
+    Examples
+    --------
+    >>> groups_of(6, 96), groups_of(6, 100)
+    (16, 17)
+    """
+    return -(-checked_whole("games", games, 1) // size)
 
 
 def check_opening(opening: float, max_plies: float) -> None:

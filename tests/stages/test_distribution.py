@@ -9,7 +9,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from staged_games import Date, Day, Journey, Walk
+from staged_games import Date, Day, Debts, Journey, Tosses as SpareTosses, Walk
 
 import gamedp
 from gamedp.games.kniffel import ENTERING, KEEPING, Kniffel, Sheet
@@ -523,3 +523,57 @@ def test_what_underflows_is_allowed_for(exponent):
     assert abs(stored - truth) <= Fraction(found.relative_error) * truth + Fraction(1e-300)
     assert abs(Fraction(found.mean) - 10 * truth) <= Fraction(found.mean_error)
     assert found.mean_error < 1e-280
+
+
+def test_ends_are_expected_as_often_as_play_by_hand_reaches_them():
+    game = Kniffel(dice=2, faces=2)
+    solution = solve_uncompiled(game)
+    first, second = Sheet(0, 3, 0), Sheet(0, game.all_boxes - 3, 0)
+    starts = [{first: 0.25, second: 0.75}, {second: 1.0}, {Sheet(0, game.all_boxes, 0): 1.0}]
+    both, alone, over = gamedp.stages.expected_ends(solution, starts)
+    for found, start in ((both, starts[0]), (alone, starts[1])):
+        counts, earned = defaultdict(float), 0.0
+        reached = dict(start)
+        while reached:
+            sheet = max(reached, key=game.rank)
+            weight = reached.pop(sheet)
+            if game.is_terminal(sheet):
+                continue
+            for end, chance in gamedp.stages.end_probabilities(solution, sheet).items():
+                counts[end] += weight * chance
+                earned += weight * chance * game.reward(sheet, end, 0)
+                after = game.following(sheet, end)
+                reached[after] = reached.get(after, 0.0) + weight * chance
+        assert found.counts == pytest.approx(dict(counts))
+        assert found.rewards == pytest.approx(earned)
+        value = sum(weight * solution.value(sheet) for sheet, weight in start.items())
+        assert found.rewards + found.payoff == pytest.approx(value)
+    assert (over.counts, over.rewards, over.payoff) == ({}, 0.0, 0.0)
+
+
+class FreeTosses(SpareTosses):
+    def reward(self, state, action, player):
+        return 0.0
+
+
+class Unranked(Debts):
+    def stage(self):
+        return FreeTosses()
+
+    def rank(self, context):
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (Tosses(), "games of one player, not of 2"),
+        (Journey(again=False), "a reward on the way, in Walk.* is 0.5, not a whole number"),
+        (Unranked(), "Purse.* is reached from a context of the same rank"),
+    ],
+    ids=["two players", "on the way", "cycle"],
+)
+def test_what_is_expected_of_other_games_is_refused(game, words):
+    solution = gamedp.solve(game, tolerance=1e-6, compile="never")
+    with pytest.raises(gamedp.UnsupportedProblemError, match=words):
+        gamedp.stages.expected_ends(solution, [{solution.model.starts[0][1]: 1.0}])

@@ -1,6 +1,7 @@
 """The page of Kniffel says what the adviser says."""
 
 import asyncio
+import math
 import re
 
 import numba
@@ -21,6 +22,7 @@ from gamedp.games.kniffel.adviser import MOST_KNOWN
 from gamedp.games.kniffel.page import page
 from gamedp.games.kniffel.page_queries import read_query
 from gamedp.games.kniffel.page_report import explained
+from gamedp.games.kniffel.reasons import reasons
 from gamedp.web.jobs import Jobs
 
 pytestmark = pytest.mark.skipif(
@@ -261,13 +263,36 @@ def test_a_decision_is_worth_the_sum_of_its_parts(client, rules, card, number, d
     adviser = Adviser.of(Kniffel(rules), keep=True)
     situation = Situation(Card.of(card) if card else Card(), number, dice)
     option = adviser.option(situation, int(decision) if number == 3 else decision)
-    found = explained(adviser, situation, option, "en")
-    assert sum(box["probability"] for box in found["boxes"]) == pytest.approx(1)
-    parts = found["entered"] + found["turn"] + found["later"]
-    assert parts == pytest.approx(option.value, abs=1e-9)
-    each = sum(box["probability"] * box["points"] for box in found["boxes"])
-    assert each == pytest.approx(found["turn"], abs=1e-9)
+    best = adviser.best(situation)
+    chosen, other = reasons(adviser, situation, [option, best])
+    assert chosen.total == pytest.approx(option.value, abs=1e-9)
+    assert other.total == pytest.approx(best.value, abs=1e-9)
+    apart = [one.points - two.points for one, two in zip(chosen.boxes, other.boxes, strict=True)]
+    apart += [chosen.bonus - other.bonus, chosen.further - other.further]
+    assert math.fsum(apart) == pytest.approx(-option.loss, abs=1e-9)
+    free = [box for box, entry in enumerate(situation.card.entries) if entry is None]
+    assert [box.box for box in chosen.boxes] == free
+    assert math.fsum(box.now for box in chosen.boxes) == pytest.approx(1)
+    assert all(0 <= box.points <= 50 for box in chosen.boxes)
     query = {"card": card.replace(" ", ","), "rules": rules, "throw": number, "dice": dice}
     told = asked(client, why=decision, **query)["why"]
-    assert told["chosen"] == found
-    assert told["best"]["value"] >= found["value"]
+    assert told == {
+        "chosen": explained(chosen, "en"),
+        "best": explained(other, "en"),
+        "loss": option.loss,
+    }
+
+
+def test_a_box_brings_what_it_holds_in_the_end_on_average():
+    """By all ways in which the last two rounds may go, in plain Python."""
+    adviser = Adviser.of(Kniffel(), keep=True)
+    situation = Situation.of("3 8 9 16 15 - 15 9 25 30 40 0 - 3 13466")
+    (reason,) = reasons(adviser, situation, [adviser.option(situation, "Chance")])
+    (sixes, chance) = reason.boxes
+    assert (chance.box, chance.now, chance.points) == (12, 1.0, 20.0)
+    assert (sixes.box, sixes.now) == (5, 0.0)
+    # Sixes alone: each of five dice shows one after three throws with probability 91/216.
+    assert sixes.points == pytest.approx(5 * 6 * 91 / 216)
+    # The upper part has 51, so that two of them make 63 and bring the bonus.
+    fewer = sum(math.comb(5, n) * (91 / 216) ** n * (125 / 216) ** (5 - n) for n in (0, 1))
+    assert reason.bonus == pytest.approx(35 * (1 - fewer))

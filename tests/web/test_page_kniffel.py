@@ -124,6 +124,7 @@ def test_a_game_is_played_to_its_end_by_keyboard_and_told_afterwards(visit, advi
         "Worth",
         f"{worst['chosen']['value']:.4f}",
         f"{worst['best']['value']:.4f}",
+        f"\N{MINUS SIGN}{worst['loss']:.4f}",
     ]
 
 

@@ -3,6 +3,10 @@ from .flattened import (
     Position as Position,
 )
 from .induction import StageInduction as StageInduction
+from .totals.expected import (
+    ExpectedEnds as ExpectedEnds,
+    expected_ends as expected_ends,
+)
 from .totals.questions import (
     distribution as distribution,
     end_probabilities as end_probabilities,

@@ -20,6 +20,7 @@ from gamedp.games.kniffel.outlook import (
 from gamedp.games.kniffel.page_queries import Asked, game_text, read_query
 from gamedp.games.kniffel.page_report import explained, reported
 from gamedp.games.kniffel.prospects import Prospect
+from gamedp.games.kniffel.reasons import Reason, reasons
 from gamedp.games.kniffel.record import Record
 from gamedp.games.kniffel.remainder import Remainder, TooLargeError
 from gamedp.games.kniffel.rules import Kniffel
@@ -281,7 +282,7 @@ def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
 
 
 def _why(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
-    """Return what a decision, and the best one, lead to in this turn."""
+    """Return what each box is expected to bring after a decision, and after the best one."""
     name = asked.why or ""
     # What is a box is its number from 0; what is a keep, its dice.
     what: str | int = name
@@ -290,12 +291,9 @@ def _why(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
     chosen = adviser.option(asked.situation, what)
     best = adviser.best(asked.situation)
 
-    def work(_progress: ProgressCallback) -> dict[str, Any]:
-        return {
-            "chosen": explained(adviser, asked.situation, chosen, asked.language),
-            "best": explained(adviser, asked.situation, best, asked.language),
-        }
+    def work(progress: ProgressCallback) -> list[Reason]:
+        return reasons(adviser, asked.situation, [chosen, best], progress=progress)
 
-    key = ("why", adviser.rules.rules, asked.situation, chosen.name(), asked.language)
-    found: dict[str, Any] = shared.result(key, work)
-    return found
+    key = ("why", adviser.rules.rules, asked.situation, what)
+    told = [explained(each, asked.language) for each in shared.result(key, work)]
+    return {"chosen": told[0], "best": told[1], "loss": chosen.loss}

@@ -1,6 +1,13 @@
-"""The distribution of the totals of a staged game under a policy."""
+"""What a staged game brings under a policy: the distribution of totals, and what is expected."""
 
+from gamedp.stages.totals.expected import ExpectedEnds, expected_ends
 from gamedp.stages.totals.questions import distribution, end_probabilities
 from gamedp.stages.totals.result import Distribution
 
-__all__ = ["Distribution", "distribution", "end_probabilities"]
+__all__ = [
+    "Distribution",
+    "ExpectedEnds",
+    "distribution",
+    "end_probabilities",
+    "expected_ends",
+]

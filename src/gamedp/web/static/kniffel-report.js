@@ -1,7 +1,7 @@
 // The whole game afterwards: each decision beside the best one, counts by what they lost, and why.
 
 import { h } from "./dom.js";
-import { keepName, smallDice, facesOf } from "./kniffel-advice.js";
+import { facesOf, keepName, smallDice, working } from "./kniffel-advice.js";
 import { number } from "./words.js";
 
 const points = (value, sign = false) => number(value, { fixed: true, digits: 4, sign });
@@ -15,9 +15,10 @@ function table(head, rows, foot = null, kind = "") {
 }
 
 const line = (name, ...cells) =>
-  h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((cell) => h("td", {}, cell)));
+  h("tr", {}, h("th", { scope: "row" }, ...[name].flat()), ...cells.map((cell) => h("td", {}, cell)));
 
-// The summary, and all decisions; `why(decision)` resolves to what the server tells of one.
+// The summary, and all decisions; `why(decision, signal, progress)` resolves to what
+// the server tells of one.
 export function drawReport(words, reports, { over, why, onlyLosses, filter }) {
   const names = reports.map((_, n) => (reports.length > 1 ? words.player(n + 1) : ""));
   const balance = [["start"], ["luck", true], ["loss"], ["now"]].map(([kind, sign], n) => {
@@ -78,49 +79,62 @@ const named = (words, option) =>
   option.kept === undefined ? [`${option.name} (${option.points})`] : keepName(words, option.kept);
 
 async function open(words, decision, row, button, why) {
+  if (button.getAttribute("aria-busy")) return;
   if (button.getAttribute("aria-expanded") === "true") {
     row.nextElementSibling.remove();
     button.setAttribute("aria-expanded", "false");
     return;
   }
-  if (button.getAttribute("aria-busy")) return;
+  const cell = h("td", { colspan: words.lineHead.length });
+  const below = h("tr", { class: "reason" }, cell);
+  const stop = new AbortController();
+  const show = (...content) => { // the focus stays there, or goes back to where it came from
+    const had = cell.contains(document.activeElement);
+    cell.replaceChildren(...content);
+    if (had) (cell.querySelector("button") ?? button).focus();
+  };
   button.setAttribute("aria-busy", "true");
+  button.setAttribute("aria-expanded", "true");
+  row.after(below);
   try {
-    const found = await why(decision);
-    button.setAttribute("aria-expanded", "true");
-    row.after(h("tr", { class: "reason" }, h("td", { colspan: words.lineHead.length }, ...reason(words, found))));
+    const found = await why(decision, stop.signal, (news) => show(working(words, news, () => stop.abort())));
+    show(...reason(words, found));
   } catch (error) {
-    if (error.name !== "AbortError") {
-      row.after(h("tr", { class: "reason" }, h("td", { colspan: words.lineHead.length }, error.message || words.unreachable)));
-      button.setAttribute("aria-expanded", "true");
-    }
+    if (error.name === "AbortError") {
+      show();
+      below.remove();
+      button.setAttribute("aria-expanded", "false");
+    } else if ("status" in error) show(h("p", { role: "alert" }, error.message || words.unreachable));
+    else throw error;
   } finally {
     button.removeAttribute("aria-busy");
   }
 }
 
+const share = (part) => `${number(100 * part, { fixed: true, digits: 1 })} %`;
+
+// What each box will hold in the end, on average, after both decisions: the costliest box first.
 function reason(words, { chosen, best }) {
-  const boxes = new Map();
-  for (const [n, side] of [chosen, best].entries()) {
-    for (const box of side.boxes) {
-      if (!boxes.has(box.box)) boxes.set(box.box, { name: box.name, sides: [null, null] });
-      boxes.get(box.box).sides[n] = box;
-    }
-  }
-  const often = (each) => Math.max(...each.sides.map((side) => side?.probability ?? 0));
-  const rows = [...boxes.values()].sort((one, other) => often(other) - often(one)).map((each) =>
-    line(each.name, ...each.sides.map((side) => side === null ? "–"
-      : `${number(100 * side.probability, { fixed: true, digits: 1 })} % · ${number(side.points, { fixed: true, digits: 1 })}`)));
+  const sides = [chosen, best];
+  const row = (name, one, other, note = null) => ({
+    apart: one - other,
+    line: line(note ? [name, h("span", { class: "why-now" }, note)] : name, points(one), points(other), points(one - other, true)),
+  });
+  const boxes = chosen.boxes.map((each, n) => {
+    const [one, other] = [each, best.boxes[n]];
+    return row(each.name, one.points, other.points, one.now + other.now > 0 ? words.whyNow(share(one.now), share(other.now)) : null);
+  });
+  boxes.push(row(words.whyBonus, chosen.bonus, best.bonus));
+  if (chosen.further + best.further > 0) boxes.push(row(words.further, chosen.further, best.further));
+  boxes.sort((one, other) => one.apart - other.apart);
   const sums = [
-    line(words.whyEntered, ...[chosen, best].map((side) => String(side.entered))),
-    line(words.whyTurn, ...[chosen, best].map((side) => points(side.turn))),
-    line(words.whyLater, ...[chosen, best].map((side) => points(side.later))),
-    line(words.whySum, ...[chosen, best].map((side) => points(side.value))),
+    line(words.whyEntered, ...sides.map((side) => String(side.entered)), ""),
+    line(words.whySum, ...sides.map((side) => points(side.value)), points(chosen.value - best.value, true)),
   ];
   const title = (side, n) => `${words.whyHead[n + 1]}: ${side.name === "-" ? words.keepNone : side.name}`;
   return [h("p", { class: "note" }, words.whyLead),
     h("table", { class: "why-table" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, words.whyHead[0]),
-        h("th", { scope: "col" }, title(chosen, 0)), h("th", { scope: "col" }, title(best, 1)))),
-      h("tbody", {}, ...rows), h("tfoot", {}, ...sums))];
+        ...sides.map((side, n) => h("th", { scope: "col" }, title(side, n))), h("th", { scope: "col" }, words.whyHead[3]))),
+      h("tbody", {}, ...boxes.map((each) => each.line)), h("tfoot", {}, ...sums))];
 }

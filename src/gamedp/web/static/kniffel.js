@@ -168,7 +168,8 @@ function showDice() {
     return;
   }
   if (found.over) {
-    inPlace(dice, title, h("div", { class: "buttons" }, ...tools()));
+    inPlace(dice, title, h("button", { type: "button", class: "go throw", "data-key": "throw", onclick: () => go("") }, words.again),
+      h("div", { class: "buttons" }, ...tools()));
     return;
   }
   const waits = found.waits_for;
@@ -324,11 +325,11 @@ async function showReport() {
     const redraw = () => {
       const drawn = drawReport(words, answer.report, {
         over: answer.over, onlyLosses, filter: (event) => { onlyLosses = event.target.checked; redraw(); },
-        why: (decision) => server.ask("kniffel", {
+        why: (decision, signal, progress) => server.ask("kniffel", {
           lang: language, rules: state.rules, card: decision.card.map((each) => each ?? "-").join(","),
           further: decision.further, throw: decision.throw, dice: decision.dice,
           why: decision.decision === "keep" ? decision.chosen.kept : decision.chosen.box,
-        }).then((told) => told.why),
+        }, signal, progress).then((told) => told.why),
       });
       if (answer.over) {
         advice.setAttribute("aria-busy", "false");
@@ -369,7 +370,7 @@ function askSheet() {
   const further = state.rules !== "yahtzee" ? null : (n) => n ? "" : h("input", {
     type: "text", class: "entry-input", inputmode: "numeric", maxlength: 2, value: state.further, "data-key": "further",
     "aria-label": words.further, onchange: (event) => { state.further = event.target.value; update(); } });
-  inPlace(sheet, drawSheet(words, found.boxes, columns, { furtherCell: further }),
+  inPlace(sheet, h("p", { class: "note ask-help" }, words.askHelp), drawSheet(words, found.boxes, columns, { furtherCell: further }),
     h("button", { type: "button", class: "tool", "data-key": "clear", onclick: () => {
       [state.card, state.against, state.further] = ["", "", "0"];
       update();

@@ -1,0 +1,190 @@
+"""How often each end of a stage is expected until the game is over."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+import numpy as np
+
+from gamedp.errors import UnsupportedProblemError, shown
+from gamedp.runtime.processors import processors
+from gamedp.runtime.progress import Reporter
+from gamedp.runtime.slices import CONTEXTS
+from gamedp.stages.totals.forward import ForwardPass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.stages.solution import StagedSolution
+
+__all__ = ["ExpectedEnds", "expected_ends"]
+
+
+@attrs.frozen
+class ExpectedEnds:
+    """What is expected of all stages that are still to be played.
+
+    Attributes
+    ----------
+    counts : dict
+        How often the stage is expected to end in each of its ends; one that is never reached is
+        left out.
+    rewards : float
+        What all stages are expected to earn, what is paid on the way to their ends included.
+    payoff : float
+        What the end of the game is expected to pay.
+    """
+
+    counts: dict[Any, float]
+    rewards: float
+    payoff: float
+
+
+class _Part(NamedTuple):
+    """What some contexts of one rank contribute to each of n starts, and where they lead."""
+
+    counts: NDArray[np.float64]
+    rewards: NDArray[np.float64]
+    payoffs: NDArray[np.float64]
+    following: NDArray[np.int64]
+    ranks: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+def expected_ends(
+    solution: StagedSolution,
+    starts: Sequence[Mapping[Any, float]],
+    *,
+    progress: ProgressCallback | None = None,
+) -> list[ExpectedEnds]:
+    """Return how often each end of the stage is expected if play goes on from some contexts.
+
+    The mover takes the first best choice, as in :func:`distribution`. `rewards` and `payoff` add up
+    to the mean of the contexts' values, but for rounding.
+
+    Parameters
+    ----------
+    solution : StagedSolution
+        Of a game for one player, in which each stage leads to a context of a lower rank.
+    starts : sequence of mappings
+        How probable it is to begin in each context. Several starts are followed together, in the
+        time that one takes.
+    progress : callable, optional
+        As for :func:`gamedp.solve`; it may raise to stop.
+
+    Returns
+    -------
+    list of ExpectedEnds
+        One for each start.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the game has more than one player, pays what is not whole on the way to the end of a
+        stage, or leads from a context to one of the same rank.
+    UnknownStateError
+        If there is no such context.
+
+    Examples
+    --------
+    How many dice out of two show a one in the end, if that is all that counts?
+
+    >>> import gamedp
+    >>> from gamedp.games.kniffel import Kniffel, Sheet
+    >>> game = Kniffel(dice=2, faces=2)
+    >>> only_the_ones = Sheet(upper=0, boxes=game.all_boxes - 1, bonus=0)
+    >>> solution = gamedp.solve(game, tolerance=1e-9)
+    >>> [found] = gamedp.stages.expected_ends(solution, [{only_the_ones: 1.0}])
+    >>> round(found.rewards, 9), found.payoff
+    (1.75, 0.0)
+    >>> sorted((end.points, round(count, 9)) for end, count in found.counts.items())
+    [(0, 0.015625), (1, 0.21875), (2, 0.765625)]
+    """
+    play = ForwardPass(solution, None, None)
+    model = play.model
+    if model.num_players != 1:
+        message = f"expected_ends() is for games of one player, not of {model.num_players}."
+        raise UnsupportedProblemError(message)
+    weights = np.zeros((model.codec.size, len(starts)))
+    waiting: dict[int, list[NDArray[np.int64]]] = {}
+    for column, start in enumerate(starts):
+        for context, weight in start.items():
+            code, _ = model.index(context)
+            weights[code, column] += weight
+            rank = int(model.rules.call("rank", model.state(code)))
+            waiting.setdefault(rank, []).append(np.array([code]))
+    reporter, first = Reporter(progress, "solve"), max(waiting, default=0)
+    counts = np.zeros((len(model.stage.terminals), len(starts)))
+    rewards, payoffs = np.zeros(len(starts)), np.zeros(len(starts))
+    with ThreadPoolExecutor(processors()) as pool:
+        while waiting:
+            rank = max(waiting)
+            codes = np.unique(np.concatenate(waiting.pop(rank)))
+            slices = [codes[begin : begin + CONTEXTS] for begin in range(0, len(codes), CONTEXTS)]
+            for part in pool.map(_expand, repeat(play), slices, repeat(weights), repeat(rank)):
+                reporter.report(first - rank, first, f"{len(codes):,} contexts of rank {rank}")
+                counts += part.counts
+                rewards += part.rewards
+                payoffs += part.payoffs
+                weights[part.following] += part.weights
+                for target in np.unique(part.ranks).tolist():
+                    waiting.setdefault(target, []).append(part.following[part.ranks == target])
+    ends = [model.stage.state(index) for index in model.stage.terminals.tolist()]
+    return [
+        ExpectedEnds(
+            {end: count for end, count in zip(ends, column.tolist(), strict=True) if count > 0},
+            float(earned),
+            float(paid),
+        )
+        for column, earned, paid in zip(counts.T, rewards, payoffs, strict=True)
+    ]
+
+
+def _expand(
+    play: ForwardPass, codes: NDArray[np.int64], weights: NDArray[np.float64], rank: int
+) -> _Part:
+    """Play one stage in some contexts of a rank, each as probable as its weights (B, n) say."""
+    onward = play.model.sweeper.follow(codes)
+    own = weights[codes]
+    is_over = onward.payoffs == onward.payoffs
+    inner = np.flatnonzero(~is_over)
+    some = attrs.evolve(
+        onward,
+        **{name: getattr(onward, name)[inner] for name in ("following", "swaps", "rewards")},
+    )
+    probabilities = play.probabilities(codes[inner], some)
+    rows, nodes = np.nonzero(probabilities > 0)
+    sources, ends = inner[rows], play.unfolded.end_of_node[nodes]
+    following, seen, places = np.unique(
+        onward.following[sources, ends], return_index=True, return_inverse=True
+    )
+    ranks = onward.ranks[sources, ends][seen]
+    if len(ranks) and ranks.max() >= rank:
+        context = play.model.state(int(following[np.argmax(ranks)]))
+        message = (
+            f"{shown(context)} is reached from a context of the same rank {rank}. What is expected "
+            "is found for games whose rank() falls with every stage."
+        )
+        raise UnsupportedProblemError(message)
+    earned = onward.rewards[sources, ends] + play.unfolded.paid[nodes]
+    reached = probabilities[rows, nodes][:, None] * own[sources]
+    return _Part(
+        counts=_sums(ends, reached, len(play.model.stage.terminals)),
+        rewards=earned @ reached,
+        payoffs=onward.payoffs[is_over] @ own[is_over],
+        following=following,
+        ranks=ranks,
+        weights=_sums(places, reached, len(following)),
+    )
+
+
+def _sums(places: NDArray[np.int64], rows: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Return the sum of the rows (m, n) at each place, (size, n)."""
+    columns = [np.bincount(places, column, size) for column in rows.T]
+    return np.stack(columns, axis=1)

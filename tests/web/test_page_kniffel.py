@@ -279,6 +279,8 @@ def test_nothing_scrolls_sideways_on_a_narrow_screen(visit, state):
         page.locator(".why").first.click()
         page.locator(".why-table").wait_for()
         page.locator(".new-game summary").click()
+        inner = page.locator(".decisions").first
+        assert inner.evaluate("(part) => part.scrollWidth - part.clientWidth") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 

@@ -18,9 +18,13 @@ from gamedp.errors import (
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Hold, Wubbel
-from gamedp.policies import simulate_pairs, tally, walk_kernels
+from gamedp.policies import rules_games, simulate_pairs, tally, walk_kernels
+from gamedp.policies.joined_rules import JoinedRules
+from gamedp.policies.rules_loop import play_games
 from gamedp.policies.sequential import Stopping
 from gamedp.policies.tally import Tally
+from gamedp.rules.game import Rules
+from gamedp.rules.layout import Layout
 
 SMALL = Wubbel(goal=10)
 
@@ -84,6 +88,51 @@ def test_compiled_and_plain_rules_play_the_same_games():
         again = gamedp.simulate(game, policies, games=200, seed=5, by_rules=True, compile="always")
         assert facts(plain) == facts(again)
         assert plain.finished == 200
+
+
+def games_with_room_for(positions, outcomes, game, policies, *, in_pairs, most=30):
+    """Return some games, and how many positions and outcomes were kept."""
+    rules, key = Rules(game), np.uint64(12345)
+    games = rules_games.RulesGames(rules, policies, key, most, 1, "auto", in_pairs=in_pairs)
+    if numba.config.DISABLE_JIT:  # the functions that are compiled, as they stand
+        ((_, state),) = rules.initial()[:1]
+        layout = Layout.of(state)
+        games._joined = JoinedRules.compiled(rules, policies, play_games, layout, state)
+    assert games._joined.has_fields
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules_games, "POSITIONS", positions)
+        patch.setattr(rules_games, "OUTCOMES", outcomes)
+        found = games.played(0, 300)
+    (known,) = games._known
+    assert (known["used"] <= [positions, outcomes]).all()
+    return found, known["used"]
+
+
+@pytest.mark.parametrize("in_pairs", [False, True])
+@pytest.mark.parametrize("which", ["hold", "random", "three"])
+def test_what_is_kept_of_positions_changes_no_game(which, in_pairs):
+    """The games are bit for bit the same, however much room there is, and full or not."""
+    small = Wubbel(goal=10, grace=True)
+    game, policies = {
+        "hold": (SMALL, [Hold(4), Hold(6)]),
+        "random": (small, [gamedp.play.RandomPlayer(small), Hold(3)]),
+        "three": (Race(), [push, gamedp.play.RandomPlayer(Race()), push]),
+    }[which]
+    rooms = [(0, 0), (1, 1), (2, 50), (20, 40), (25, 10_000), (10_000, 10_000)]
+    found, used = zip(
+        *(games_with_room_for(*room, game, policies, in_pairs=in_pairs) for room in rooms),
+        strict=True,
+    )
+    over = found[0].is_over
+    assert over.any()
+    for other in found[1:]:
+        assert (other.plies == found[0].plies).all()
+        assert (other.is_over == over).all()
+        assert (other.earned[over] == found[0].earned[over]).all()
+        assert (other.paid[over] == found[0].paid[over]).all()
+    assert not used[0].any()
+    assert 25 < used[-1][0] < 10_000
+    assert used[4][0] == 25
 
 
 LIMIT = 4

@@ -437,9 +437,8 @@ def bind(
         Whether to raise OverflowError where payments are integers that no float is equal to.
     """
     if config.DISABLE_JIT:
-        bound: dict[str, Any] = {
-            name: functools.partial(function, game) for name, function in methods.items()
-        }
+        bound: dict[str, Any] = {name: getattr(game, name) for name in fields}
+        bound |= {name: functools.partial(function, game) for name, function in methods.items()}
         if exact:
             bound |= {name: _exactly(bound[name]) for name in PAID if name in bound}
         return python_types.SimpleNamespace(**bound)

@@ -78,6 +78,8 @@ class CompiledRules:
         joined : str
             The key of these rules and of all that is compiled with them.
         """
+        if not self.is_compiled:
+            return function
         signatures = signatures_of(self.game.record.numba_type, self._state_type)
         used = {name: signatures[name] for name in asked}
         (loop,) = loops_over_rules((function,), self.key, used, joined)

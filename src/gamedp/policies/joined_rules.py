@@ -21,6 +21,7 @@ from gamedp.rules.expand import Calling
 from gamedp.rules.fingerprint import Fingerprint
 from gamedp.rules.game import helper, method
 from gamedp.runtime.floats import SUM_TOLERANCE
+from gamedp.runtime.jit import uncompiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,13 +47,21 @@ class JoinedRules:
     met : deque
         The positions that the loop has asked about, the last one last; none of compiled rules.
     is_compiled : bool
+    is_mixed : (N,) bool
+        Whether the policy of each seat may leave something to chance.
     """
 
     loop: Callable[..., int]
     given: Any
     met: deque[Any]
     is_compiled: bool
+    is_mixed: NDArray[np.bool_]
     _layout: Layout | None
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether the loop puts positions down as integers, and not as objects."""
+        return self._layout is not None
 
     def rows(self, states: Sequence[Any]) -> NDArray[Any]:
         """Return states as the loop puts them down, a row for each."""
@@ -100,7 +109,9 @@ class JoinedRules:
             ),
             gamedp_choose=lambda state, seat, chance: choosers[seat](state, chance),
         )
-        return cls(loop, given, met, is_compiled=False, layout=None)
+        is_mixed = np.ones(len(policies), np.bool_)
+        plain = uncompiled(loop)
+        return cls(plain, given, met, is_compiled=False, is_mixed=is_mixed, layout=None)
 
     @classmethod
     def compiled(
@@ -135,7 +146,9 @@ class JoinedRules:
         exec(text, namespace)  # noqa: S102 - our own text, the numbers of seats apart
         choose = {"gamedp_choose": namespace["gamedp_choose"]}
         given = bind(python_types.SimpleNamespace(**bound), key, choose, (), tuple(bound))
-        return cls(game.loop(loop, ASKED, key), given, deque(), is_compiled=True, layout=layout)
+        is_mixed = np.array([isinstance(policy, RandomPlayer) for policy in policies])
+        compiled = game.loop(loop, ASKED, key)
+        return cls(compiled, given, deque(), is_compiled=True, is_mixed=is_mixed, layout=layout)
 
 
 def _plain_chooser(rules: Rules, policy: Any) -> Callable[[Any, float], int]:

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RulesGames"]
 
-SLICE = 256
-"""Games of a call of the loop, which cannot be interrupted."""
+SLICE = 1_000_000
+"""Plies after which a call of the loop returns, since it cannot be interrupted."""
+
+POSITIONS, OUTCOMES = 1 << 16, 1 << 18
+"""How many a thread keeps of them. With more, reading them takes longer than to ask the rules."""
 
 
 class RulesGames:
@@ -74,6 +77,7 @@ class RulesGames:
             "has_rewards": self.has_rewards,
             "num_players": rules.num_players,
             "total": rules.constant_sum,
+            "patience": SLICE,
         }
         start(rules)  # refuses what is no distribution
         pairs = [(float(chance), state) for chance, state in rules.initial() if chance > 0]
@@ -82,6 +86,7 @@ class RulesGames:
         self._joined = JoinedRules.plain(rules, policies, play_games)
         self._games = 0
         self._blocks: dict[int, Tally] = {}
+        self._known: list[dict[str, Any]] = []
         if compile != "never" and not numba.config.DISABLE_JIT:
             self._compile(must=compile == "always")
 
@@ -95,7 +100,8 @@ class RulesGames:
             return
         try:
             joined = JoinedRules.compiled(self.rules, self.policies, play_games, layout, state)
-            joined.loop(joined.given, joined.page(self._page(joined, 0, 0)), 0, 0)
+            page = self._page(joined, 0, 0) | self._nothing_known(joined)
+            joined.loop(joined.given, joined.page(page), 0, 0)
         except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
             expand(self.rules, state)  # rules that do not compile are often just wrong
             fall_back(game, first_reason(error), must=must)
@@ -133,17 +139,24 @@ class RulesGames:
             If a policy takes no action that there is.
         """
         joined = self._joined
-        page = self._page(joined, begin, end - begin)
+        try:
+            known = self._known.pop()
+        except IndexError:  # one for each thread that plays
+            known = self._nothing_known(joined)
+        page = self._page(joined, begin, end - begin) | known
         given = joined.page(page)
-        for first in range(begin, end, SLICE):
+        first = begin
+        while first < end:
             status, error = WRONG, None
             try:
                 with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
-                    status = joined.loop(joined.given, given, first, min(first + SLICE, end))
+                    status = joined.loop(joined.given, given, first, end)
             except Exception as raised:  # noqa: BLE001 - whatever the rules may raise
                 error = raised
+            first = int(page["number"][0])
             if status != DONE:
-                self._explain(int(page["number"][0]), error)
+                self._explain(first, error)
+        self._known.append(known)
         plies = page["plies"]
         is_over = plies >= 0
         return Played(page["earned"], page["paid"], np.where(is_over, plies, -1 - plies), is_over)
@@ -164,13 +177,18 @@ class RulesGames:
 
     def _page(self, joined: JoinedRules, begin: int, count: int) -> dict[str, Any]:
         """Return the fields of a page for so many games from `begin` on."""
-        num_players = self.rules.num_players
+        num_players, rows = self.rules.num_players, joined.rows(self._starts)
+        streams = num_players * (1 + bool(joined.is_mixed.any()))
+        fields = np.zeros((2, rows.shape[1] + 1), rows.dtype)
         return {
             **self._values,
+            "is_mixed": joined.is_mixed,
             "start_sums": self._start_sums,
-            "starts": joined.rows(self._starts),
-            "fields": joined.rows(self._starts[:1])[0],
-            "streams": np.zeros(2 * num_players, np.uint64),
+            "starts": rows,
+            "fields": fields[0],
+            "following": fields[1],
+            "streams": np.zeros(streams, np.uint64),
+            "coming": np.zeros(streams, np.uint64),
             "number": np.zeros(1, np.int64),
             "origin": begin,
             "earned": np.zeros((count, num_players)),
@@ -178,10 +196,27 @@ class RulesGames:
             "plies": np.zeros(count, np.int64),
         }
 
+    def _nothing_known(self, joined: JoinedRules) -> dict[str, Any]:
+        """Return where a thread keeps what it learns of positions; nothing of plain objects."""
+        nodes, edges = (POSITIONS, OUTCOMES) if joined.has_fields else (0, 0)
+        starts = joined.rows(self._starts)
+        return {
+            "used": np.zeros(2, np.int64),
+            "slots": np.zeros(1 << (2 * nodes).bit_length(), np.int32),
+            "start_nodes": np.zeros((2, len(starts)), np.int32),
+            "keys": np.zeros((nodes, starts.shape[1] + 1), np.int64),
+            "firsts": np.zeros(nodes, np.int32),
+            "sizes": np.zeros(nodes, np.int32),
+            "drawers": np.zeros(nodes, np.int8),
+            "rewards": np.zeros((nodes if self.has_rewards else 0, self.rules.num_players)),
+            "cumulative": np.zeros(edges),
+            "successors": np.zeros(edges, np.int32),
+        }
+
     def _explain(self, number: int, error: Exception | None) -> NoReturn:
         """Play a game again in plain Python, and raise the error of the position it stops at."""
         plain = JoinedRules.plain(self.rules, self.policies, play_games, keep=True)
-        page = self._page(plain, number, 1)
+        page = self._page(plain, number, 1) | self._nothing_known(plain)
         status, again = DONE, None
         try:
             with np.errstate(over="ignore"):

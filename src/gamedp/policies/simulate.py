@@ -72,8 +72,9 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
         Whether to follow the rules from position to position, instead of exploring all positions
         first. A policy is then an object with ``choose(state)``, or a function of a state, and
         compiled along with the rules; or a :class:`gamedp.play.RandomPlayer`. They are asked in the
-        game's own states, not in their representatives. The games are others than those on the
-        chain for the same seed.
+        game's own states, not in their representatives; compiled ones once in each of the first
+        65,536 positions, whose outcomes are kept. The games are others than those on the chain for
+        the same seed.
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`; the games are the same.
 

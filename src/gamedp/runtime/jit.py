@@ -18,6 +18,7 @@ import hashlib
 import logging
 import os
 import sys
+import types as python_types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -319,3 +320,17 @@ def compiled(function: Callable[..., Any], inline: str = "never") -> Any:
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile a small kernel into each that calls it: a call would pass dozens of pointers."""
     return compiled(function, "always")
+
+
+def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with the plain functions in place of the compiled ones that it calls."""
+    plain = getattr(function, "py_func", function)
+    names = {
+        name: getattr(value, "py_func", value)
+        for name, value in plain.__globals__.items()
+        if name in plain.__code__.co_names
+    }
+    for name, called in names.items():
+        if isinstance(called, python_types.FunctionType) and called is not plain.__globals__[name]:
+            names[name] = uncompiled(called)
+    return python_types.FunctionType(plain.__code__, names | {"__builtins__": __builtins__})

@@ -32,6 +32,7 @@ from gamedp.rules.anatomy import ENTRY_METHODS, dissect
 from gamedp.rules.expand import Calling, expand
 from gamedp.rules.game import SEARCH_DEFAULTS, as_real, method
 from gamedp.rules.layout import Layout
+from gamedp.runtime.jit import uncompiled
 from gamedp.searchers.position_loop import QUESTIONS
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class SearchRules:
     def native(self, function: Callable[..., int], page: Place) -> NativeFunction:
         """Return one of the functions of `position_loop`, which writes to such a page."""
         if not self.is_compiled:
-            plain = _uncompiled(function)
+            plain = uncompiled(function)
             return NativeFunction(plain, plain)
         types_of_places = self.place.numba_type, page.numba_type
         return native_function(
@@ -340,7 +341,7 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
         **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
     )
     place = Place(game)
-    return SearchRules(rules, 1, game, _uncompiled(loop), False, place, flatten, build, "", None)
+    return SearchRules(rules, 1, game, uncompiled(loop), False, place, flatten, build, "", None)
 
 
 def _asked(rules: Rules, name: str) -> Callable[..., Any]:
@@ -393,23 +394,6 @@ def refuse_rounded_payments(answer: Any, name: str, arguments: Sequence[Any]) ->
             words = "an end of " if number is not answer else ""
             words += f"{name}({', '.join(map(shown, arguments))})"
             refuse_rounded(number, words, "a search proves bounds in these.")
-
-
-def _uncompiled(loop: Callable[..., int]) -> Callable[..., int]:
-    """Return the loop with the plain functions in place of the compiled ones that it calls."""
-    loop = getattr(loop, "py_func", loop)
-    names = {
-        name: getattr(value, "py_func", value)
-        for name, value in loop.__globals__.items()
-        if name in loop.__code__.co_names
-    }
-    for name, function in names.items():
-        if (
-            isinstance(function, python_types.FunctionType)
-            and function is not loop.__globals__[name]
-        ):
-            names[name] = _uncompiled(function)
-    return python_types.FunctionType(loop.__code__, names | {"__builtins__": __builtins__})
 
 
 def table_entries(num_bytes: float, num_fields: int) -> int:

@@ -140,6 +140,30 @@ def shown_things():
     yield games
     yield games.ratings()
     yield gamedp.play.tournament(game, random, random, games=4, seed=1, compile="never")
+    yield from games.meetings
+    gone = gamedp.play.Pairing(BAD, "other")
+    gone.add([("loss", BAD), ("none", "played")])
+    yield gone
+    for exact in (False, True):
+        yield from _of_three((BAD, "b", "c"), exact=exact).meetings
+    yield gamedp.play.sprt([1, 2, 3, 4, 5])
+    yield gamedp.play.check_program(game, gamedp.play.Program(f"./{BAD}"))[0]
+    yield gamedp.sums.grundy_values(OddNim(4, misere=False), compile="never")
+
+
+def _of_three(players, *, exact):
+    """A round robin of Mancala; a player of equal chances is of that game."""
+    game = gamedp.games.mancala.Mancala(players=3, pits=1, stones=1)
+    seated = dict.fromkeys(players, gamedp.play.RandomPlayer(game))
+    return gamedp.play.round_robin(game, seated, games=6, seed=1, exact=exact, compile="never")
+
+
+@attrs.frozen(repr=False)
+class OddNim(Matches):
+    """Normal play, called like that."""
+
+    def __repr__(self):
+        return BAD
 
 
 class One:
@@ -170,8 +194,9 @@ def test_what_states_and_players_are_called_is_never_markup():
         words = "".join(cell for row in rows for cell in row)
         said += "<script>" in words
         kinds.add(type(thing).__name__)
-    assert said >= 15
-    assert len(kinds) >= 20
+    assert said >= 20
+    assert len(kinds) >= 25
+    assert {"Sprt", "Pairing", "Meeting", "GrundyValues", "ComplianceCheck"} <= kinds
 
 
 def test_tables_are_bounded_and_can_be_written():
@@ -261,3 +286,26 @@ def test_an_evaluation_and_a_cross_table_show_what_policies_get():
     assert shown["five"][0] == pytest.approx(cross.means[1], abs=1e-6)
     places = [cross.names.index(name) for name in (best, worst)]
     assert shown["five"][1:] == pytest.approx(cross.both[1, places].tolist(), abs=1e-4)
+
+
+def test_meetings_and_tests_of_a_match_show_their_numbers():
+    pairing = gamedp.play.Pairing("a", "b")
+    pairing.add([("loss", "time"), ("win", "played")])
+    pairing.add([("draw", "played"), ("none", "played")])
+    table = cells(pairing._repr_html_())
+    assert table["players"] == "a against b"
+    assert table["sitting first"] == "wins 0, draws 1, loses 1"
+    assert table["sitting second"] == "wins 1, draws 0, loses 0"
+    assert (table["games"], table["unfinished"], table["forfeits"]) == ("3", "1", "a: time (1)")
+    (meeting,) = _of_three("abc", exact=True).meetings
+    header, *rows = parsed(meeting._repr_html_())
+    assert header == ["player", "mean payoff ± standard error"]
+    assert rows[0] == ["a", f"{meeting.payoff('a')[0]:.6g} ± 0"]
+    assert rows[3] == ["games", "computed"]
+    table = cells(gamedp.play.sprt([0, 0, 0, 0, 5_550])._repr_html_())
+    assert (table["verdict"], table["ends at"]) == ("better", "-2.944 and 2.944")
+    table = cells(
+        gamedp.sums.grundy_values(Matches(6, misere=False), compile="never")._repr_html_()
+    )
+    assert table["nim-value at the start"] == "2"
+    assert table["largest nim-value"] == "3"

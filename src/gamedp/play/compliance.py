@@ -16,6 +16,7 @@ from gamedp.play.protocol import PROTOCOL, TIME
 from gamedp.play.seat import Fault
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules
+from gamedp.runtime.notebook import html_table
 
 __all__ = ["ComplianceCheck", "check_program"]
 
@@ -42,6 +43,11 @@ class ComplianceCheck:
     rule: str
     is_kept: bool
     detail: str
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        kept = "yes" if self.is_kept else "no"
+        return html_table({"rule": self.rule, "kept": kept, "detail": self.detail})
 
 
 def check_program(

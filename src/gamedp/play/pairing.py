@@ -123,13 +123,12 @@ class Pairing:
         self.is_exact = True
 
     def _repr_html_(self) -> str:
-        """Return what `one` has won, drawn and lost from either seat, for notebooks."""
-        rows = [
-            (f"{self.one} sits {seat}", *(f"{count:,.10g}" for count in counts))
-            for seat, counts in (("first", self.first), ("second", self.second))
-        ]
-        table = html_rows([f"against {self.other}", "won", "drawn", "lost"], rows)
-        return table + html_table(_facts(self))
+        """Return a small table for notebooks."""
+        rows = {"players": f"{self.one} against {self.other}"}
+        for seat, counts in (("first", self.first), ("second", self.second)):
+            wins, draws, losses = (f"{count:,.10g}" for count in counts)
+            rows[f"sitting {seat}"] = f"wins {wins}, draws {draws}, loses {losses}"
+        return html_table(rows | _facts(self))
 
 
 @attrs.define
@@ -247,8 +246,7 @@ class Meeting:
     def _repr_html_(self) -> str:
         """Return what each player got on average, for notebooks."""
         rows = [(name, "{:.6g} ± {:.2g}".format(*self.payoff(name))) for name in self.names]
-        table = html_rows(["player", "mean payoff ± standard error"], rows)
-        return table + html_table(_facts(self))
+        return html_rows(["player", "mean payoff ± standard error"], [*rows, *_facts(self).items()])
 
 
 def _facts(meeting: Pairing | Meeting) -> dict[str, str]:

@@ -12,7 +12,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit, log_expit
 
 from gamedp.errors import InvalidParameterError, shown
-from gamedp.runtime.notebook import html_rows
+from gamedp.runtime.notebook import html_rows, html_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -153,6 +153,16 @@ class Sprt:
     lower: float
     upper: float
     verdict: Literal["better", "not better", "undecided"]
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        return html_table(
+            {
+                "verdict": self.verdict,
+                "log-likelihood ratio": f"{self.llr:.4g}",
+                "ends at": f"{self.lower:.4g} and {self.upper:.4g}",
+            }
+        )
 
 
 def sprt(

@@ -12,6 +12,7 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model, check_finite, describe_choice
 from gamedp.rules.staged import is_staged
+from gamedp.runtime.notebook import html_table
 from gamedp.sums.composition import Sum, SumPosition
 
 if TYPE_CHECKING:
@@ -117,6 +118,18 @@ class GrundyValues:
     def __repr__(self) -> str:
         """Say of what they are, and how large they get."""
         return f"<GrundyValues of {self.model!r}, 0 to {int(self.values.max())}>"
+
+    def _repr_html_(self) -> str:
+        """Return a small table for notebooks."""
+        rows = {} if self.model.rules is None else {"game": repr(self.model.rules.game)}
+        if len(self.model.initial_states) == 1:
+            rows["nim-value at the start"] = f"{self.values[self.model.initial_states[0]]:,}"
+        rows |= {
+            "largest nim-value": f"{self.values.max():,}",
+            "states": f"{self.values.size:,}",
+            "lost for the player to move": f"{(self.values == 0).sum():,}",
+        }
+        return html_table(rows)
 
     def value(self, state: Hashable | None = None) -> int:
         """Return the nim-value of a state (its index, for a model without a game).

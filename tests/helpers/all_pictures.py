@@ -60,6 +60,23 @@ def games():
     return gamedp.play.round_robin(game, players, games=40, seed=1, compile="never")
 
 
+@functools.cache
+def throws():
+    """Forty games of perfect play against random play, the longest of them cut off."""
+    game = Wubbel(12, faces=4, busts=(2,))
+    players = gamedp.solve(game, compile="never"), gamedp.play.RandomPlayer(game)
+    return gamedp.play.tournament(game, *players, games=40, seed=1, max_plies=22)
+
+
+@functools.cache
+def three():
+    game = Mancala(players=3, pits=2, stones=2)
+    players = {f"{depth} plies": gamedp.play.LevelPlayer(depth) for depth in (1, 2)}
+    players |= {"random": gamedp.play.RandomPlayer(game)}
+    players |= {"first pit": lambda state, _rng: min(game.actions(state))}
+    return gamedp.play.round_robin(game, players, games=24, seed=1, opening=2, compile="never")
+
+
 def board(state):
     """Write a position of Mancala in two lines."""
     (first, second), kalahs, _ = Mancala(pits=2, stones=2).board(state)
@@ -124,6 +141,11 @@ PICTURES = {
         gamedp.search(Mancala(pits=4, stones=3), depth=4, compile="never")
     ),
     "ratings": lambda: pictures.plot_ratings(games()),
+    "table of games": lambda: pictures.plot_cross_table(games()),
+    "results": lambda: pictures.plot_results(throws()),
+    "results of a pairing": lambda: pictures.plot_results(games().pairings[1]),
+    "results of three": lambda: pictures.plot_results(three()),
+    "gains": lambda: pictures.plot_gains(gamedp.exploitability(pig().model, [hold(), pig()])),
     "payoffs": lambda: pictures.plot_distribution(gamedp.evaluate(pig().model, [hold(), pig()])),
     "games": lambda: pictures.plot_distribution(
         gamedp.simulate(pig().model, [hold(), pig()], games=1000, seed=7)

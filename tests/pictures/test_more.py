@@ -174,7 +174,7 @@ def test_ratings_are_sorted_with_intervals():
     ratings = gamedp.play.Ratings(("a", "b", "c"), numbers, np.array([5.0, 10.0, 20.0]), 3.0, 4.0)
     ax = plot_ratings(ratings)
     assert rows(ax) == ["b", "c", "a"]
-    assert ax.lines[1].get_xdata().tolist() == [80.0, -30.0, -50.0]
+    assert ax.lines[0].get_xdata().tolist() == [80.0, -30.0, -50.0]
     (bars,) = ax.collections
     ends = [path.vertices[:, 0].tolist() for path in bars.get_paths()]
     assert ends == [pytest.approx([mean - 1.96 * error, mean + 1.96 * error])

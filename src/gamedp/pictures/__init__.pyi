@@ -3,7 +3,9 @@ from .components import plot_components as plot_components
 from .convergence import plot_trace as plot_trace
 from .default import plot as plot
 from .distribution import plot_distribution as plot_distribution
+from .gains import plot_gains as plot_gains
 from .ratings import plot_ratings as plot_ratings
+from .results import plot_results as plot_results
 from .slices import (
     plot_policy as plot_policy,
     plot_values as plot_values,

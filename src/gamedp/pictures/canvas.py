@@ -88,10 +88,10 @@ def colour_bar(ax: Axes, shown: Any, label: str) -> None:
         figure.colorbar(shown, ax=ax, label=label, shrink=0.8)
 
 
-def legend_beside(ax: Axes, handles: list[Any]) -> None:
-    """Draw a legend to the right of some axes."""
+def legend_beside(ax: Axes, handles: list[Any] | None = None) -> None:
+    """Draw a legend to the right of some axes: of some handles, or of all that has a label."""
     ax.legend(
-        handles=handles,
+        **({} if handles is None else {"handles": handles}),
         loc="upper left",
         bbox_to_anchor=(1.02, 1),
         borderaxespad=0,

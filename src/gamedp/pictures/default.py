@@ -13,18 +13,22 @@ from gamedp.pictures.actions import plot_actions
 from gamedp.pictures.components import plot_components
 from gamedp.pictures.convergence import plot_trace
 from gamedp.pictures.distribution import plot_distribution
+from gamedp.pictures.gains import plot_gains
 from gamedp.pictures.ratings import plot_ratings
+from gamedp.pictures.results import plot_results
 from gamedp.pictures.selection import fields_in, select
 from gamedp.pictures.slices import plot_policy, plot_values
 from gamedp.pictures.stages import plot_stages
 from gamedp.pictures.surface import plot_surface
 from gamedp.pictures.table import plot_cross_table
+from gamedp.play.pairing import Meeting, Pairing
 from gamedp.play.round_robin import RoundRobin
 from gamedp.play.statistics import Ratings
+from gamedp.play.tournament import Tournament
 from gamedp.policies.cross_table import CrossTable
 from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.policy import Policy
-from gamedp.policies.response import Response
+from gamedp.policies.response import Exploitability, Response
 from gamedp.policies.simulation import Simulation
 from gamedp.policies.trace import Trace
 from gamedp.results.search_result import SearchResult
@@ -35,11 +39,21 @@ from gamedp.stages.totals.result import Distribution
 
 __all__ = ["plot"]
 
+
+def _plot_round_robin(found: RoundRobin, **options: Any) -> Any:
+    """Draw ratings, or mean payoffs where three and more play."""
+    return (plot_ratings if found.pairings else plot_results)(found, **options)
+
+
 WHOLE: dict[type, Callable[..., Any]] = {
     Trace: plot_trace,
     CrossTable: plot_cross_table,
-    RoundRobin: plot_ratings,
+    RoundRobin: _plot_round_robin,
     Ratings: plot_ratings,
+    Tournament: plot_results,
+    Pairing: plot_results,
+    Meeting: plot_results,
+    Exploitability: plot_gains,
     Evaluation: plot_distribution,
     Simulation: plot_distribution,
     Distribution: plot_distribution,
@@ -65,7 +79,9 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
     - An evaluation, a simulation or a distribution of totals by
       :func:`gamedp.pictures.plot_distribution`.
     - A cross table by :func:`gamedp.pictures.plot_cross_table`.
-    - A round robin or ratings by :func:`gamedp.pictures.plot_ratings`.
+    - A round robin or ratings by :func:`gamedp.pictures.plot_ratings`; a tournament, a pairing, and
+      a round robin or meeting of three and more by :func:`gamedp.pictures.plot_results`.
+    - Exploitability by :func:`gamedp.pictures.plot_gains`.
     - A trace by :func:`gamedp.pictures.plot_trace`.
 
     Without fields, a solution or policy is drawn over the two that have most values, or over one if

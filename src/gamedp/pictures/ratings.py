@@ -10,11 +10,14 @@ from gamedp.pictures.canvas import COLOURS, canvas, short
 from gamedp.play.round_robin import RoundRobin
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from gamedp.play.statistics import Ratings
 
-__all__ = ["plot_ratings"]
+__all__ = ["draw_intervals", "plot_ratings"]
 
 DEVIATIONS = 1.96
 """Standard errors on either side that make an interval of 95 %."""
@@ -55,25 +58,44 @@ def plot_ratings(found: RoundRobin | Ratings, *, ax: Axes | None = None) -> Axes
     ['best', 'random']
     """
     ratings = found.ratings() if isinstance(found, RoundRobin) else found
-    order = np.argsort(-ratings.elo, kind="stable")
-    places = np.arange(len(order))
     error = DEVIATIONS * ratings.first_move_error
-    ax = canvas(ax, size=(6.4, max(2.2, 0.35 * len(order) + 1.4)))
+    ax = draw_intervals(ratings.names, ratings.elo, ratings.errors, ax)
     ax.axvline(0, color=COLOURS[7], linewidth=1, zorder=0)
+    ax.set(
+        xlabel="rating in Elo, from the mean of the players",
+        title=f"intervals of 95 %; the first move is worth {ratings.first_move:.0f} ± {error:.0f}",
+    )
+    return ax
+
+
+def draw_intervals(
+    names: Sequence[str],
+    means: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    ax: Axes | None,
+) -> Axes:
+    """Draw numbers of some players with intervals of 95 %, the largest first.
+
+    Parameters
+    ----------
+    names : sequence of str
+    means, errors : (N,) float64
+        With standard errors; NaN where it is not known.
+    ax : matplotlib.axes.Axes or None
+    """
+    order = np.argsort(-means, kind="stable")
+    places = np.arange(len(order))
+    ax = canvas(ax, size=(6.4, max(2.2, 0.35 * len(order) + 1.4)))
     ax.errorbar(
-        ratings.elo[order],
+        means[order],
         places,
-        xerr=DEVIATIONS * ratings.errors[order],
+        xerr=DEVIATIONS * errors[order],
         fmt="o",
         color=COLOURS[0],
         elinewidth=4,
         markersize=8,
         markeredgecolor="white",
     )
-    ax.set_yticks(places, [short(ratings.names[place]) for place in order])
-    ax.set(
-        xlabel="rating in Elo, from the mean of the players",
-        ylim=(len(order) - 0.5, -0.5),
-        title=f"intervals of 95 %; the first move is worth {ratings.first_move:.0f} ± {error:.0f}",
-    )
+    ax.set_yticks(places, [short(names[place]) for place in order])
+    ax.set_ylim(len(order) - 0.5, -0.5)
     return ax

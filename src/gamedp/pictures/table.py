@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.errors import UnknownNameError
+from gamedp.errors import UnknownNameError, UnsupportedProblemError
 from gamedp.pictures.canvas import canvas, colour_bar, short
+from gamedp.pictures.ratings import DEVIATIONS
+from gamedp.play.round_robin import RoundRobin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
+    from gamedp.play.pairing import Pairing
     from gamedp.policies.cross_table import CrossTable
 
 __all__ = ["plot_cross_table"]
@@ -28,12 +33,26 @@ MOST_LETTERS = 50
 MOST_TICKS = 26
 
 
-def plot_cross_table(table: CrossTable, seats: str = "both", *, ax: Axes | None = None) -> Axes:
+RATES = {
+    "both": "points a game of the row, in both seats",
+    "first": "points a game of the row as player 0",
+    "second": "points a game of the row as player 1",
+}
+MOST_WITH_INTERVALS = 5
+
+
+def plot_cross_table(
+    table: CrossTable | RoundRobin, seats: str = "both", *, ax: Axes | None = None
+) -> Axes:
     """Draw what every policy gets against every other one, as colours; a small table with numbers.
+
+    Of a round robin, it is the points a game: 1 for a win, 1/2 for a draw. Below stands Wilson's
+    interval of 95 %, with each pair of games as one trial, where there are up to five players; it
+    is at least as wide as it must be. What was computed has none.
 
     Parameters
     ----------
-    table : gamedp.policies.CrossTable
+    table : gamedp.policies.CrossTable or gamedp.play.RoundRobin
     seats : {"both", "first", "second"}
         Whether the policy of the row sits in both seats in turn, or is player 0, or player 1.
     ax : matplotlib.axes.Axes, optional
@@ -47,6 +66,8 @@ def plot_cross_table(table: CrossTable, seats: str = "both", *, ax: Axes | None 
     ------
     UnknownNameError
         If `seats` is none of these.
+    UnsupportedProblemError
+        If it is a round robin of a game for three players and more.
     MissingPackageError
         If matplotlib is not installed.
 
@@ -64,23 +85,73 @@ def plot_cross_table(table: CrossTable, seats: str = "both", *, ax: Axes | None 
     """
     if seats not in SEATS:
         raise UnknownNameError.nearest(kind="choice of", name=str(seats), known=SEATS)
-    numbers = getattr(table, seats)
-    ax = canvas(ax)
-    shown = ax.imshow(numbers, cmap="cividis")
     count = len(table.names)
+    if isinstance(table, RoundRobin):
+        numbers, trials = _rates(table, seats)
+        who, what, unit, least, most = "player", RATES[seats], "points a game", 0.0, 1.0
+    else:
+        numbers, trials = getattr(table, seats), np.full((count, count), np.inf)
+        who, what, unit = "policy", SEATS[seats], "value"
+        least, most = numbers.min(), numbers.max()
+    ax = canvas(ax)
+    shown = ax.imshow(numbers, cmap="cividis", vmin=least, vmax=most)
     step = -(-count // MOST_TICKS)
     places = np.arange(0, count, step)
     names = [short(name) for name in table.names[::step]]
     turned = sum(map(len, names)) > MOST_LETTERS
     ax.set_xticks(places, names, rotation=90 if turned else 0)
     ax.set_yticks(places, names)
-    ax.set(xlabel="against", ylabel="policy", title=SEATS[seats])
+    ax.set(xlabel="against", ylabel=who, title=what)
     if count <= MOST_WITH_NUMBERS:
-        middle = (np.nanmin(numbers) + np.nanmax(numbers)) / 2
-        for row, column in np.ndindex(count, count):
+        middle = sum(shown.get_clim()) / 2
+        for row, column in np.argwhere(~np.isnan(numbers)).tolist():
             number = float(numbers[row, column])
             ink = "black" if number > middle else "white"
             text = f"{number + 0.0:.3f}"
+            if np.isfinite(trials[row, column]) and count <= MOST_WITH_INTERVALS:
+                text += "\n{:.2f} … {:.2f}".format(*_wilson(number, trials[row, column]))
             ax.text(column, row, text, color=ink, ha="center", va="center", size="small")
-    colour_bar(ax, shown, "value")
+    colour_bar(ax, shown, unit)
     return ax
+
+
+def _rates(table: RoundRobin, seats: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the points a game of each player against each other, and how many trials they are of.
+
+    A player has none against itself, or before the first game; a trial is a pair of games in both
+    seats, or a game; infinitely many where it was computed.
+    """
+    count = len(table.names)
+    number = {name: place for place, name in enumerate(table.names)}
+    rates, trials = np.full((2, count, count), np.nan)
+    for pairing in _pairings(table):
+        one, other = number[pairing.one], number[pairing.other]
+        # Wins, draws and losses of the row's player in the seats that count.
+        first, second = np.array(pairing.first), np.array(pairing.second)
+        for row, column, as_first, as_second in (
+            (one, other, first, second),
+            (other, one, second[::-1], first[::-1]),
+        ):
+            parts = {"both": as_first + as_second, "first": as_first, "second": as_second}
+            wins, draws, losses = parts[seats].tolist()
+            games = wins + draws + losses
+            if games:
+                rates[row, column] = (wins + draws / 2) / games
+                known = games / 2 if seats == "both" else games
+                trials[row, column] = np.inf if pairing.is_exact else known
+    return rates, trials
+
+
+def _pairings(table: RoundRobin) -> tuple[Pairing, ...]:
+    if not table.pairings:
+        message = "a round robin of three seats and more is drawn by plot_results."
+        raise UnsupportedProblemError(message)
+    return table.pairings
+
+
+def _wilson(rate: float, trials: float) -> tuple[float, float]:
+    """Return Wilson's interval of 95 %: for points between, no distribution varies more."""
+    square = DEVIATIONS**2 / trials
+    middle = (rate + square / 2) / (1 + square)
+    reach = math.sqrt(rate * (1 - rate) * square + square**2 / 4) / (1 + square)
+    return max(0.0, middle - reach), min(1.0, middle + reach)

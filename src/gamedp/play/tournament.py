@@ -127,6 +127,13 @@ class Tournament:
         return int((self._leads < 0).sum())
 
     @property
+    def by_seat(self) -> NDArray[np.int64]:
+        """Games that `one` has won, drawn, lost and not finished in each seat; (players, 4)."""
+        leads = self._leads.reshape(-1, self.players)
+        kinds = (leads > 0, leads == 0, leads < 0, np.isnan(leads))
+        return np.array([kind.sum(axis=0) for kind in kinds]).T
+
+    @property
     def unfinished(self) -> int:
         """Games that were left at the limit of plies; the statistics leave out their groups."""
         return int(np.isnan(self._leads).sum())

@@ -6,6 +6,7 @@ compiled model is compared with it in places.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -32,6 +33,9 @@ __all__ = [
 ]
 
 MAX_ACTION = 2**31
+
+MOST_IN_A_ROW = 1 << 20
+"""Actions of a state, or outcomes of an action: a loop of the rules that yields them is endless."""
 
 
 class Choice(NamedTuple):
@@ -179,7 +183,8 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
         actions = game.actions(state)
         if not hasattr(actions, "__iter__"):
             _refuse(f"actions({shown(state)}) returns {shown(actions)}; it must yield ints.")
-        choices = tuple([_choice(rules, state, action, met) for action in actions])
+        few = itertools.islice(actions, MOST_IN_A_ROW)
+        choices = tuple([_choice(rules, state, action, met) for action in few])
     except Exception as error:
         _note(error, asked, state)
         raise
@@ -189,6 +194,7 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
             "Let is_terminal say so, or let actions yield at least one."
         )
         raise InvalidModelError(message)
+    _refuse_endless(choices, "actions", _Place("actions({})", state))
     if hash(state) != known_as:
         message = (
             f"{shown(state)} was changed in place by the rules, as they were asked for its actions "
@@ -227,7 +233,7 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
         pairs = rules.game.outcomes(state, action)
         if not hasattr(pairs, "__iter__"):
             _refuse(f"{place} are {shown(pairs)}; they must be (probability, state) pairs.")
-        for pair in pairs:
+        for pair in itertools.islice(pairs, MOST_IN_A_ROW):
             is_empty = False
             given, probability, successor = _pair(pair, place)
             if probability > 0:
@@ -245,13 +251,21 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
         _note(error, "outcomes", state, action)
         raise
     if is_empty:
-        message = (
+        _refuse(
             f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
             "(probability, state) pair, or do not offer the action."
         )
-        raise InvalidModelError(message)
+    _refuse_endless(outcomes, "outcomes", place)
     row = gathered(outcomes, probabilities, place)
     return Choice(int(action), _rewards(rules, state, action), row)
+
+
+def _refuse_endless(found: Sequence[object], what: str, place: object) -> None:
+    """Refuse what a generator of the rules has yielded if it is more than any game needs."""
+    if len(found) >= MOST_IN_A_ROW:
+        _refuse(
+            f"{place}: {MOST_IN_A_ROW:,} {what} and no end. Does the loop that yields them end?"
+        )
 
 
 def _check_action(state: Any, action: Any) -> None:
@@ -337,6 +351,8 @@ def _check_state(state: Any, place: object, like: Any) -> None:
     if state is None or (_is_plain(state) and like is not None and not _is_plain(like)):
         hint = "" if like is None else f" like {shown(like)}"
         message = f"{place} contain {shown(state)}, which is not a state{hint}."
+        if state is None:
+            message += " Is a return missing?"
         raise InvalidModelError(message)
     try:
         hash(state)
@@ -393,11 +409,9 @@ def _pair(pair: Any, place: object) -> tuple[Any, float, Any]:
         given, state = pair
         probability = given if type(given) is float else as_real(given)
     except (TypeError, ValueError, OverflowError):
-        message = f"{place} contain {shown(pair)}, which is not a (probability, state) pair."
-        raise InvalidModelError(message) from None
+        raise _no_pair(pair, place) from None
     if hasattr(pair, "_fields"):  # a state of two fields, taken for a pair
-        message = f"{place} contain {shown(pair)}, which is not a (probability, state) pair."
-        raise InvalidModelError(message)
+        raise _no_pair(pair, place)
     if not 0 <= probability <= 1 + SUM_TOLERANCE:
         message = (
             f"{place} give {shown(state)} the probability {shown(given)}. "
@@ -408,6 +422,20 @@ def _pair(pair: Any, place: object) -> tuple[Any, float, Any]:
         message = f"{place} give {shown(state)} the probability {shown(given)}. {FAINT}"
         raise InvalidModelError(message)
     return given, probability, state
+
+
+def _no_pair(given: Any, place: object) -> InvalidModelError:
+    """Return the error about something that is no (probability, state) pair."""
+    hint = "Yield pairs, or return a list of them."
+    if hasattr(given, "_fields"):
+        hint = "If it is certain, its probability is 1.0: yield 1.0, state."
+    elif isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], float):
+        hint = "The probability comes first."
+    elif isinstance(given, float):
+        hint = "A single pair is yielded, or returned in a list."
+    return InvalidModelError(
+        f"{place} contain {shown(given)}, which is not a (probability, state) pair. {hint}"
+    )
 
 
 def _number(value: Any, name: str, *arguments: Any) -> float:
@@ -462,5 +490,10 @@ def _first_of_two(
             f"{what} in {shown(state)} are {numbers[0]!r} and {numbers[1]!r}; of two players they "
             f"must add up to {total_name}."
         )
+        if abs(sum(numbers) - total) > 0.01 and total_name.startswith("constant_sum"):
+            message += (
+                f" If they always add up to {sum(numbers):g}, set constant_sum = {sum(numbers)!r}; "
+                "if to no constant, the game is not one of two opponents."
+            )
         raise InvalidModelError(message)
     return (numbers[0],)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import attrs
 
 from gamedp.errors import InvalidModelError, shown
+from gamedp.rules.slips import nearest, warn_of_slips
 from gamedp.views import MOST_LETTERS, Text, View
 
 if TYPE_CHECKING:
@@ -253,6 +254,9 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
             f"{type(game).__name__} is not a {kind}: it has no method {', '.join(missing)}. "
             f"A {kind} needs {', '.join(required)}."
         )
+        for name in missing:
+            if (given := nearest(game, name)) is not None:
+                message += f" Does {given} mean {name}?"
         if hasattr(game, "model"):  # a loaded file, a solution
             message += f" If a model will do, pass the `.model` of this {type(game).__name__}."
         raise TypeError(message)
@@ -351,6 +355,7 @@ class Rules(AnyRules):
     @game.validator
     def _has_the_methods(self, _attribute: object, game: object) -> None:
         require_methods(game, REQUIRED, "game")
+        warn_of_slips(game)
 
     @property
     def claims_acyclic(self) -> bool:

@@ -178,7 +178,7 @@ def refuse_chance(state: Any, action: int, searcher: str) -> NoReturn:
     """Raise the error of a searcher that meets dice."""
     message = (
         f"{searcher} is for games without chance; action {action} in {shown(state)} has more than "
-        "one outcome. Use Expectiminimax, or gamedp.solve."
+        "one outcome. Use Expectiminimax (--searcher expectiminimax), or gamedp.solve."
     )
     raise UnsupportedProblemError(message)
 

@@ -111,12 +111,24 @@ def explain_problem(problem: Problem) -> str:
     others = followers(prepared, solver, relative=False)
     names = " and ".join(type(other).__name__ for other in others)
     more = f"\nIf it makes no progress: {names}." if others and _can_get_stuck(solver) else ""
-    return f"{_shape(model)}.\n{known}{endless}{type(solver).__name__}: {reason}{more}"
+    about = f"{_shape(model)}.\n{_about_idle_players(model)}{known}{endless}"
+    return f"{about}{type(solver).__name__}: {reason}{more}"
 
 
 def _can_get_stuck(solver: Any) -> bool:
     """Say whether a solver iterates until it converges: then it has limits."""
     return hasattr(solver, "max_seconds")
+
+
+def _about_idle_players(model: Model) -> str:
+    """Say whether only one of several players ever moves, which is rarely what is meant."""
+    moving = model.players[np.diff(model.choice_offsets) > 0]
+    if model.num_players == 1 or model.has_swaps or not len(moving) or moving.min() < moving.max():
+        return ""
+    return (
+        f"Of the {model.num_players} players only player {moving[0]} ever moves; player(state) "
+        "says who does.\n"
+    )
 
 
 def _about_endless_play(problem: Problem) -> str:

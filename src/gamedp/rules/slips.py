@@ -1,0 +1,100 @@
+"""Slips that a class shows by itself: a misspelt member that is optional, forgotten players."""
+
+from __future__ import annotations
+
+import dis
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from gamedp.errors import warn
+
+__all__ = ["nearest", "warn_of_slips"]
+
+METHODS = (
+    "player",
+    "reward",
+    "canonical",
+    "is_state",
+    "action_name",
+    "outcome_name",
+    "outcome_view",
+    "heuristic",
+    "value_range",
+)
+VALUES = ("num_players", "constant_sum", "acyclic")
+"""The optional members of a game whose names are long enough for one letter to be a slip."""
+
+_looked_at: weakref.WeakSet[type] = weakref.WeakSet()
+
+
+def warn_of_slips(game: object) -> None:
+    """Warn, once for each class, of a name that is one letter off, and of forgotten players."""
+    kind = type(game)
+    if kind in _looked_at:
+        return
+    _looked_at.add(kind)
+    for given, meant in _misspelt(game):
+        message = (
+            f"{kind.__name__} has {given}, which gamedp does not read. If you mean {meant}, "
+            "rename it."
+        )
+        warn(message, RuntimeWarning)
+    if not hasattr(game, "num_players") and _reads_player(_only_payoff(kind)):
+        message = (
+            f"{kind.__name__}.payoff depends on the player, but the class does not say how many "
+            "there are, so gamedp takes it for a game of one player. If there are two, set "
+            "num_players = 2 and write player(state), which returns who is to move, 0 or 1."
+        )
+        warn(message, RuntimeWarning)
+
+
+def nearest(game: object, missing: str) -> str | None:
+    """Return the method of `game` whose name is nearly `missing`, if there is one."""
+    for name in dir(game):
+        if name != missing and _one_off(name, missing) and callable(getattr(game, name)):
+            return name
+    return None
+
+
+def _misspelt(game: object) -> Iterator[tuple[str, str]]:
+    """Yield the names that are one letter off an optional member that the game does not have."""
+    names = [name for name in dir(game) if not name.startswith("_")]
+    for optional, is_method in ((METHODS, True), (VALUES, False)):
+        for meant in optional:
+            if meant in names:
+                continue
+            for name in names:
+                if _one_off(name, meant) and callable(getattr(game, name, None)) == is_method:
+                    yield name, meant
+
+
+def _one_off(given: str, meant: str) -> bool:
+    """Say whether one letter is missing, too many or wrong, or two neighbours are exchanged."""
+    if abs(len(given) - len(meant)) > 1:
+        return False
+    same = next((i for i, (a, b) in enumerate(zip(given, meant, strict=False)) if a != b), None)
+    if same is None:
+        return len(given) != len(meant)
+    rest, wanted = given[same:], meant[same:]
+    exchanged = rest[1::-1] + rest[2:]
+    return wanted in (rest[1:], exchanged) or wanted[1:] in (rest, rest[1:])
+
+
+def _only_payoff(kind: type) -> Any:
+    """Return the method `payoff`, unless it overrides another one and may hand its player on."""
+    written = [vars(base)["payoff"] for base in kind.__mro__ if "payoff" in vars(base)]
+    return written[0] if len(written) == 1 else None
+
+
+def _reads_player(payoff: Any) -> bool:
+    """Say whether a method `payoff(self, state, player)` makes use of its last argument."""
+    code = getattr(payoff, "__code__", None)
+    if code is None or code.co_argcount < 3:
+        return False
+    name = code.co_varnames[2]
+    for step in dis.get_instructions(code):
+        read = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+        if ("LOAD_FAST" in step.opname or step.opname == "LOAD_DEREF") and name in read:
+            return True
+    return False

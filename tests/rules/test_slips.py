@@ -1,0 +1,183 @@
+"""What somebody who writes a first game gets wrong is named, with the way out."""
+
+import itertools
+import warnings
+from typing import NamedTuple
+
+import attrs
+import pytest
+
+import gamedp
+from gamedp.rules import expand as rules
+
+
+class Square(NamedTuple):
+    """Who is to move, and where both stand."""
+
+    who: int
+    mine: int
+    yours: int
+
+
+class Members:
+    """A race for two, as members to make classes of."""
+
+    def initial_state(self):
+        """Return the start of the track."""
+        return Square(0, 0, 0)
+
+    def is_terminal(self, state):
+        """Say whether somebody has come to the end."""
+        return state.yours >= 3
+
+    def player(self, state):
+        """Return who is to move."""
+        return state.who
+
+    def actions(self, state):
+        """Yield one step and two."""
+        return [1, 2]
+
+    def outcomes(self, state, action):
+        """Yield what the coin says."""
+        yield 0.5, Square(1 - state.who, state.yours, state.mine + action)
+        yield 0.5, Square(1 - state.who, state.yours, state.mine + 3 - action)
+
+    def payoff(self, state, player):
+        """Return 1 to who has won."""
+        return 1.0 if player != state.who else 0.0
+
+
+def race(**changes):
+    """Return a game with some members of the race left out, renamed or exchanged."""
+    members = {name: value for name, value in vars(Members).items() if not name.startswith("__")}
+    members |= {"num_players": 2, "constant_sum": 1.0} | changes
+    kept = {name: value for name, value in members.items() if value is not None}
+    return type("Race", (), kept)()
+
+
+SLIPS = {
+    "method": ({"player": None, "playr": Members.player}, r"Race has playr.*If you mean player"),
+    "exchanged": (
+        {"reward": None, "rewrad": lambda self, state, action, player: 0.0},
+        r"has rewrad.*If you mean reward",
+    ),
+    "value": (
+        {"num_players": None, "num_player": 2, "player": None},
+        r"has num_player, .*If you mean num_players",
+    ),
+    "players": ({"num_players": None, "player": None}, r"payoff depends on the player.*= 2"),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_that_still_is_a_game_is_warned_of(slip):
+    """Without the warning these are other games, which gamedp would solve without a word."""
+    changes, words = SLIPS[slip]
+    game = race(**changes)
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        gamedp.compile(game, compile="never")
+        gamedp.compile(game, compile="never")  # each class is warned of once
+    matching = [pytest.raises(Warning, match=words).matches(one.message) for one in met]
+    assert sum(matching) == 1
+
+
+def test_no_slip_no_warning():
+    """A name of one's own, a field of a name like a method's, and a payoff handed on are fine."""
+
+    @attrs.frozen
+    class Single:
+        rewards: tuple[float, ...] = (1.0, 2.0)
+
+        def initial_state(self):
+            return 2
+
+        def is_terminal(self, state):
+            return state == 0
+
+        def actions(self, state):
+            return [1]
+
+        def outcomes(self, state, action):
+            yield 1.0, state - 1
+
+        def payoff(self, state, player):
+            return self.rewards[state]
+
+    class Handed(Single):
+        def payoff(self, state, player):
+            return 2 * super().payoff(state, player)
+
+    for game in (Single(), Handed()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            gamedp.compile(game, compile="never")
+
+
+class Place(NamedTuple):
+    """A state with a field of the name that an argument of payoff has."""
+
+    player: int
+
+
+def test_a_field_of_that_name_is_no_player():
+    """A payoff may read `state.player` without its argument `player`."""
+    game = race(
+        num_players=None,
+        player=None,
+        initial_state=lambda self: Place(0),
+        is_terminal=lambda self, state: state.player == 1,
+        outcomes=lambda self, state, action: [(1.0, Place(1))],
+        payoff=lambda self, state, player: float(state.player),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert gamedp.solve(game, compile="never").value() == 1.0
+
+
+def test_explain_says_that_a_player_never_moves():
+    """A game of two in which player() was forgotten."""
+    assert "only player 0 ever moves" in gamedp.explain(race(player=None))
+    assert "ever moves" not in gamedp.explain(race())
+
+
+def test_a_missing_method_is_named_with_the_one_that_is_nearly_it():
+    """Typed wrong."""
+    with pytest.raises(TypeError, match=r"no method is_terminal\..*Does is_terminl mean is_term"):
+        gamedp.solve(race(is_terminal=None, is_terminl=Members.is_terminal))
+
+
+def pairs(*given):
+    """Return outcomes that answer with this."""
+    return lambda self, state, action: given
+
+
+WAYS_OUT = {
+    "no end of actions": (
+        {"actions": lambda self, state: itertools.repeat(1)},
+        r"actions\(Square.*: 50 actions and no end",
+    ),
+    "no end of outcomes": (
+        {"outcomes": lambda self, state, action: ((0.5, state) for _ in itertools.count())},
+        r"outcomes of action 1 in Square.*: 50 outcomes and no end",
+    ),
+    "no probability": ({"outcomes": pairs(Square(0, 0, 1))}, r"pair\. If it is certain.* 1\.0"),
+    "wrong order": ({"outcomes": pairs((Square(0, 0, 1), 1.0))}, r"The probability comes first"),
+    "one pair": (
+        {"outcomes": lambda self, state, action: (1.0, state)},
+        r"A single pair is yielded, or returned in a list",
+    ),
+    "a word": ({"outcomes": pairs("one")}, r"Yield pairs, or return a list of them"),
+    "no start": ({"initial_state": lambda self: None}, r"contain None.*Is a return missing\?"),
+    "no sum": ({"constant_sum": None}, r"If they always add up to 1, set constant_sum = 1\.0"),
+}
+
+
+@pytest.mark.parametrize("mistake", WAYS_OUT)
+def test_a_mistake_is_told_with_the_way_out(mistake, monkeypatch):
+    """Each message says what to write instead."""
+    monkeypatch.setattr(rules, "MOST_IN_A_ROW", 50)
+    changes, words = WAYS_OUT[mistake]
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        gamedp.solve(race(**changes), compile="never")

@@ -7,6 +7,7 @@ import pytest
 from equations import (
     blank,
     cases,
+    changed,
     equation_of,
     fixed_point,
     gathered,
@@ -196,7 +197,8 @@ def test_a_proof_in_pieces_is_the_same(case, piece):
 def test_a_sure_step_loses_nothing():
     equation = random_equation(0, 2, 1.0, cyclic=False, swaps=False)
     values, errors = np.array([0.0, 0.1]), np.array([0.0, 0.25])
-    one = equation._replace(
+    one = changed(
+        equation,
         graph=Graph(np.array([0, 1, 1]), np.array([0, 1]), np.array([1], np.int32)),
         probabilities=np.array([-1.0]),
         constants=np.array([1.0]),
@@ -208,7 +210,7 @@ def test_a_sure_step_loses_nothing():
     assert value == 0.9
     assert truth <= lost <= truth * (1 + Fraction(1, 2**40))
     nothing = np.zeros(1)
-    free = one._replace(constants=nothing, sizes=nothing)
+    free = changed(one, constants=nothing, sizes=nothing)
     assert residuals.rounded_jit(0, free, values, errors * 0) == (-0.1, 0.0)
     assert residuals.rounded_jit(0, free, values, errors) == (-0.1, pytest.approx(0.25, rel=1e-13))
 

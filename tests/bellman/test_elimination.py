@@ -4,7 +4,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from equations import arrays_of, blank, cases, copied, equation_of, gathered, locked, make, twins
+from equations import (
+    arrays_of,
+    blank,
+    cases,
+    changed,
+    copied,
+    equation_of,
+    gathered,
+    make,
+    twins,
+)
 from hypothesis import assume, given, settings, strategies as st
 
 from gamedp.bellman import (
@@ -201,7 +211,8 @@ def test_the_errors_of_a_long_chain_grow_with_its_states_not_with_their_square()
         near = np.stack([states - 1, states + 1], axis=1)
         near[0, 0], near[-1, 1] = size, size
         equation = chain(0, size, 1, 1.0, signs=False)
-        equation = equation._replace(
+        equation = changed(
+            equation,
             order=np.arange(size + 1, dtype=np.int32),
             place=np.arange(size + 1, dtype=np.uint32),
             graph=Graph(
@@ -224,7 +235,8 @@ def test_what_underflows_is_counted():
     """A chain of steps that are hardly ever made; with more of them, nothing is claimed."""
     for rare, known in ((2.0**-100, True), (2.0**-400, False)):
         equation = chain(0, 3, 1, 1.0, signs=False)
-        equation = equation._replace(
+        equation = changed(
+            equation,
             order=np.array([0, 1, 2, 3], np.int32),
             place=np.arange(4, dtype=np.uint32),
             graph=Graph(
@@ -245,7 +257,7 @@ def test_probabilities_far_from_a_sum_of_one_have_no_meaning():
     equation = chain(1, 5, 1, 1.0, signs=False)
     probabilities = equation.probabilities.copy()
     probabilities[0] *= 1 - 1e-11
-    equation = equation._replace(probabilities=locked(probabilities))
+    equation = changed(equation, probabilities=probabilities)
     block, numbers = apart(equation)
     found = [sparse_elimination.eliminate_jit(5, 1.0, block, ENOUGH, numbers)[1]]
     found.append(densely(5, 1.0, block, numbers))
@@ -277,9 +289,9 @@ def test_policies_are_improved_and_proven(case, one_sign):
     equation = make((seed, num_states, discount, True, swaps))
     rng = np.random.default_rng(seed)
     if one_sign:
-        equation = equation._replace(constants=np.abs(equation.constants))
+        equation = changed(equation, constants=np.abs(equation.constants))
     if rng.random() < 0.5:
-        equation = equation._replace(constants=np.zeros_like(equation.constants))
+        equation = changed(equation, constants=np.zeros_like(equation.constants))
     values, errors, policy = blank(equation)
     values[-1] = 0.25
     block, numbers, _ = gathered(equation, 1, values, errors)

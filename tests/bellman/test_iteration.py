@@ -4,10 +4,10 @@ import numpy as np
 from equations import (
     blank,
     cases,
+    changed,
     copied,
     fixed_point,
     gathered,
-    locked,
     make,
     random_equation,
     twins,
@@ -150,7 +150,7 @@ def test_what_is_reordered_leads_out_and_comes_back():
 def test_dwelling_weights_count_the_longest_of_equally_good_ways(seed):
     equation = random_equation(seed, 10, 1.0, cyclic=True, swaps=False)
     # So that all choices are equally good.
-    equation = equation._replace(constants=locked(np.zeros_like(equation.constants)))
+    equation = changed(equation, constants=np.zeros_like(equation.constants))
     values, errors, policy = blank(equation)
     block, numbers, _ = gathered(equation, 1, values, errors)
     component_sweeps.begin_jit(9, block)

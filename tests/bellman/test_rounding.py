@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from equations import blank, equation_of, twins
+from equations import blank, changed, equation_of, twins
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from gamedp.bellman import (
@@ -322,7 +322,7 @@ def test_a_state_without_way_back(case):
 @given(states(swaps=False, discounts=(1.0,)), st.sampled_from(SIZES))
 def test_how_much_a_choice_raises_its_state(case, here):
     equation = case.equation
-    average_of = equation._replace(constants=case.rewards)
+    average_of = changed(equation, constants=case.rewards)
     values = case.values.copy()
     values[0] = here
     for drift in kernels(average, "drift"):
@@ -398,7 +398,7 @@ def test_many_products_that_underflow_are_allowed_for():
     value, error = residuals.rounded_jit(0, equation, values, errors)
     assert abs(value - small) > 2.0**-1060  # more than is allowed for a few
     assert abs(value - small) <= error < 2.0**-1035
-    swapped = equation._replace(probabilities=-equation.probabilities)
+    swapped = changed(equation, probabilities=-equation.probabilities)
     for sign, one in ((1, equation), (-1, swapped)):
         low, high = intervals.enclose_jit(0, one, values, values)
         assert low <= sign * small <= high

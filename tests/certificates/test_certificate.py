@@ -12,6 +12,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
+from equations import locked
 from forging import claimed, forged
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from solving import assert_contains, loop, solve_best_effort
@@ -946,14 +947,15 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
         bounds = np.where(inside, 1.0, 0.5)
         via = np.tile(model.choice_offsets[:-1], (2, 1))
         offsets = np.zeros(model.num_states + 1, np.int64)
-        sources = np.empty(model.num_transitions, np.int64)
+        sources = np.empty(model.num_transitions, np.int32)
         turn = transpose_jit if relax is kernels.relax_jit else transpose
         turn(*structure.graph[1:], model.probabilities, offsets, sources)
+        reverse = Reverse(structure.owners, locked(offsets), locked(sources))
         ranks = np.where(ranked, 0, kernels.NONE)
         rank_in_order(equation, False, good, inside, ranks, by)
         dirty = ranked | inside
         relax(
-            equation, True, Reverse(structure.owners, offsets, sources), via, inside,
+            equation, True, reverse, via, inside,
             np.array([1.0, -1.0]), 0.9, dirty, bounds,
         )  # fmt: skip
         columns = np.tile(bounds.T, 2)

@@ -5,6 +5,7 @@ import shutil
 import socket
 import threading
 
+import numba
 import pytest
 
 ARGUMENTS = (
@@ -36,8 +37,12 @@ COUNT_MOVES = """
 def chromium():
     """Start the browser that the machine has; skip the test if there is none.
 
+    Uncompiled, a page in a browser shows nothing new: it asks a server what test_api.py asks, too.
+
     Playwright runs an event loop in this thread until it is closed, so no other may run meanwhile.
     """
+    if numba.config.DISABLE_JIT:
+        pytest.skip("pages are shown by compiled code; the server is asked uncompiled, too")
     api = pytest.importorskip("playwright.sync_api")
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:

@@ -25,6 +25,15 @@ def equation_of(**arrays):
     return Equation(graph=graph, codebook=None, **arrays)
 
 
+def changed(equation, **arrays):
+    """Return an equation with other arrays, locked as well."""
+    graph = arrays.pop("graph", None)
+    arrays = {name: locked(array) for name, array in arrays.items()}
+    if graph is not None:
+        arrays["graph"] = Graph(*map(locked, graph))
+    return equation._replace(**arrays)
+
+
 def random_equation(seed, num_states, discount, *, cyclic, swaps):
     """Return the equation of a random model whose last state is terminal and always near."""
     rng = np.random.default_rng(seed)

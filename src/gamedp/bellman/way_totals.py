@@ -48,7 +48,7 @@ def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains:
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
-        count = 0
+        count = start - start  # zero, but no literal, for which `solve` would be compiled, too
         for i in range(start, stop):
             state = ways.order[i]
             here = ways.node[state]

@@ -126,7 +126,7 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
                         least = min(least, low[there])
                         most = max(most, high[there])
                         apart = max(apart, high[there] - low[there])
-    count = 0
+    count = start - start  # zero, but no literal, for which `solve` would be compiled, too
     for i in range(start, stop):
         state = ways.order[i]
         here = ways.node[state]
@@ -355,7 +355,7 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
     room : (2, N)
         Room.
     """
-    nodes, others = nodes
+    nodes, others = nodes[0], nodes[1]  # unpacked, their layout would not be known
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]

@@ -4,14 +4,15 @@ The article is by Joachim Breitner (Eulenspiegel 45). Two players throw a die; a
 and loses its points, a save makes them safe, and 50 points win.
 
 Run it with ``python examples/wubbel.py``. It ends with status 1 if a figure does not come out as it
-must. What the article leaves open is held against what other programs have computed. With
-matplotlib, ``python examples/wubbel.py FILE`` draws the article's picture, too.
+must. What the article leaves open is held against what other programs have computed.
+
+It writes no file unless you name one: ``python examples/wubbel.py wubbel.png`` draws the article's
+picture, too. That needs matplotlib, which ``pip install gamedp[plots]`` brings.
 """
 
 import functools
 import itertools
 import sys
-from importlib.util import find_spec
 
 import numpy as np
 from comparison import Comparison
@@ -378,7 +379,7 @@ table.remark(
 
 # The article's picture: the surface between rolls and saves, coloured by the winning probability.
 
-if len(sys.argv) > 1 and find_spec("matplotlib"):
+if len(sys.argv) > 1:
     axes = gamedp.pictures.plot_surface(solution, "own", "opponent", "turn", action=SAVE)
     axes.figure.savefig(sys.argv[1])
     table.remark(f"The positions in which to save are drawn in {sys.argv[1]}.")

@@ -17,6 +17,19 @@ def test_no_page_is_without_figures():
 
 
 @pytest.mark.parametrize("name", PAGES)
+def test_each_section_says_what_one_learns_and_ends_with_an_exercise(name):
+    text = (GALLERY / f"{name}.md").read_text(encoding="utf-8")
+    _, *sections, beside = re.split(r"^## ", text, flags=re.MULTILINE)
+    assert beside.startswith("Beside what is printed")
+    assert len(sections) >= 4
+    for section in sections:
+        title, *paragraphs = section.strip().split("\n\n")
+        assert "\nWhat one learns: " in section, title
+        assert paragraphs[-1].startswith("*Exercise.* "), title
+        assert "published.append(" in section, title
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_the_figures_of_the_books_come_out(name):
     if name == "decisions" and numba.config.DISABLE_JIT:
         pytest.skip("takes minutes in plain Python, with coverage")

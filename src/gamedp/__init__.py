@@ -7,6 +7,19 @@ The names are listed in ``__init__.pyi``, which type checkers read, too. They ar
 are first asked for, so that ``import gamedp`` loads neither numba nor scipy.
 """
 
+import sys
+from typing import Any
+
 from lazy_loader import attach_stub
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+_attribute, __dir__, __all__ = attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name, imported now; of one that does not exist, Python offers the nearest."""
+    try:
+        return _attribute(name)
+    except AttributeError as error:
+        if error.name is None:
+            error.name, error.obj = name, sys.modules[__name__]
+        raise

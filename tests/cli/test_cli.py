@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -21,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 import attrs
 import pytest
 from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
+from waiting import PATIENCE, output_after_interrupt
 
 import gamedp
 from gamedp import cli
@@ -170,18 +170,6 @@ def folder(tmp_path, monkeypatch):
 
 def command(*arguments):
     return [sys.executable, "-c", "import sys, gamedp.cli; sys.exit(gamedp.cli.main())", *arguments]
-
-
-def output_after_interrupt(process, started):
-    """Send Ctrl-C once a file is there; return the exit code, the output and the errors."""
-    patience = threading.Event()
-    for _ in range(600):
-        if started.exists():
-            break
-        patience.wait(0.1)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    return process.returncode, out, err
 
 
 class TestSolve:
@@ -1131,7 +1119,7 @@ class TestProgress:
         monkeypatch.setattr(watch.Display, "_show", show_and_tell)
         monkeypatch.setattr(sys, "stderr", Terminal())
         with watch.watch(quiet=False) as report:
-            assert shown.wait(60)
+            assert shown.wait(PATIENCE)
             report(gamedp.Progress("explore", 7, None, 1.0, "seven states"))
         assert "looking for states" in sys.stderr.getvalue()
         assert "seven states" in sys.stderr.getvalue()

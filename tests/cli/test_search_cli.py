@@ -7,13 +7,13 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import attrs
 import pytest
 from figures import BY_NAME
+from waiting import PATIENCE, output_after_interrupt
 
 import gamedp
 from gamedp.cli import levels
@@ -340,14 +340,8 @@ class TestSearch:
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
-        patience = threading.Event()
-        for _ in range(600):
-            if (tmp_path / "started").exists():
-                break
-            patience.wait(0.1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        assert process.returncode == 130
+        code, out, err = output_after_interrupt(process, tmp_path / "started")
+        assert code == 130
         assert words_of(out)["status"] == [gamedp.Status.INTERRUPTED.value]
         assert re.fullmatch(
             r"gamedp: interrupted after depth \d+; the output shows what is known\.\n", err
@@ -639,7 +633,7 @@ class TestPlay:
                 assert letter, process.stderr.read()
                 seen += letter
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=PATIENCE)
         assert (process.returncode, err) == (130, "gamedp: interrupted.\n")
         assert out == "\nThe game is left unfinished.\n"
 

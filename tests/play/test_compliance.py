@@ -115,7 +115,7 @@ def test_the_command_says_what_is_kept(capsys):
     out = capsys.readouterr().out
     assert [line.split()[0] for line in out.splitlines()] == ["ok"] * 6
     assert "none bot" in out
-    assert main(["referee", "check", f"{program} illegal 0", "matches", "--json"]) == 1
+    assert main(["referee", "check", f"{program} illegal 0", *command[3:5], "--json"]) == 1
     captured = capsys.readouterr()
     found = json.loads(captured.out)
     assert (found["passed"], found["game"], len(found["checks"])) == (False, "matches", 6)

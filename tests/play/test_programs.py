@@ -16,6 +16,7 @@ from typing import NamedTuple
 import attrs
 import pytest
 from hypothesis import given, strategies
+from waiting import wait_until
 
 import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
@@ -176,12 +177,9 @@ def running(mark):
     return found
 
 
-def gone(mark):
+def all_end(mark):
     """Wait until no process has this text on its command line: the system takes its time."""
-    until = time.monotonic() + 60
-    while (left := running(mark)) and time.monotonic() < until:
-        time.sleep(0.01)
-    return not left
+    wait_until(lambda: not running(mark))
 
 
 def bad(outside, tmp_path, fault, moment, **times):
@@ -206,7 +204,7 @@ def test_a_program_that_misbehaves_loses_its_games_and_nothing_else_happens(
     result = gamedp.play.tournament(Ladder(), player, high, games=2, seed=0)
     outside.stop()
     assert files_open() == before
-    assert gone(tmp_path)
+    all_end(tmp_path)
     assert (result.wins, result.losses, result.unfinished, result.forfeits) == (0, 2, 0, (2, 0))
     for seat, record in enumerate(result.records):
         assert record.forfeit.player == seat
@@ -232,12 +230,13 @@ def test_a_program_that_floods_its_standard_error_plays_on(outside, tmp_path):
         assert record.actions == (0, 1) * 3
     outside.stop()
     assert files_open() == before
-    assert gone(tmp_path)
+    all_end(tmp_path)
 
 
 def test_a_program_that_cannot_be_started_loses(tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    taken = socket.socket()  # bound, so that nobody else listens there, and does not listen itself
+    taken.bind(("127.0.0.1", 0))
+    port = taken.getsockname()[1]
     text = tmp_path / "text"
     text.write_text("no program")
     for player, detail in [
@@ -249,6 +248,7 @@ def test_a_program_that_cannot_be_started_loses(tmp_path):
         assert (record.forfeit.player, record.forfeit.reason) == (1, "no start")
         assert detail in record.forfeit.detail
         assert (record.plies, record.payoffs) == (0, (1.0, -1.0))
+    taken.close()
 
 
 def test_floods_take_no_memory(outside, tmp_path):
@@ -517,4 +517,4 @@ def test_an_error_of_somebody_else_leaves_no_program_behind(outside, tmp_path):
         gamedp.play.round_robin(Ladder(), {"a": player, "b": fails}, games=2)
     outside.stop()
     assert files_open() == before
-    assert gone(tmp_path)
+    all_end(tmp_path)

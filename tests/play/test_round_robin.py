@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import attrs
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from waiting import wait_until
 
 import gamedp
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnsupportedProblemError
@@ -256,16 +256,13 @@ class TestFiles:
     def test_a_kill_loses_nothing(self, tmp_path):
         path = tmp_path / "games.jsonl"
         script = (
-            "import sys, time, gamedp\n"
-            f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+            "import sys, gamedp\n"
+            f"sys.path[:0] = {[str(Path(__file__).parent), str(BAD_BOT.parent)]!r}\n"
             "from test_round_robin import GAME, PLAYERS\n"
             f"gamedp.play.round_robin(GAME, PLAYERS, games=100_000, seed=1, save={str(path)!r})\n"
         )
         child = subprocess.Popen([sys.executable, "-c", script])
-        until = time.monotonic() + 300
-        while (not path.exists() or path.stat().st_size < 5_000) and time.monotonic() < until:
-            assert child.poll() is None
-            time.sleep(0.01)
+        wait_until(lambda: path.exists() and path.stat().st_size >= 5_000, child)
         child.send_signal(signal.SIGKILL)
         child.wait()
         kept = path.read_bytes()

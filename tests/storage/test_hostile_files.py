@@ -14,6 +14,7 @@ import threading
 import attrs
 import numpy as np
 import pytest
+from waiting import PATIENCE
 
 import gamedp
 from gamedp.adapters import archive
@@ -364,7 +365,7 @@ class TestWriting:
         inside, order = threading.Event(), []
 
         def second():
-            inside.wait(60)
+            inside.wait(PATIENCE)
             order.append("asks")
             with locked(tmp_path):
                 order.append("second")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from staged_games import StagedWubbel
+from waiting import PATIENCE
 
 import gamedp
 from gamedp.cli.keeping import write_csv
@@ -271,7 +272,7 @@ def test_who_stops_while_writing_leaves_what_can_be_read(name, how, tmp_path):
     process = writing(name, path)
     wait(dice_of(f"{name} {how}").uniform(0.0, 0.1))
     process.send_signal(how)
-    process.communicate(timeout=300)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode in {-how, 130}
     READERS[name](path)
     if how == signal.SIGINT:  # who is killed cannot tidy up
@@ -304,7 +305,7 @@ def read_beside_two_writers(name, path, rounds):
     finally:
         for writer in writers:
             writer.kill()
-            writer.communicate(timeout=300)
+            writer.communicate(timeout=PATIENCE)
     return seen, refused
 
 
@@ -354,7 +355,7 @@ def interrupt_at_random(tmp_path, seeds):
         wait(dice_of(seed).uniform(0.0, 1.5))
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=300)
+        _, err = process.communicate(timeout=PATIENCE)
         if process.returncode == -signal.SIGINT:  # Python heeds no signals any more as it ends
             assert (err, (tmp_path / "kept").exists()) == ("", True)
         elif process.returncode != 0:
@@ -409,7 +410,7 @@ def test_somebody_who_may_write_nothing_but_the_cache(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=PATIENCE,
     )
     assert (ran.returncode, ran.stdout) == (0, "[1.]\n"), ran.stderr
     if not environment.get("NUMBA_DISABLE_JIT"):

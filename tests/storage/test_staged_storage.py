@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from manifests import rewrite
 from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
+from waiting import PATIENCE
 
 import gamedp
 from gamedp.errors import DamagedFileError, InvalidParameterError, KeptSolutionWarning
@@ -678,7 +679,7 @@ def test_a_process_that_is_killed_while_it_keeps(before, kill_at, home, tmp_path
         keep(Journey(days=2))
         truncated(next(next(home.iterdir()).glob("values-*")))
     process = start_solving(KEEP, tmp_path / "cache", kill_at, "ignore")
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == -signal.SIGKILL, err
     assert out == "here\n"
     solution, said = keep(Journey(days=2))
@@ -697,7 +698,7 @@ def test_a_process_that_is_killed_while_it_saves(kill_at, tmp_path):
     gamedp.save(old, tmp_path)
     expression = f"gamedp.save(gamedp.solve(Journey(days=2), compile='never'), {str(tmp_path)!r})"
     process = start_solving(expression, tmp_path / "cache", kill_at)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == -signal.SIGKILL, err
     assert repr(gamedp.load(tmp_path)) in {repr(old), repr(new)}
     gamedp.save(old, tmp_path)
@@ -709,7 +710,7 @@ def test_processes_at_once_do_not_meet(home, tmp_path):
     truth = solve_plainly(Journey(days=2))
     processes = [start_solving(KEEP, tmp_path / "cache") for _ in range(4)]
     for process in processes:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, err
         assert out.startswith(repr(truth))
     (folder,) = home.iterdir()
@@ -717,7 +718,7 @@ def test_processes_at_once_do_not_meet(home, tmp_path):
     solution, said = keep(Journey(days=2))
     assert (was_read(solution), said) == (True, [])
     process = start_solving(KEEP, tmp_path / "cache")
-    assert process.communicate(timeout=120)[0] == f"{truth!r} True\n"
+    assert process.communicate(timeout=PATIENCE)[0] == f"{truth!r} True\n"
 
 
 def test_one_that_comes_second_leaves_the_first(home, monkeypatch):

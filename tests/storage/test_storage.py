@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 import pytest
 from manifests import rewrite
+from waiting import PATIENCE
 
 import gamedp
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnknownNameError
@@ -853,7 +854,7 @@ def run_script(script, *arguments, **environment):
         env={**os.environ, "PYTHONPATH": str(source), **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -19,6 +19,7 @@ from methods import methods
 from models import models
 from pig import pig
 from referee import referee
+from server import server
 from start import start
 from sweep import sweep
 from wubbel import wubbel
@@ -42,6 +43,7 @@ if __name__ == "__main__":
             memory,
             graph,
             referee,
+            server,
             games,
         )
     )

@@ -61,11 +61,11 @@ class ConnectFour:
         taken = state.first | state.second
         for column in range(self.columns):
             if (taken >> (column * (self.rows + 1) + self.rows - 1)) & 1 == 0:
-                yield column
+                yield column + 1
 
     def outcomes(self, state, action):
         taken = state.first | state.second
-        cell = action * (self.rows + 1)
+        cell = (action - 1) * (self.rows + 1)
         while (taken >> cell) & 1:
             cell += 1
         if state.player == 0:
@@ -79,16 +79,16 @@ class ConnectFour:
         return -1.0 if player == state.player else 1.0
 
     def action_name(self, state, action):
-        return str(action + 1)
+        return f"column {action}"
 
     def view(self, state):
         rows, spots = [], {}
         for row in reversed(range(self.rows)):
             cells = [column * (self.rows + 1) + row for column in range(self.columns)]
             rows.append([(state.first >> n & 1) + 2 * (state.second >> n & 1) for n in cells])
-        for column in () if self.is_terminal(state) else self.actions(state):
-            stones = sum(row[column] > 0 for row in rows)
-            spots[column] = (self.rows - 1 - stones, column)  # the cell into which it falls
+        for action in () if self.is_terminal(state) else self.actions(state):
+            stones = sum(row[action - 1] > 0 for row in rows)
+            spots[action] = (self.rows - 1 - stones, action - 1)  # the cell into which it falls
         return gamedp.views.Grid(rows, symbols=(" ", "●", "○"), spots=spots)
 
     def render(self, state):

@@ -44,6 +44,7 @@ EXPECTED = {
     "memory": (4, 0, 0),
     "graph": (2, 2, 2),
     "referee": (3, 1, 1),
+    "server": (4, 1, 1),
     "games": (2, 2, 0),
 }
 

@@ -10,6 +10,8 @@ from web_client import Client, listed_game
 
 import gamedp
 from gamedp.games.matches import Matches
+from gamedp.games.wubbel import Wubbel
+from gamedp.policies import remoteness
 from gamedp.web.catalogue import Listed
 from gamedp.web.files import page_files
 from gamedp.web.tables import Limits, Tables
@@ -185,6 +187,23 @@ def test_who_plays_at_random_takes_any(client):
             for seed in range(40)
         }
         assert taken == {1, 2, 3}
+
+
+def test_how_long_play_lasts_is_forced_without_chance_and_a_mean_with_it(client):
+    answer = client.position("matches", parameters={"matches": 8})
+    assert answer["basis"]["plies"] == "forced"
+    assert (answer["plies"], answer["ends"]) == (4.0, "win")
+    found = [(each["plies"], each["ends"]) for each in answer["actions"]]
+    assert found == [(5.0, "loss"), (5.0, "loss"), (4.0, "win")]
+    answer = client.position("wubbel", parameters={"goal": 9})
+    length = remoteness(solved(Wubbel(goal=9)))
+    assert (answer["basis"]["plies"], answer["ends"]) == ("mean", None)
+    assert answer["plies"] == pytest.approx(length.plies(), abs=1e-5)
+    assert {each["ends"] for each in answer["actions"]} == {None}
+    with Client(["matches"], Tables(Limits(states=3))) as searching:
+        answer = searching.position("matches")
+        assert (answer["basis"]["plies"], answer["plies"], answer["ends"]) == (None,) * 3
+        assert {each["plies"] for each in answer["actions"]} == {None}
 
 
 def test_a_game_too_large_for_a_table_is_searched():

@@ -75,11 +75,16 @@ def test_nothing_moves_for_whom_motion_disturbs(visit, motion, moves):
         assert (page.evaluate("window.moves") > 0) == moves
 
 
+def told_by(page):
+    """Return what the address of the page holds."""
+    code = page.url.partition("#")[2].partition("/")[2]
+    return json.loads(base64.urlsafe_b64decode(code + "==="))
+
+
 def seen(page):
     """Return all that the page says of a position."""
     open_actions(page)
-    code = page.url.partition("#")[2].partition("/")[2]
-    plies = len(json.loads(base64.urlsafe_b64decode(code + "==="))["a"])
+    plies = len(told_by(page)["a"])
     page.locator(".past > .plies .ply").nth(plies - 1).wait_for()
     parts = (".title", ".standing", ".actions", ".past > .plies", ".report", ".basis")
     texts = [page.locator(part).first.inner_text() for part in parts]
@@ -157,12 +162,47 @@ def test_one_can_look_back_branch_and_undo(visit):
     assert page.locator(".drawing").get_attribute("aria-label") == board == "Board: heap 1: 3"
     page.get_by_role("button", name="To the start").click()
     page.get_by_text("Ply 0 of 3.").wait_for()
-    page.locator(".action").first.click()  # a branch: what came afterwards is gone
+    page.locator(".action").first.click()  # a branch
     page.locator(".ply").nth(2).wait_for(state="detached")
     assert page.locator(".ply-name").all_inner_texts() == ["Take 1"]
     page.get_by_role("button", name="Undo").click()
     page.locator(".ply").wait_for(state="detached")
     assert page.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 9"
+
+
+def test_what_was_left_is_a_branch_to_come_back_to(visit):
+    page = visit(address("matches", a=[3, 1, 2], seats=["person", "person"]))
+    page.locator(".ply").nth(2).wait_for()
+    plies, branches = page.locator(".ply-name"), page.locator(".branches .tool:first-child")
+    assert branches.count() == 0
+    page.locator(".ply").first.press("Enter")
+    page.get_by_text("Ply 1 of 3.").wait_for()
+    page.locator(".action").nth(2).press("Enter")
+    page.get_by_role("button", name="From ply 2: Take 1, Take 2", exact=True).wait_for()
+    assert plies.all_inner_texts() == ["Take 3", "Take 3"]
+    again = visit("#" + page.url.partition("#")[2])  # the link holds it, too
+    for tab in (page, again):
+        tab.get_by_role("button", name="From ply 2: Take 1, Take 2", exact=True).press("Enter")
+        tab.get_by_text("Ply 2 of 3.").wait_for()
+        tab.get_by_role("button", name="From ply 2: Take 3", exact=True).wait_for()
+        assert tab.locator(".ply-name").all_inner_texts() == ["Take 3", "Take 1", "Take 2"]
+        assert tab.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 5"
+        assert not focused(tab).startswith("BODY")
+    page.get_by_role("button", name="To the end").click()
+    page.get_by_text("Player 2 is to move").wait_for()
+    page.locator(".action").first.press("Enter")  # who goes on leaves nothing behind
+    page.locator(".ply").nth(3).wait_for()
+    assert branches.all_inner_texts() == ["From ply 2: Take 3"]
+    page.get_by_role("button", name="Remove: From ply 2: Take 3").press("Enter")
+    branches.wait_for(state="detached")
+    assert "branches" not in json.dumps(told_by(page))
+
+
+@pytest.mark.parametrize("given", ["x", [3], [{}], [{"at": -1, "a": [1]}], [{"at": 0, "a": ["x"]}]])
+def test_a_link_with_no_branches_in_it_is_read(visit, given):
+    page = visit(address("matches", a=[3], branches=given, seats=["person", "person"]))
+    page.locator(".ply").wait_for()
+    assert page.locator(".branches").is_hidden()
 
 
 def test_mistakes_are_told_with_their_cost(visit):

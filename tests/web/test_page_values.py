@@ -1,5 +1,7 @@
 """Every number of the page is the library's, and what is only estimated says so."""
 
+from decimal import ROUND_HALF_UP, Decimal
+
 import numpy as np
 import pytest
 from browser import served
@@ -42,7 +44,8 @@ READ = """
       const last = (what) => found(what).map((each) => each.lastChild?.data ?? "");
       return {
         numbers: texts(".actions .number"), stars: texts(".actions .star"),
-        losses: texts(".actions .more"), standing: texts(".side-value"),
+        losses: texts(".actions .more"), lengths: texts(".actions .plies-left"),
+        standing: texts(".side-value"),
         choices: last(".past > .plies .part-choice"), luck: last(".past > .plies .part-luck"),
         basis: texts(".basis")[0],
       };
@@ -50,7 +53,21 @@ READ = """
 """
 
 
-def numbers_of(solution, rules, state):
+def lengths_of(found, rules, state, known):
+    """Return what the page must show of how long play lasts after each action."""
+    after, half = found.after(state), rules.constant_sum / 2
+    return [ending(found.kind, after[each.action], each.value - half) for each in known]
+
+
+def ending(kind, plies, lead):
+    """Return how a length is shown; `lead` is what the mover has beyond the half of all."""
+    if kind == "forced":
+        return f", {'win' if lead > 0 else 'loss' if lead < 0 else 'draw'} in {plies:.0f}"
+    tenths = Decimal(plies).quantize(Decimal("1.0"), ROUND_HALF_UP)
+    return f", \N{ALMOST EQUAL TO} {int(plies) if plies.is_integer() else tenths} plies"
+
+
+def numbers_of(solution, found, rules, state):
     """Return what the page must show of a position."""
     known = solution.action_values(state, rules.player(state))
     fixed = not all(each.value.is_integer() for each in known)
@@ -64,6 +81,7 @@ def numbers_of(solution, rules, state):
             else ""
             for each in known
         ],
+        "lengths": lengths_of(found, rules, state, known),
         "standing": [printed(solution.value(state, player)) for player in (0, 1)],
     }
 
@@ -91,6 +109,8 @@ def test_every_number_is_the_library_s(visit, listed, name, positions):
     parameters = GAMES.get(name, {})
     game = listed[name].make(parameters).rules.game
     rules, solution = gamedp.rules.Rules(game), gamedp.solve(game, tolerance=1e-9)
+    found = gamedp.policies.remoteness(solution)
+    assert found.kind == ("mean" if name == "wubbel" else "forced")
     rng = np.random.default_rng(3)
     seats = ["person", "person"]
     page = visit(address(name, seats=seats))
@@ -102,11 +122,23 @@ def test_every_number_is_the_library_s(visit, listed, name, positions):
         shown = page.evaluate(READ, [where, len(actions)])
         assert f"{solution.model.num_states:,} positions" in shown.pop("basis")
         assert shown == {
-            **numbers_of(solution, rules, states[-1]),
+            **numbers_of(solution, found, rules, states[-1]),
             **parts_of(solution, rules, states, actions),
         }
         longest = max(longest, len(actions))
     assert longest > 3
+
+
+def test_a_small_width_has_one_digit(visit):
+    widths = [4e-12, 4.1e-12, 9.99e-10, 1e-9, 0.095]
+    small = "(given) => import('/static/words.js').then(({ small }) => given.map(small))"
+    assert visit().evaluate(small, widths) == [
+        "4·10⁻¹²",
+        "5·10⁻¹²",
+        "1·10⁻⁹",
+        "1·10⁻⁹",
+        "1·10⁻¹",
+    ]
 
 
 def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
@@ -116,6 +148,7 @@ def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
     states = [MatchesState(mover, left) for mover, left in ((0, 9), (1, 7), (0, 5))]
     first, last = (printed(solution.value(state, 0)) for state in (states[0], states[-1]))
     words = f"What Player 1 can expect, over 2 plies: from {first} to {last}."
+    words += " Estimates of searches, without bounds."
     tables = Tables(Limits(states=3, shapes=0))  # without compiling
     with served(make_app(listed, tables, ())) as site:
         page = visit(address(name, seats=seats), site=site)
@@ -125,7 +158,7 @@ def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
             page.locator(".ply").nth(plies).wait_for()
         page.locator(".chart .by-estimate").nth(1).wait_for(state="attached")
         assert page.locator(".chart").first.get_attribute("aria-label") == words
-        assert "estimate" in page.locator(".past .legend").inner_text()
+        assert "estimate, without bounds" in page.locator(".past .legend").inner_text()
         again = visit("#" + page.url.partition("#")[2], site=site)
         again.get_by_role("button", name="Search the positions so far").click()
         again.locator(".chart .by-estimate").nth(1).wait_for(state="attached")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
+    from gamedp.policies.remoteness import Remoteness
     from gamedp.results.solution import Solution
 
 __all__ = ["Basis"]
@@ -25,9 +26,12 @@ class Basis:
     range : tuple of two floats or None
         About how small and large values get.
     bytes : int
+    remoteness : Remoteness or None
+        How long play still lasts; None if that is not known.
     """
 
     solution: Solution | None
     why_not: str
     range: tuple[float, float] | None
     bytes: int = 0
+    remoteness: Remoteness | None = None

@@ -121,7 +121,7 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
         state = states[len(positions)]
         played = Played(rules, [state], earned=[0.0] * rules.num_players)
         values = None if played.is_over else by_table(solution, rules, state)
-        shown = shown_position(made, played, values, solution)
+        shown = shown_position(made, played, values, basis)
         for answer in shown["actions"]:
             action = answer["action"]
             answer["rewards"] = [rules.reward(state, action, player) for player in players]

@@ -54,7 +54,7 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
         },
         "played": last,
         "pending": pending,
-        **shown_position(made, played, values, basis.solution),
+        **shown_position(made, played, values, basis),
         "earned": [plain_number(number) for number in played.earned],
         "range": None if basis.range is None else list(basis.range),
         "basis": basis_facts(basis, values),
@@ -74,6 +74,7 @@ def basis_facts(basis: Basis, values: Values | None) -> dict[str, Any]:
         "why_not": basis.why_not,
         "depth": None if values is None else values.depth,
         "width": None if solution is None else plain_number(solution.width),
+        "plies": None if basis.remoteness is None else basis.remoteness.kind,
     }
 
 
@@ -99,7 +100,7 @@ def _values(
 
 
 def shown_position(
-    made: Made, played: Played, values: Values | None, solution: Solution | None
+    made: Made, played: Played, values: Values | None, basis: Basis
 ) -> dict[str, Any]:
     """Return what is to be seen and done in the last position, and what that is worth."""
     rules, state = made.rules, played.states[-1]
@@ -117,8 +118,26 @@ def shown_position(
         "payoffs": None if payoffs is None else [plain_number(number) for number in payoffs],
         "value": None if values is None else _value(values),
         "each": [] if values is None else [_numbers(*of_player) for of_player in values.each],
-        "actions": [] if over else _actions(made, played, values, solution, spots),
+        **_length(made, basis, values, state),
+        "actions": [] if over else _actions(made, played, values, basis, spots),
     }
+
+
+def _length(made: Made, basis: Basis, values: Values | None, state: Any) -> dict[str, Any]:
+    """Return how long play still lasts from a position, and how it ends for the mover."""
+    if basis.remoteness is None or values is None:
+        return {"plies": None, "ends": None}
+    plies = basis.remoteness.plies(state)
+    return {"plies": plain_number(plies), "ends": _ends(made, basis, plies, values.each[0][1])}
+
+
+def _ends(made: Made, basis: Basis, plies: float, number: float) -> str | None:
+    """Say how a game without chance ends for the mover, who gets so much."""
+    is_forced = basis.remoteness is not None and basis.remoteness.kind == "forced"
+    if not is_forced or made.rules.num_players != 2 or plies == float("inf"):
+        return None
+    half = made.rules.constant_sum / 2
+    return "win" if number > half else "loss" if number < half else "draw"
 
 
 def _numbers(player: int, number: float, lower: float, upper: float) -> dict[str, Any]:
@@ -140,13 +159,14 @@ def _actions(
     made: Made,
     played: Played,
     values: Values | None,
-    solution: Solution | None,
+    basis: Basis,
     spots: dict[int, Any],
 ) -> list[dict[str, Any]]:
     """Return each action with what it is worth, and what chance may make of it."""
     rules, state = made.rules, played.states[-1]
     known = {} if values is None else {each.action: each for each in values.actions}
     most = max((each.number for each in known.values()), default=0.0)
+    lengths = {} if basis.remoteness is None else basis.remoteness.after(state)
     answers = []
     for action in played.choices():
         found = known.get(action)
@@ -154,13 +174,15 @@ def _actions(
             "action": action,
             "name": rules.action_name(state, action),
             "spot": spots.get(action),
-            "chance": chances(made, state, action, solution),
+            "chance": chances(made, state, action, basis.solution),
             "number": None,
             "lower": None,
             "upper": None,
             "relation": None,
             "best": "possible",
             "loss": None,
+            "plies": None,
+            "ends": None,
         }
         if found is not None:
             loss = 0.0 if found.number == most else most - found.number
@@ -172,6 +194,10 @@ def _actions(
                 "best": found.best,
                 "loss": plain_number(loss),
             }
+            if action in lengths:
+                plies = lengths[action]
+                answer["plies"] = plain_number(plies)
+                answer["ends"] = _ends(made, basis, plies, found.number)
         answers.append(answer)
     return answers
 

@@ -15,6 +15,7 @@ from gamedp.errors import (
     NotSolvedError,
     UnsupportedProblemError,
 )
+from gamedp.policies.remoteness import remoteness
 from gamedp.rules.game import method
 from gamedp.verbs.searching import search
 from gamedp.verbs.solving import solve
@@ -23,6 +24,7 @@ from gamedp.web.jobs import Jobs
 from gamedp.web.refusals import Refused
 
 if TYPE_CHECKING:
+    from gamedp.policies.remoteness import Remoteness
     from gamedp.results.search_result import SearchResult
     from gamedp.results.solution import Solution
     from gamedp.runtime.options import Tier
@@ -37,6 +39,9 @@ TOLERANCE = 1e-9
 
 MOST_SECONDS = 2.0
 """Of a search, however many plies it is asked for."""
+
+MOST_REMOTE = 1_000_000
+"""States of a table of which it is found how long play still lasts."""
 
 logger = logging.getLogger("gamedp")
 
@@ -191,7 +196,24 @@ def _basis(made: Made, solution: Solution) -> Basis:
         total = made.rules.constant_sum
         least, most = min(least, total - most), max(most, total - least)
     finite = abs(least) < float("inf") and abs(most) < float("inf")
-    return Basis(solution, "", (least, most) if finite else None, solution.statistics.bytes)
+    return Basis(
+        solution,
+        "",
+        (least, most) if finite else None,
+        solution.statistics.bytes,
+        _remoteness(solution),
+    )
+
+
+def _remoteness(solution: Solution) -> Remoteness | None:
+    """Return how long play still lasts, if that can be found quickly."""
+    if solution.model.num_states > MOST_REMOTE:
+        return None
+    try:
+        return remoteness(solution)
+    except (NotSolvedError, UnsupportedProblemError) as error:
+        logger.info("how long play lasts is not known: %s", error)
+        return None
 
 
 def _without(made: Made, why: str) -> Basis:

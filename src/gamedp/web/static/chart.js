@@ -76,16 +76,17 @@ export function chart(past, { eye, many, range, cursor, who, go, width, hasChanc
     });
   }
   const [first, last] = [points[0], points.at(-1)];
+  const isEstimate = past?.kind === "none";
+  const label = () => words.chartLabel(who, number(first.value), number(last.value), past.plies.length);
   drawing.setAttribute("role", "img");
   drawing.setAttribute(
     "aria-label",
-    first ? words.chartLabel(who, number(first.value), number(last.value), past.plies.length)
-      : words.historyEmpty,
+    first ? isEstimate ? words.chartEstimate(label()) : label() : words.historyEmpty,
   );
   const key = (name, kind) =>
     h("span", { class: "key" }, s("svg", { viewBox: "0 0 28 8", width: 28, height: 8, "aria-hidden": "true" },
       s("line", { class: kind, x1: 0, x2: 28, y1: 4, y2: 4 })), name);
-  const kinds = past?.kind === "none" ? [key(words.estimate, "by-estimate")]
+  const kinds = isEstimate ? [key(words.estimate, "by-estimate")]
     : [key(words.choice, "by-choice mistake"), hasChance ? key(words.luck, "by-luck") : null];
   return [drawing, h("p", { class: "legend" }, h("span", {}, who), ...kinds)];
 }

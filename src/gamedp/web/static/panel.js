@@ -75,7 +75,7 @@ export class Panel {
     this.seats.paint();
     this.standing.paint();
     this.status.textContent = this.statusWords();
-    this.basis.textContent = play.values ? basisWords(play.now) : "";
+    this.basis.textContent = play.values ? lengthWords(play.now) + basisWords(play.now) : "";
     this.undo.setAttribute("aria-disabled", String(play.cursor === 0));
     this.hint.setAttribute("aria-disabled", String(!play.isPersonsTurn));
     play.hasChance ||= play.now.actions.some((each) => each.chance.length > 1);
@@ -357,11 +357,23 @@ function worth(entry, range, wholes) {
     h("span", { class: "star", "aria-hidden": "true" }, star), bar,
     h("span", { class: "number", "data-number": isKnown ? entry.number : null }, text),
     h("span", { class: "more", "aria-hidden": loss && !bounds ? "true" : null }, bounds || loss),
+    h("span", { class: "plies-left" }, unseen(", "), lasting(entry)),
     words_ ? unseen(`, ${words_}`) : null,
   ].filter(Boolean);
 }
 
+// How long play still lasts, and how it ends: "wins in 5", or an average.
+const lasting = ({ plies, ends }) => (plies === null ? "" : !Number.isFinite(Number(plies)) ? words.endless
+  : ends ? words.ends[ends](plies) : words.lasts(number(plies, { digits: 1 })));
+
 const fixed = (value) => number(value, { fixed: true });
+
+function lengthWords({ basis, ends, plies }) {
+  if (plies === null || !Number.isFinite(Number(plies))) return "";
+  const said = ends ? words.bestPlay(words.ends[ends](plies))
+    : words.leftPlies(number(plies, { digits: 1 }), basis.plies === "mean");
+  return `${said} `;
+}
 
 function basisWords(now) {
   const { kind, states, why, depth, width } = now.basis;

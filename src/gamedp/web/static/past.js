@@ -2,6 +2,7 @@
 
 import { chart } from "./chart.js";
 import { h, s, unseen } from "./dom.js";
+import { shared } from "./address.js";
 import { capital, named, number, words } from "./words.js";
 
 const TINY = 5e-5; // below what is shown
@@ -13,6 +14,7 @@ export function past(play) {
   const search = h("button", { type: "button", class: "tool", hidden: true, onclick: () => play.searchBack() },
     words.searchBack);
   const report = h("div", { class: "report", hidden: true });
+  const branches = h("div", { class: "branches", hidden: true });
   const go = (ply) => play.look(Math.max(0, Math.min(play.line.actions.length, ply)));
   const arrow = (path, name, to) =>
     h("button", { type: "button", class: "tool arrow", "aria-label": name, title: name, onclick: () => go(to()) },
@@ -24,7 +26,7 @@ export function past(play) {
     arrow("M4 4v12l9-6zM14 4h2v12h-2z", words.last, () => play.line.actions.length));
   const element = h("section", { class: "past" },
     h("div", { class: "past-head" }, h("h2", {}, words.history), arrows),
-    picture, report, note, search, list);
+    picture, report, note, search, list, branches);
 
   function paint() {
     const known = play.past?.kind === "none" ? estimated(play) : play.past;
@@ -40,12 +42,16 @@ export function past(play) {
     note.textContent = plies.length === 0 ? words.historyEmpty
       : known.kind === "none" ? words.historySearch : "";
     search.hidden = known?.kind !== "none" || !plies.length || known.values !== null;
+    const had = [list, branches].some((part) => part.contains(document.activeElement));
     list.replaceChildren(...plies.map((ply) => h("li", {}, row(play, ply, isShown, go))));
     const isOver = Boolean(play.now?.over) && play.isLive && known?.over && known.kind !== "none";
     report.hidden = !isOver;
     report.replaceChildren(...(isOver ? reportOf(play, known, go) : []));
     const here = list.querySelector("[aria-current]");
     if (here) list.scrollTop = here.offsetTop - list.clientHeight / 2;
+    branches.hidden = !play.branches.length;
+    branches.replaceChildren(h("h3", {}, words.branches), h("ul", {}, ...play.branches.map((each) => branch(play, each))));
+    if (had) (here ?? play.panel.heading).focus();
   }
 
   paint();
@@ -64,6 +70,17 @@ function estimated(play) {
   if (found.length !== play.past.plies.length + 1 || found.includes(null)) return play.past;
   const plies = play.past.plies.map((ply, n) => ({ ...ply, values: found[n] }));
   return { ...play.past, plies, values: found.at(-1) };
+}
+
+// A line that was left: one click goes back into it, another one forgets it.
+function branch(play, line) {
+  const at = shared(line, play.line);
+  const names = play.namesOf(line)?.slice(at) ?? [];
+  const some = names.slice(0, 4).map((name) => capital(named(name))).join(", ");
+  const name = words.branch(at + 1, names.length > 4 ? `${some} …` : some);
+  return h("li", {},
+    h("button", { type: "button", class: "tool", onclick: () => play.takeBranch(line) }, name),
+    h("button", { type: "button", class: "tool", "aria-label": words.removeBranch(name), onclick: () => play.removeBranch(line) }, "×"));
 }
 
 function row(play, ply, isShown, go) {

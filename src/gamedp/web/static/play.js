@@ -3,7 +3,7 @@
 // The line of actions and outcomes is all there is to a game; the server is asked for each position,
 // and remembers nothing. `cursor` is the ply that is looked at; an action there cuts the rest off.
 
-import { packed, toAddress, unpacked } from "./address.js";
+import { packed, packedBranch, shared, toAddress, unpacked, unpackedBranch } from "./address.js";
 import { animate, draw, fall } from "./boards.js";
 import { mayFocus, pause } from "./dom.js";
 import { Panel } from "./panel.js";
@@ -13,6 +13,7 @@ import { words } from "./words.js";
 const THINK = 450; // milliseconds that a computer's turn takes at least, to be followed by eye
 const KEPT = 400; // positions that are remembered
 const MOST_SEATS = 16; // that an address may say
+const MOST_BRANCHES = 12;
 
 export class Play {
   constructor(page, source, game, rest) {
@@ -21,6 +22,9 @@ export class Play {
     this.parameters = given?.parameters ?? {};
     this.line = given?.line ?? { start: null, actions: [], outcomes: [] };
     this.broken = !given;
+    this.branches = [];
+    if (Array.isArray(rest.branches)) this.keepBranches(rest.branches.flatMap((each) => unpackedBranch(this.line, each)));
+    this.branchNames = new Map();
     const seats = Array.isArray(rest.seats) && rest.seats.length <= MOST_SEATS
       && rest.seats.every(isSeat) ? rest.seats : [];
     this.seats = seated(seats, seats.length || game.players);
@@ -71,6 +75,7 @@ export class Play {
     rest.seed = this.seed;
     if (this.byHand) rest.hand = true;
     if (!this.values) rest.values = false;
+    if (this.branches.length) rest.branches = this.branches.map((each) => packedBranch(this.line, each));
     return toAddress(this.game.name, rest);
   }
 
@@ -246,10 +251,9 @@ export class Play {
 
   async take(then) {
     this.beginTurn();
-    this.line = this.part(this.cursor);
     this.busy = true;
     this.panel.paint();
-    const answer = await this.ask("position", { line: this.line, then });
+    const answer = await this.ask("position", { line: this.part(this.cursor), then });
     this.busy = false;
     if (!answer) return;
     await this.arrive(answer);
@@ -260,7 +264,9 @@ export class Play {
   async arrive(answer) {
     const turn = this.turn;
     const before = this.now;
+    const old = this.line;
     this.line = answer.line;
+    this.keepBranches([old, ...this.branches]);
     this.cursor = this.line.actions.length;
     this.keep(answer);
     this.keepAddress();
@@ -320,6 +326,45 @@ export class Play {
     this.panel.paintPast();
   }
 
+  // Lines that were left, the last one first; none that is only the beginning of another one.
+  keepBranches(lines) {
+    const isPartOf = (one, other) => shared(one, other) === one.actions.length;
+    this.branches = lines.filter((each, n) => !isPartOf(each, this.line)
+      && !lines.some((other, m) => m !== n && isPartOf(each, other) && (m < n || !isPartOf(other, each))))
+      .slice(0, MOST_BRANCHES);
+  }
+
+  // Go into a branch; what was the line becomes one.
+  async takeBranch(branch) {
+    const at = shared(branch, this.line);
+    const old = this.line;
+    this.line = { ...branch, start: old.start };
+    this.keepBranches([old, ...this.branches]);
+    this.past = null;
+    this.panel.showChance(null);
+    await this.look(at + 1);
+  }
+
+  removeBranch(branch) {
+    this.branches = this.branches.filter((each) => each !== branch);
+    this.keepAddress();
+    this.panel.paintPast();
+  }
+
+  // What is played in a branch, as soon as the server has said it.
+  namesOf(branch) {
+    const key = JSON.stringify(branch);
+    if (!this.branchNames.has(key)) {
+      this.branchNames.set(key, null);
+      const body = { parameters: this.parameters, line: { ...branch, start: this.line.start } };
+      this.source.history(this.game.name, body).then((past) => {
+        this.branchNames.set(key, past.plies.map((ply) => ply.name));
+        this.panel.paintPast();
+      }, () => this.branchNames.delete(key));
+    }
+    return this.branchNames.get(key);
+  }
+
   backSignal() {
     this.stopBack?.abort();
     this.stopBack = new AbortController();
@@ -350,6 +395,7 @@ export class Play {
     this.leave();
     this.seed = newSeed();
     this.line = { start: null, actions: [], outcomes: [] };
+    this.branches = [];
     this.past = null;
     this.panel.showChance(null);
     this.panel.heading.focus();

@@ -45,6 +45,11 @@ const EN = {
   best: "best",
   maybeBest: "perhaps best",
   worse: (number) => `${number} less than the best`,
+  ends: { win: (n) => `win in ${n}`, loss: (n) => `loss in ${n}`, draw: (n) => `draw in ${n}` },
+  lasts: (n) => `≈ ${n} plies`,
+  endless: "need not end",
+  bestPlay: (ends) => `With best play: ${ends} plies for the player to move; a winner hurries, a loser holds out.`,
+  leftPlies: (n, mean) => `With best play, ${n} plies are left${mean ? " on average" : ""}.`,
   values: "Values",
   byHand: "Real dice",
   byHandHelp: "Enter by hand what chance brings",
@@ -62,9 +67,10 @@ const EN = {
   historyEmpty: "Nothing has been played yet.",
   historySearch: "Too large to be solved: a search estimates each position, and choice and luck are not told apart.",
   searchBack: "Search the positions so far",
-  estimate: "estimate",
+  estimate: "estimate, without bounds",
   chartLabel: (who, from, to, plies) =>
     `What ${who} can expect, over ${plies} plies: from ${from} to ${to}.`,
+  chartEstimate: (label) => `${label} Estimates of searches, without bounds.`,
   choice: "choice",
   luck: "luck",
   first: "To the start",
@@ -72,6 +78,9 @@ const EN = {
   forward: "One ply on",
   last: "To the end",
   lookingBack: (ply, of) => `Ply ${ply} of ${of}. An action here starts a new branch.`,
+  branches: "Other branches",
+  branch: (ply, names) => `From ply ${ply}: ${names}`,
+  removeBranch: (name) => `Remove: ${name}`,
   report: "How it was played",
   reportWho: "Player",
   reportChoices: "Choices",
@@ -171,6 +180,11 @@ const DE = {
   best: "am besten",
   maybeBest: "vielleicht am besten",
   worse: (number) => `${number} weniger als der beste`,
+  ends: { win: (n) => `Sieg in ${n}`, loss: (n) => `Niederlage in ${n}`, draw: (n) => `Remis in ${n}` },
+  lasts: (n) => `≈ ${n} Züge`,
+  endless: "endet vielleicht nie",
+  bestPlay: (ends) => `Bei bestem Spiel: ${ends} Zügen für den, der am Zug ist; wer gewinnt, eilt, wer verliert, wehrt sich.`,
+  leftPlies: (n, mean) => `Bei bestem Spiel bleiben ${mean ? "im Mittel " : ""}noch ${n} Züge.`,
   values: "Werte",
   byHand: "Echte Würfel",
   byHandHelp: "Von Hand eingeben, was der Zufall bringt",
@@ -188,9 +202,10 @@ const DE = {
   historyEmpty: "Noch ist nichts gespielt.",
   historySearch: "Zu groß, um gelöst zu werden: eine Suche schätzt jede Stellung; Wahl und Glück trennt sie nicht.",
   searchBack: "Die Stellungen bisher durchsuchen",
-  estimate: "Schätzung",
+  estimate: "Schätzung, ohne Schranken",
   chartLabel: (who, from, to, plies) =>
     `Was ${who} erwarten kann, über ${plies} Züge: von ${from} bis ${to}.`,
+  chartEstimate: (label) => `${label} Schätzungen von Suchen, ohne Schranken.`,
   choice: "Wahl",
   luck: "Glück",
   first: "Zum Anfang",
@@ -198,6 +213,9 @@ const DE = {
   forward: "Einen Zug weiter",
   last: "Zum Ende",
   lookingBack: (ply, of) => `Zug ${ply} von ${of}. Wer hier zieht, beginnt einen neuen Zweig.`,
+  branches: "Andere Zweige",
+  branch: (ply, names) => `Ab Zug ${ply}: ${names}`,
+  removeBranch: (name) => `Entfernen: ${name}`,
   report: "Wie gespielt wurde",
   reportWho: "Spieler",
   reportChoices: "Wahlen",
@@ -359,8 +377,9 @@ const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "
 
 // A width of bounds, rounded up to one digit: 4·10⁻¹².
 export function small(value) {
-  const power = Math.floor(Math.log10(value));
-  const digit = Math.ceil(value / 10 ** power - 1e-9);
+  let power = Math.floor(Math.log10(value));
+  let digit = Math.ceil(value / 10 ** power - 1e-9);
+  if (digit > 9) [digit, power] = [1, power + 1];
   return `${digit}·10${[...String(power)].map((letter) => RAISED[letter]).join("")}`;
 }
 

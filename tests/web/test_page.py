@@ -198,7 +198,7 @@ def test_what_was_left_is_a_branch_to_come_back_to(visit):
     assert "branches" not in json.dumps(told_by(page))
 
 
-@pytest.mark.parametrize("given", ["x", [3], [{}], [{"at": -1, "a": [1]}], [{"at": 0, "a": ["x"]}]])
+@pytest.mark.parametrize("given", ["x", [3, None], [{}], [{"a": ["x"]}], [{"a": [3]}]])
 def test_a_link_with_no_branches_in_it_is_read(visit, given):
     page = visit(address("matches", a=[3], branches=given, seats=["person", "person"]))
     page.locator(".ply").wait_for()

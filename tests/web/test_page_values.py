@@ -148,7 +148,7 @@ def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
     states = [MatchesState(mover, left) for mover, left in ((0, 9), (1, 7), (0, 5))]
     first, last = (printed(solution.value(state, 0)) for state in (states[0], states[-1]))
     words = f"What Player 1 can expect, over 2 plies: from {first} to {last}."
-    words += " Estimates of searches, without bounds."
+    words += " (estimate, without bounds)"
     tables = Tables(Limits(states=3, shapes=0))  # without compiling
     with served(make_app(listed, tables, ())) as site:
         page = visit(address(name, seats=seats), site=site)

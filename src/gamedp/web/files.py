@@ -28,9 +28,12 @@ TYPES = {
 }
 """Files with other endings are not served."""
 
-SPARED = re.compile(rb"^[ \t]+(?://.*)?|^//.*|^/\*.*\*/$", re.MULTILINE)
-"""In scripts and styles: indentation, and lines of nothing but a comment. Their ends stay, so that
-a browser's console names the lines of the source."""
+SPARED = re.compile(rb"^[ \t]+(?://.*)?|^//.*|(?<=[;,{]) // .*| ?/\*.*\*/$", re.MULTILINE)
+"""In scripts and styles: indentation, and comments that end a line. The line's end stays, so that a
+browser's console names the lines of the source."""
+
+SPARED_IN_STYLES = re.compile(rb"(?<=[:;{},]) +| +(?=[{}])|;(?= *\})")
+"""In styles alone: blanks around marks, and a last semicolon."""
 
 
 @attrs.frozen
@@ -64,6 +67,8 @@ def _collect(folder: Traversable, path: str, found: dict[str, PageFile]) -> None
             content = each.read_bytes()
             if ending in {"css", "js"}:
                 content = SPARED.sub(b"", content)
+            if ending == "css":
+                content = SPARED_IN_STYLES.sub(b"", content)
             tag = hashlib.sha256(content).hexdigest()[:20]
             found[path + each.name] = PageFile(
                 content, gzip.compress(content, mtime=0), TYPES[ending], f'"{tag}"'

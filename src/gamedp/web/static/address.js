@@ -45,20 +45,6 @@ export function shared(one, other) {
   return apart < 0 ? one.actions.length : apart;
 }
 
-// A branch is kept by where it leaves the line, and what comes then.
-export function packedBranch(line, branch) {
-  const at = shared(branch, line);
-  const [actions, outcomes] = [branch.actions.slice(at), branch.outcomes.slice(at)];
-  return { at, ...packed({}, { start: null, actions, outcomes }) };
-}
-
-export function unpackedBranch(line, given) {
-  const rest = given && typeof given === "object" ? unpacked(given)?.line : null;
-  if (!rest?.actions.length || !Number.isSafeInteger(given.at) || given.at < 0) return [];
-  const add = (what) => [...line[what].slice(0, given.at), ...rest[what]];
-  return [{ ...line, actions: add("actions"), outcomes: add("outcomes") }];
-}
-
 const list = (value) => (Array.isArray(value) && value.every(Number.isSafeInteger) ? value : null);
 
 export function unpacked(rest) {

@@ -77,11 +77,11 @@ export function chart(past, { eye, many, range, cursor, who, go, width, hasChanc
   }
   const [first, last] = [points[0], points.at(-1)];
   const isEstimate = past?.kind === "none";
-  const label = () => words.chartLabel(who, number(first.value), number(last.value), past.plies.length);
   drawing.setAttribute("role", "img");
   drawing.setAttribute(
     "aria-label",
-    first ? isEstimate ? words.chartEstimate(label()) : label() : words.historyEmpty,
+    first ? words.chartLabel(who, number(first.value), number(last.value), past.plies.length)
+      + (isEstimate ? ` (${words.estimate})` : "") : words.historyEmpty,
   );
   const key = (name, kind) =>
     h("span", { class: "key" }, s("svg", { viewBox: "0 0 28 8", width: 28, height: 8, "aria-hidden": "true" },

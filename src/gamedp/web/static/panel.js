@@ -304,10 +304,6 @@ export class Panel {
   focusActions() {
     (this.actions.querySelector("button") ?? this.status).focus();
   }
-
-  focusOutcomes() {
-    this.focusActions();
-  }
 }
 
 // The surface is loaded when somebody opens its box.

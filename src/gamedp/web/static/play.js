@@ -3,7 +3,7 @@
 // The line of actions and outcomes is all there is to a game; the server is asked for each position,
 // and remembers nothing. `cursor` is the ply that is looked at; an action there cuts the rest off.
 
-import { packed, packedBranch, shared, toAddress, unpacked, unpackedBranch } from "./address.js";
+import { packed, shared, toAddress, unpacked } from "./address.js";
 import { animate, draw, fall } from "./boards.js";
 import { mayFocus, pause } from "./dom.js";
 import { Panel } from "./panel.js";
@@ -22,8 +22,8 @@ export class Play {
     this.parameters = given?.parameters ?? {};
     this.line = given?.line ?? { start: null, actions: [], outcomes: [] };
     this.broken = !given;
-    this.branches = [];
-    if (Array.isArray(rest.branches)) this.keepBranches(rest.branches.flatMap((each) => unpackedBranch(this.line, each)));
+    const branches = Array.isArray(rest.branches) ? rest.branches : [];
+    this.keepBranches(branches.flatMap((each) => unpacked(Object(each))?.line ?? []));
     this.branchNames = new Map();
     const seats = Array.isArray(rest.seats) && rest.seats.length <= MOST_SEATS
       && rest.seats.every(isSeat) ? rest.seats : [];
@@ -75,7 +75,7 @@ export class Play {
     rest.seed = this.seed;
     if (this.byHand) rest.hand = true;
     if (!this.values) rest.values = false;
-    if (this.branches.length) rest.branches = this.branches.map((each) => packedBranch(this.line, each));
+    if (this.branches.length) rest.branches = this.branches.map((each) => packed({}, { ...each, start: null }));
     return toAddress(this.game.name, rest);
   }
 
@@ -216,7 +216,7 @@ export class Play {
         this.asking = { action: answer.pending.action, name: answer.pending.name,
           chance: answer.pending.chance };
         this.panel.paint();
-        this.panel.focusOutcomes();
+        this.panel.focusActions();
         return;
       }
       await this.arrive(answer);
@@ -231,7 +231,7 @@ export class Play {
     if (this.byHand && entry.chance.length > 1) {
       this.asking = { action, name: entry.name, chance: entry.chance };
       this.panel.paint();
-      this.panel.focusOutcomes();
+      this.panel.focusActions();
       return;
     }
     await this.take({ action, seed: this.seed });

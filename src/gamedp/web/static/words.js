@@ -48,7 +48,7 @@ const EN = {
   ends: { win: (n) => `win in ${n}`, loss: (n) => `loss in ${n}`, draw: (n) => `draw in ${n}` },
   lasts: (n) => `≈ ${n} plies`,
   endless: "need not end",
-  bestPlay: (ends) => `With best play: ${ends} plies for the player to move; a winner hurries, a loser holds out.`,
+  bestPlay: (ends) => `With best play: ${ends} plies for the player to move; a loser holds out.`,
   leftPlies: (n, mean) => `With best play, ${n} plies are left${mean ? " on average" : ""}.`,
   values: "Values",
   byHand: "Real dice",
@@ -70,7 +70,6 @@ const EN = {
   estimate: "estimate, without bounds",
   chartLabel: (who, from, to, plies) =>
     `What ${who} can expect, over ${plies} plies: from ${from} to ${to}.`,
-  chartEstimate: (label) => `${label} Estimates of searches, without bounds.`,
   choice: "choice",
   luck: "luck",
   first: "To the start",
@@ -183,7 +182,7 @@ const DE = {
   ends: { win: (n) => `Sieg in ${n}`, loss: (n) => `Niederlage in ${n}`, draw: (n) => `Remis in ${n}` },
   lasts: (n) => `≈ ${n} Züge`,
   endless: "endet vielleicht nie",
-  bestPlay: (ends) => `Bei bestem Spiel: ${ends} Zügen für den, der am Zug ist; wer gewinnt, eilt, wer verliert, wehrt sich.`,
+  bestPlay: (ends) => `Bei bestem Spiel: ${ends} Zügen für den, der am Zug ist; wer verliert, wehrt sich.`,
   leftPlies: (n, mean) => `Bei bestem Spiel bleiben ${mean ? "im Mittel " : ""}noch ${n} Züge.`,
   values: "Werte",
   byHand: "Echte Würfel",
@@ -205,7 +204,6 @@ const DE = {
   estimate: "Schätzung, ohne Schranken",
   chartLabel: (who, from, to, plies) =>
     `Was ${who} erwarten kann, über ${plies} Züge: von ${from} bis ${to}.`,
-  chartEstimate: (label) => `${label} Schätzungen von Suchen, ohne Schranken.`,
   choice: "Wahl",
   luck: "Glück",
   first: "Zum Anfang",

@@ -1043,6 +1043,23 @@ def test_importing_gamedp_loads_neither_numba_nor_scipy():
     assert ran.stdout.strip() == "[]"
 
 
+@compiling
+def test_a_game_of_some_thousand_states_is_solved_without_what_compiles_rules():
+    script = """
+import sys, gamedp
+from gamedp.games.matches import Matches
+print(gamedp.solve(Matches(matches=2000)).statistics.states)
+slow = {"gamedp.compiler.bridge", "numpy.ma", "scipy.linalg", "scipy.sparse"}
+print(sorted(slow & set(sys.modules)))
+"""
+    for _ in range(2):  # the first may have to compile kernels
+        command = [sys.executable, "-c", script]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    states, loaded = ran.stdout.splitlines()
+    assert int(states) > build.AT_FIRST.states
+    assert loaded == "[]"
+
+
 def test_the_public_names_are_there():
     for name in gamedp.__all__:
         assert getattr(gamedp, name) is not None

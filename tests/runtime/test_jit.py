@@ -1,17 +1,21 @@
 """How kernels are compiled: for Python or for one another, with references counted or not."""
 
 import dis
+import gc
 import importlib
 import pkgutil
 
 import numpy as np
 import pytest
-from numba import config
+from numba import config, typeof
 from numba.core.caching import NullCache
+from numba.core.errors import NumbaError
+from numba.core.typing.typeof import _typeof_ndarray
 
 from gamedp import bellman
 from gamedp.bellman import average
 from gamedp.runtime import jit
+from gamedp.runtime.collector import without_collection
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -82,3 +86,43 @@ def test_a_kernel_is_compiled_for_those_who_call_it():
     assert half_jit(3.0) == 1.5
     assert len(half_jit.signatures) == 1
     assert not halve_jit.within.signatures
+
+
+def test_the_type_of_an_array_is_the_one_that_numba_finds():
+    table = np.arange(12.0).reshape(3, 4)
+    locked = table.copy()
+    locked.flags.writeable = False
+    arrays = [table, locked, table.T, table[:, ::2], np.zeros((), np.int8), np.array(["a"]),
+              np.zeros(2, [("x", np.int64)]), np.zeros(2, ">f8")[:0], np.array([True])]  # fmt: skip
+    found = 0
+    for array in arrays:
+        try:
+            expected = _typeof_ndarray(array, None)
+        except NumbaError as error:
+            with pytest.raises(type(error)):
+                typeof(array)
+        else:
+            assert typeof(array) == expected
+            found += 1
+    assert found >= 7
+    with pytest.raises(NumbaError, match="MaskedArray"):
+        typeof(np.ma.masked_array(table))
+
+
+def test_the_collector_works_again_after_a_pause():
+    def fail():
+        with without_collection():
+            assert not gc.isenabled()
+            raise KeyError
+
+    assert gc.isenabled()
+    with pytest.raises(KeyError):
+        fail()
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with without_collection():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -27,6 +27,7 @@ from gamedp.model.model import Model
 from gamedp.rules.expand import canonical_state, is_state, start
 from gamedp.rules.game import Rules
 from gamedp.rules.layout import Codec, Layout, ObjectTable, PackedTable
+from gamedp.runtime.collector import without_collection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +131,8 @@ def _is_kept(rules: Rules, layout: Layout | None) -> bool:
     """Say whether the compiled rules are on disk already."""
     if layout is None or layout.is_leaf:
         return False
-    from gamedp.compiler.methods import are_kept  # noqa: PLC0415 - brings numba along
+    with without_collection():
+        from gamedp.compiler.cache import are_kept  # noqa: PLC0415 - brings numba along
 
     return are_kept(rules, layout)
 
@@ -154,8 +156,9 @@ def _compiled(
             reason = f"the initial state {shown(state)} has a field beyond 64 bits"
             fall_back(rules.game, reason, must=must)
             return None
-    from gamedp.compiler.explorer import Explorer  # noqa: PLC0415
-    from gamedp.compiler.methods import compile_rules  # noqa: PLC0415
+    with without_collection():
+        from gamedp.compiler.explorer import Explorer  # noqa: PLC0415
+        from gamedp.compiler.methods import compile_rules  # noqa: PLC0415
 
     ranges = None if box is None else _ranges(layout, box)
     before = watch.seconds

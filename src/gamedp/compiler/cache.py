@@ -9,14 +9,20 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 
+from gamedp.rules.anatomy import dissect
 from gamedp.runtime.jit import Locator, QuickCache, cache_directory, sources
 
-__all__ = ["RulesCache"]
+if TYPE_CHECKING:
+    from gamedp.rules.anatomy import Anatomy
+    from gamedp.rules.game import Rules
+    from gamedp.rules.layout import Layout
+
+__all__ = ["RulesCache", "are_kept", "hash_of", "key_of", "variant"]
 
 logger = logging.getLogger("gamedp")
 
@@ -35,6 +41,39 @@ BINDING = (
 def _own_source() -> bytes:
     """Return what compiled code depends on besides the rules: how they are bound and called."""
     return (sources(BINDING) + sources()).encode()
+
+
+def _stamp(digest: str, variant: str) -> str:
+    """Return what is in the names of the files that such rules are kept in."""
+    key = f"{digest} {variant} {numba.__version__} ".encode()
+    return hashlib.sha256(key + _own_source()).hexdigest()[:24]
+
+
+def variant(counting: bool) -> str:
+    """Return what tells apart loops that are compiled with different options."""
+    return f"counting={counting} boundscheck={numba.config.BOUNDSCHECK}"
+
+
+def hash_of(text: str) -> str:
+    """Return a short stable hash of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def key_of(rules: Rules, anatomy: Anatomy, layout: Layout) -> str:
+    """Return what tells these rules, with such states, from all others."""
+    return f"{type(rules.game).__name__}-{anatomy.digest[:24]}-{hash_of(repr(layout))}"
+
+
+def are_kept(rules: Rules, layout: Layout) -> bool:
+    """Say whether there is a file of these rules, compiled for exploring.
+
+    To look into it would take what is imported to compile them.
+    """
+    if numba.config.DISABLE_JIT:
+        return False
+    key = key_of(rules, dissect(rules.game), layout)
+    stamps = [_stamp(key, variant(counting)) for counting in (False, True)]
+    return any(any(cache_directory().glob(f"expand_state-{stamp}.*.nbi")) for stamp in stamps)
 
 
 class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
@@ -60,8 +99,7 @@ class RulesCache(QuickCache):
     _impl_class: type = _Implementation
 
     def __init__(self, function: Any, digest: str, variant: str) -> None:
-        key = f"{digest} {variant} {numba.__version__} ".encode()
-        stamp = hashlib.sha256(key + _own_source()).hexdigest()[:24]
+        stamp = _stamp(digest, variant)
         self._name = repr(function)
         self._py_func = function
         self._impl = _Implementation(function, Locator(cache_directory(), stamp))

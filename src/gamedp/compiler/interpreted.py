@@ -63,10 +63,10 @@ class Rows(Numbering):
         self.transition_offsets = [0]
         self.successors: list[int] = []
         self.probabilities: list[float] = []
-        self.rewards: list[tuple[float, ...]] = []
+        self.rewards: list[float] = []
         self.players: list[int] = []
         self.terminals: list[int] = []
-        self.payoffs: list[tuple[float, ...]] = []
+        self.payoffs: list[float] = []
         self.labels: list[int] = []
 
     @property
@@ -89,36 +89,38 @@ def explore(rules: Rules, rows: Rows, watch: Watch, patience: Patience | None = 
     """
     begin = time.thread_time()
     states, successors, probabilities = rows.states, rows.successors, rows.probabilities
+    rewards, labels, ends = rows.rewards, rows.labels, rows.transition_offsets
     max_states = watch.limits.max_states
     while rows.done < len(states):
+        done = rows.done
         if patience is not None and (
             len(states) > patience.states or len(successors) > patience.transitions
         ):
             return False
-        if rows.done % LOOK_EVERY == 0:
+        if done % LOOK_EVERY == 0:
             if patience is not None and (
                 time.thread_time() - begin > patience.seconds
                 or rows.num_bytes > watch.limits.max_bytes
             ):
                 return False
-            if rows.done % CHECK_EVERY == 0 and rows.done > 0:
+            if done % CHECK_EVERY == 0 and done > 0:
                 rows.check(watch)
         if len(states) > max_states:
             rows.check(watch)
-        expansion = expand(rules, states[rows.done], rows)
-        rows.players.append(expansion.player)
-        if expansion.payoffs is not None:
-            rows.terminals.append(rows.done)
-            rows.payoffs.append(expansion.payoffs)
-        for action, rewards, outcomes in expansion.choices:
+        payoffs, player, choices = expand(rules, states[done], rows)
+        rows.players.append(player)
+        if payoffs is not None:
+            rows.terminals.append(done)
+            rows.payoffs.extend(payoffs)
+        for action, earned, outcomes in choices:
             row = outcomes.items()
             for number, probability in sorted(row) if len(row) > LONG_ROW else row:
                 successors.append(number >> 1)
                 probabilities.append(-probability if number & 1 else probability)
-            rows.transition_offsets.append(len(successors))
-            rows.rewards.append(rewards)
-            rows.labels.append(action)
-        rows.choice_offsets.append(len(rows.labels))
-        rows.done += 1
+            ends.append(len(successors))
+            rewards.extend(earned)
+            labels.append(action)
+        rows.choice_offsets.append(len(labels))
+        rows.done = done + 1
     rows.check(watch)
     return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,7 +19,7 @@ from gamedp.compiler.bridge import (
     bind,
     returns_counted_memory,
 )
-from gamedp.compiler.cache import RulesCache
+from gamedp.compiler.cache import RulesCache, key_of, variant
 from gamedp.compiler.native import NativeFunction, Place, PlaceType
 from gamedp.errors import InvalidModelError
 from gamedp.rules.anatomy import dissect
@@ -29,16 +28,13 @@ from gamedp.runtime.jit import LANES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gamedp.rules.anatomy import Anatomy
     from gamedp.rules.game import Rules
     from gamedp.rules.layout import Layout
 
 __all__ = [
     "CompiledRules",
-    "are_kept",
     "compile_rules",
     "disagree",
-    "hash_of",
     "loops_over_rules",
     "state_functions",
 ]
@@ -167,30 +163,10 @@ def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
     """
     anatomy = dissect(rules.game)
     methods = anatomy.methods | state_functions(layout)
-    key = _key(rules, anatomy, layout)
+    key = key_of(rules, anatomy, layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields)
     state_type = None if numba.config.DISABLE_JIT else typeof(state)
     return CompiledRules(Place(game, key), key, state_type)
-
-
-def are_kept(rules: Rules, layout: Layout) -> bool:
-    """Say whether these rules have been compiled for exploring, and are on disk."""
-    if numba.config.DISABLE_JIT:
-        return False
-    key = _key(rules, dissect(rules.game), layout)
-    function = answer_loop.expand_state
-    caches = (RulesCache(function, key, _variant(counting)) for counting in (False, True))
-    return any(cache.holds_something for cache in caches)
-
-
-def _key(rules: Rules, anatomy: Anatomy, layout: Layout) -> str:
-    """Return what tells these rules, with such states, from all others."""
-    return f"{type(rules.game).__name__}-{anatomy.digest[:24]}-{hash_of(repr(layout))}"
-
-
-def _variant(counting: bool) -> str:
-    """Return what tells apart loops that are compiled with different options."""
-    return f"counting={counting} boundscheck={numba.config.BOUNDSCHECK}"
 
 
 ASKED = (
@@ -278,7 +254,7 @@ def loops_over_rules(
     """
     variants = []
     for counting in (False, True):
-        caches = [RulesCache(function, joined or key, _variant(counting)) for function in functions]
+        caches = [RulesCache(function, joined or key, variant(counting)) for function in functions]
         dispatchers = []
         for function, cache in zip(functions, caches, strict=True):
             dispatcher = njit(function, nogil=True, no_cfunc_wrapper=True, _nrt=counting)
@@ -288,11 +264,6 @@ def loops_over_rules(
             return dispatchers
         variants.append(dispatchers)
     return variants[returns_counted_memory(key, signatures)]
-
-
-def hash_of(text: str) -> str:
-    """Return a short stable hash of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def disagree(place: str, error: Exception | None) -> NoReturn:

@@ -12,7 +12,8 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.bridge import as_action, bind, record
-from gamedp.compiler.methods import compile_rules, hash_of
+from gamedp.compiler.cache import hash_of
+from gamedp.compiler.methods import compile_rules
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.policies.policy import chosen_action, name_of, rule_of
 from gamedp.policies.random_player import RandomPlayer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.game import as_real, method
-from gamedp.rules.probabilities import Gathering, gathered
+from gamedp.rules.probabilities import Gathering, gathered, sum_to_one
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -226,38 +226,56 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
     place = _Place("the outcomes of action {} in {}", action, state)
     numbers: dict[Any, int] = {} if met is None else met.numbers
     kind = type(state)
+    row: dict[Any, float] = {}
     outcomes: list[Any] = []
     probabilities: list[Any] = []
-    is_empty = True
+    is_empty, are_floats = True, True
     try:
         pairs = rules.game.outcomes(state, action)
         if not hasattr(pairs, "__iter__"):
             _refuse(f"{place} are {shown(pairs)}; they must be (probability, state) pairs.")
         for pair in itertools.islice(pairs, MOST_IN_A_ROW):
             is_empty = False
-            given, probability, successor = _pair(pair, place)
-            if probability > 0:
-                outcome: Any = None
-                if type(successor) is kind:
-                    try:
-                        outcome = numbers.get(successor)
-                    except TypeError:  # it has no hash, as is worded below
-                        outcome = None
-                if outcome is None:
-                    outcome = _outcome(rules, successor, place, state, met)
-                outcomes.append(outcome)
-                probabilities.append(given)
+            if (
+                type(pair) is tuple
+                and len(pair) == 2
+                and type(pair[0]) is float
+                and LEAST_PROBABILITY <= pair[0] <= 1.0
+            ):
+                given, successor = pair
+            else:
+                given, probability, successor = _pair(pair, place)
+                if probability == 0:
+                    continue
+                are_floats = are_floats and type(given) is float
+            try:
+                outcome: Any = numbers.get(successor) if type(successor) is kind else None
+            except TypeError:  # it has no hash, as is worded below
+                outcome = None
+            if outcome is None:
+                outcome = _outcome(rules, successor, place, state, met)
+            row[outcome] = given
+            outcomes.append(outcome)
+            probabilities.append(given)
     except Exception as error:
         _note(error, "outcomes", state, action)
         raise
+    if not (are_floats and len(row) == len(outcomes) < MOST_IN_A_ROW and sum_to_one(probabilities)):
+        row = _merged(outcomes, probabilities, place, is_empty)
+    return Choice(int(action), _rewards(rules, state, action), row)
+
+
+def _merged(
+    outcomes: list[Any], probabilities: list[Any], place: object, is_empty: bool
+) -> dict[Any, float]:
+    """Return outcomes with their probabilities, equal ones added up; refuse none at all."""
     if is_empty:
         _refuse(
             f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
             "(probability, state) pair, or do not offer the action."
         )
     _refuse_endless(outcomes, "outcomes", place)
-    row = gathered(outcomes, probabilities, place)
-    return Choice(int(action), _rewards(rules, state, action), row)
+    return gathered(outcomes, probabilities, place)
 
 
 def _refuse_endless(found: Sequence[object], what: str, place: object) -> None:
@@ -401,10 +419,6 @@ def _is_plain(state: object) -> bool:
 
 def _pair(pair: Any, place: object) -> tuple[Any, float, Any]:
     """Return a probability as it is given, and as a double; and the state that it leads to."""
-    if type(pair) is tuple and len(pair) == 2:
-        given, state = pair
-        if type(given) is float and LEAST_PROBABILITY <= given <= 1.0:
-            return given, given, state
     try:
         given, state = pair
         probability = given if type(given) is float else as_real(given)
@@ -421,7 +435,7 @@ def _pair(pair: Any, place: object) -> tuple[Any, float, Any]:
     if probability < LEAST_PROBABILITY and given > 0:
         message = f"{place} give {shown(state)} the probability {shown(given)}. {FAINT}"
         raise InvalidModelError(message)
-    return given, probability, state
+    return probability if isinstance(given, int) else given, probability, state
 
 
 def _no_pair(given: Any, place: object) -> InvalidModelError:
@@ -466,7 +480,7 @@ def _payoffs(rules: Rules, state: Any) -> tuple[float, ...]:
 
 def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
     num_players = rules.num_players
-    if not hasattr(type(rules.game), "reward"):
+    if not rules.has_rewards:
         return (0.0,) * (num_players if num_players > 2 else 1)
     rewards = []
     for player in range(num_players):

@@ -6,6 +6,7 @@ nothing; :class:`Game` only writes the protocol down. Nothing here solves anythi
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Hashable, Iterable, Iterator
@@ -305,7 +306,7 @@ class AnyRules:
             message = f"constant_sum is {shown(total)}; it must be one finite number."
             raise InvalidModelError(message)
 
-    @property
+    @functools.cached_property
     def num_players(self) -> int:
         """How many players there are; 1 is a Markov decision process."""
         return int(getattr(self.game, "num_players", 1))
@@ -356,6 +357,11 @@ class Rules(AnyRules):
     def _has_the_methods(self, _attribute: object, game: object) -> None:
         require_methods(game, REQUIRED, "game")
         warn_of_slips(game)
+
+    @functools.cached_property
+    def has_rewards(self) -> bool:
+        """Whether actions may earn something at once."""
+        return hasattr(type(self.game), "reward")
 
     @property
     def claims_acyclic(self) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 from gamedp.errors import InvalidModelError
 from gamedp.runtime.floats import SUM_ROUNDING, SUM_TOLERANCE
 
-__all__ = ["LONG_ROW", "Gathering", "gathered", "lost"]
+__all__ = ["LONG_ROW", "Gathering", "gathered", "lost", "sum_to_one"]
 
 LONG_ROW = 16
 """Outcomes of a choice are kept in the order of appearance; if there are more, by their index."""
@@ -127,6 +127,11 @@ class Gathering:
             self._tails.clear()
 
 
+def sum_to_one(given: list[float]) -> bool:
+    """Say whether probabilities, all of them floats, sum to one but for what rounding explains."""
+    return abs(math.fsum((*given, -1.0))) <= SUM_ROUNDING / 2
+
+
 def gathered(keys: list[Any], given: list[Any], place: object) -> dict[Any, float]:
     """Return the probabilities of outcomes with those of the same key added up, summing to one.
 
@@ -138,13 +143,6 @@ def gathered(keys: list[Any], given: list[Any], place: object) -> dict[Any, floa
     place : object
         Where that is, for messages.
     """
-    row = {}
-    for key, probability in zip(keys, given, strict=True):
-        if type(probability) is not float:
-            break
-        row[key] = probability
-    if len(row) == len(keys) and abs(math.fsum((*given, -1.0))) <= SUM_ROUNDING / 2:
-        return row  # nothing to add up, and they stay as they are
     gathering = Gathering()
     for key, probability in zip(keys, given, strict=True):
         gathering.add(key, probability)

@@ -23,12 +23,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba import config
 from numba.core import environment, event, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import nrtdynmod, rtsys
+from numba.core.typing.typeof import _typeof_ndarray, typeof_impl
 from numba.misc.appdirs import user_cache_dir
+from numba.np import numpy_support
 
 from gamedp.runtime import compile_clock
 
@@ -254,6 +257,18 @@ def makes_arrays(function: Callable[..., Any]) -> bool:
     )
 
 
+@typeof_impl.register(np.ndarray)  # type: ignore[untyped-decorator]
+def _typeof_array(array: Any, context: Any) -> Any:
+    """Return the type of an array as numba does, which looks first whether it is a masked one.
+
+    To look makes numpy import a module, which takes longer than to load a kernel.
+    """
+    if type(array) is not np.ndarray or array.dtype not in numpy_support.FROM_DTYPE:
+        return _typeof_ndarray(array, context)
+    dtype, layout = numpy_support.FROM_DTYPE[array.dtype], numpy_support.map_layout(array)
+    return types.Array(dtype, array.ndim, layout, readonly=not array.flags.writeable)
+
+
 class _CacheWithin(QuickCache):
     """The cache of a kernel as others call it."""
 
@@ -266,6 +281,9 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
     To take what Python hands over apart takes about as long to compile as a loop, and most kernels
     are called from one of the two sides alone.
     """
+
+    def _compilation_chain_init_hook(self) -> None:
+        """Look for no extensions of numba: none takes part in kernels, and it takes long."""
 
     @functools.cached_property
     def within(self) -> Any:

@@ -18,9 +18,9 @@ from numba import typeof
 
 from gamedp.compiler.bridge import bind, record
 from gamedp.compiler.build import fall_back, first_reason
+from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import (
     disagree,
-    hash_of,
     native_function,
     state_functions,
 )

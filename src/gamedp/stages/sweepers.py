@@ -13,7 +13,8 @@ import numpy as np
 from numba import int64, typeof
 
 from gamedp.compiler.bridge import bind, compiled_methods, record
-from gamedp.compiler.methods import disagree, hash_of, loops_over_rules, state_functions
+from gamedp.compiler.cache import hash_of
+from gamedp.compiler.methods import disagree, loops_over_rules, state_functions
 from gamedp.compiler.overflow import compiled_twin, refuse_overflow_at
 from gamedp.compiler.rounding import IN_STAGES, is_rounded, refuse_rounded
 from gamedp.errors import shown

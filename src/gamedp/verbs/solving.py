@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from gamedp.errors import InvalidParameterError
 from gamedp.runtime import compile_clock
+from gamedp.runtime.collector import without_collection
 from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:
@@ -136,8 +137,9 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     >>> solution.value(), solution.bounds(), solution.guarantee.name
     (1.0, (1.0, 1.0), 'TWO_SIDED')
     """
-    from gamedp.solvers import asked
-    from gamedp.solvers.tools.limit import Limit
+    with without_collection():
+        from gamedp.solvers import asked
+        from gamedp.solvers.tools.limit import Limit
 
     tolerance = asked.checked_number("tolerance", tolerance)
     objective = asked.checked_objective(objective)
@@ -195,8 +197,9 @@ def _solved(
             asked, problem, tolerance, progress, relative=relative
         )
         return staged
-    from gamedp.model.problem import Problem
-    from gamedp.solvers.choose import solve_problem
+    with without_collection():
+        from gamedp.model.problem import Problem
+        from gamedp.solvers.choose import solve_problem
 
     return solve_problem(
         Problem(model, objective), solver, tolerance, progress, relative=relative, limit=limit

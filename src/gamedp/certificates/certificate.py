@@ -186,7 +186,7 @@ class Certificate:
 
 def widest(certificate: Certificate) -> float:
     """Return the largest distance of an upper from a lower bound."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of one infinity less itself
+        widths = certificate.upper - certificate.lower
     different = certificate.lower < certificate.upper
-    with np.errstate(over="ignore"):
-        widths = certificate.upper[different] - certificate.lower[different]
-    return float(widths.max(initial=0.0))
+    return float(widths.max(where=different, initial=0.0))

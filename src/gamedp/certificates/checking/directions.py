@@ -258,7 +258,7 @@ def oriented(
     # What is not declared is taken at its worst for the bound.
     draw = value_of_endless_play(objective, model)[0 if sign > 0 else 1]
     gives = not model.has_swaps and sign * draw >= 0 and ending is not Ending.STRICT
-    if gives and (earned >= 0).all() and (sign * values[ends] >= 0).all():
+    if gives and (earned >= 0).all() and (sign * values >= 0).all():
         free |= claimed.top <= 0
     # Endless play is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(draw) == Fraction(model.constant_sum)
@@ -314,9 +314,7 @@ def _or_zeros(numbers: Integers | None, count: int) -> Integers:
 def _falling(ranks: Integers | None, bound: Floats, free: Flags) -> Integers:
     """Return ranks of finite bounds: 0 where nothing more is to be shown, NEVER for -1."""
     ranks = _or_zeros(ranks, len(bound))
-    ranks = np.where(ranks < 0, NEVER, ranks)
-    ranks[free | (bound == np.inf)] = 0
-    return ranks
+    return np.where(free | (bound == np.inf), 0, np.where(ranks < 0, NEVER, ranks))
 
 
 def _escapes(escapes: Integers | None, ranks: Integers, free: Flags) -> Integers:
@@ -328,7 +326,8 @@ def _escapes(escapes: Integers | None, ranks: Integers, free: Flags) -> Integers
 
 def _trapping(ranks: Integers | None, bound: Floats, ends: Flags) -> Integers:
     """Return ranks of bounds of plus infinity: NEVER elsewhere, 0 where it is known."""
+    infinite = bound == np.inf
+    if not infinite.any():
+        return np.full(len(bound), NEVER)
     ranks = _or_zeros(ranks, len(bound))
-    ranks = np.where((bound == np.inf) & (ranks >= 0), ranks, NEVER)
-    ranks[ends & (bound == np.inf)] = 0
-    return ranks
+    return np.where(infinite, np.where(ends, 0, np.where(ranks >= 0, ranks, NEVER)), NEVER)

@@ -79,8 +79,8 @@ class _Slice:
     Attributes
     ----------
     states, choices : slice
-    state_of : (c,)
-        The state of each choice.
+    state_of, owners : (c,)
+        The state of each choice; and its number among these states.
     groups : list of _Group
     odd : (s,) bool
         The states some of whose choices are in no group, or no distribution.
@@ -89,6 +89,7 @@ class _Slice:
     states: slice
     choices: slice
     state_of: Integers
+    owners: Integers
     groups: list[_Group]
     odd: Flags
 
@@ -97,13 +98,14 @@ class _Slice:
         """Gather the choices of the states ``first .. last-1``."""
         offsets = model.choice_offsets[first : last + 1]
         first_transitions = model.transition_offsets[offsets[0] : offsets[-1] + 1]
-        state_of = np.repeat(np.arange(first, last), np.diff(offsets))
+        owners = np.repeat(np.arange(last - first), np.diff(offsets))
+        state_of = first + owners
         signed = model.probabilities[first_transitions[0] : first_transitions[-1]]
         leading_to = model.successors[first_transitions[0] : first_transitions[-1]].astype(np.intp)
         probabilities = signed
         if model.has_swaps:
             probabilities = np.abs(signed)
-            leading_to += model.num_states * (signed < 0)
+            leading_to[np.flatnonzero(signed < 0)] += model.num_states
         odd = np.zeros(last - first, np.bool_)
         counts = np.diff(first_transitions)
         sizes = np.bincount(counts) * np.arange(int(counts.max(initial=0)) + 1)
@@ -120,12 +122,13 @@ class _Slice:
                 at = (first_transitions[places] - first_transitions[0]) + np.arange(count)[:, None]
                 successors, its_probabilities = leading_to.take(at), probabilities.take(at)
             slack, wrong = _slack(its_probabilities)
-            odd[state_of[places][wrong] - first] = True
+            if len(wrong):
+                odd[state_of[places][wrong] - first] = True
             groups.append(_Group(places, successors, its_probabilities, slack))
         if sizes[kept].sum() < len(leading_to) or counts.min() == 0:
             odd[state_of[~np.isin(counts, kept)] - first] = True
         choices = slice(int(offsets[0]), int(offsets[-1]))
-        return cls(slice(first, last), choices, state_of, groups, odd)
+        return cls(slice(first, last), choices, state_of, owners, groups, odd)
 
 
 def _slack(probabilities: Floats) -> tuple[Floats, Integers]:
@@ -139,7 +142,8 @@ def _slack(probabilities: Floats) -> tuple[Floats, Integers]:
     excess = np.abs((rough.sum(axis=0) - 1.0) + (probabilities - rough).sum(axis=0))
     off, fits = unsure_part(excess, np.full(1, count))
     slack = ((count + 2) * UNIT + off) * (1 + 2.0**-20)
-    slack[~(probabilities.min(axis=0) >= FAINTEST)] = np.inf
+    if not probabilities.min() >= FAINTEST:
+        slack[~(probabilities.min(axis=0) >= FAINTEST)] = np.inf
     return slack, np.flatnonzero(~fits)
 
 
@@ -154,19 +158,21 @@ class _Quick:
         Of each inequality, the bounds and, for a change of places, the opposite ones.
     ranks : (2 S,) or None
         The same of the ranks, if there are any.
-    required : (S,) bool
+    rewards : list of bool
+        Of each inequality, whether any reward counts.
     """
 
     direction: Direction
     bounds: list[Floats]
     ranks: Integers | None
+    rewards: list[bool]
 
     @classmethod
     def of(cls, model: Model, direction: Direction) -> _Quick | None:
         """Gather it; None for what is not of this kind."""
         if direction.escapes is not None or direction.discount < FAINTEST:
             return None
-        bounds = []
+        bounds, rewarded = [], []
         for inequality in direction.inequalities:
             if inequality.rests is not None or inequality.other_rests is not None:
                 return None
@@ -175,10 +181,11 @@ class _Quick:
             if not (_is_calm(its_bounds) and _is_calm(rewards)):
                 return None
             bounds.append(its_bounds)
+            rewarded.append(bool(rewards.any()))
         ranks = None
         if direction.ending is not Ending.FREE:
             ranks = np.concatenate(direction.ranks) if model.has_swaps else direction.ranks[0]
-        return cls(direction, bounds, ranks)
+        return cls(direction, bounds, ranks, rewarded)
 
 
 def following(model: Model, direction: Direction, inequality: Inequality) -> Floats:
@@ -187,8 +194,9 @@ def following(model: Model, direction: Direction, inequality: Inequality) -> Flo
         return inequality.bound
     opposite = -inequality.other
     if direction.constant != 0:
-        opposite, lost = two_sum(np.full_like(opposite, direction.constant), opposite)
-        opposite = np.where(lost < 0, np.nextafter(opposite, -np.inf), opposite)
+        opposite, lost = two_sum(opposite, np.float64(direction.constant))
+        over = np.flatnonzero(lost < 0)
+        opposite[over] = np.nextafter(opposite.take(over), -np.inf)
     return np.concatenate([inequality.bound, opposite])
 
 
@@ -228,39 +236,38 @@ def look(model: Model, directions: list[Direction]) -> list[Flags]:
 
 def _decided(model: Model, quick: _Quick, part: _Slice) -> Flags:
     """Say of the states of a slice whether they are surely right."""
-    direction, first = quick.direction, part.states.start
+    direction = quick.direction
     good = np.zeros(len(part.state_of), np.bool_)
     wanted = [
-        _Wanted.of(model, direction, inequality, part) for inequality in direction.inequalities
+        _Wanted.of(model, direction, inequality, part, rewarded)
+        for inequality, rewarded in zip(direction.inequalities, quick.rewards, strict=True)
     ]
-    required = direction.required[part.state_of]
-    for group in (_asked(group, required) for group in part.groups):
+    required = direction.required[part.states]
+    few = FEW * np.count_nonzero(required) <= len(required)
+    asked = required.take(part.owners) if few else None
+    for group in part.groups if asked is None else (_asked(each, asked) for each in part.groups):
         does = np.ones(len(group.slack), np.bool_)
         for its_wanted, bounds in zip(wanted, quick.bounds, strict=True):
             does &= its_wanted.holds(group, bounds)
         if quick.ranks is not None:
             does &= _progresses(model, direction, part, group, quick.ranks)
         good[group.places] = does
-    owners = part.state_of - first
     helps = direction.maximise[part.states]
     some = np.zeros(len(helps), np.bool_)
-    some[owners[good]] = True
+    some[part.owners.take(np.flatnonzero(good))] = True
     if not helps.all():
         every = np.ones(len(helps), np.bool_)
-        every[owners[~good]] = False
+        every[part.owners.take(np.flatnonzero(~good))] = False
         some = np.where(helps, some, every)
     return some
 
 
-def _asked(group: _Group, required: Flags) -> _Group:
-    """Return the choices of a group that something is to be shown of, if they are few; or all."""
-    asked = required[group.places]
-    if FEW * np.count_nonzero(asked) > len(asked):
-        return group
-    some = np.flatnonzero(asked)
+def _asked(group: _Group, asked: Flags) -> _Group:
+    """Return the choices of a group that something is to be shown of."""
+    some = np.flatnonzero(asked[group.places])
     places = some if isinstance(group.places, slice) else group.places[some]
-    successors, probabilities = group.successors[:, some], group.probabilities[:, some]
-    return _Group(places, successors, probabilities, group.slack[some])
+    successors = group.successors.take(some, axis=1)
+    return _Group(places, successors, group.probabilities.take(some, axis=1), group.slack[some])
 
 
 def _progresses(
@@ -268,14 +275,14 @@ def _progresses(
 ) -> Flags:
     """Say of choices whether their ranks fall; or stay, which some may, or need not fall."""
     states = part.state_of[group.places]
-    rank, after = direction.ranks[0][states], ranks.take(group.successors)
+    rank, after = direction.ranks[0].take(states), ranks.take(group.successors)
     least = after.min(axis=0)
     falls: Flags = (rank > least) & (rank < NEVER)
     if direction.ending is Ending.RANKED and not falls.all():
         reward = np.zeros(1)
         if direction.inequalities[0].rewarded:
             reward = direction.sign * model.rewards[part.choices][group.places]
-        content = direction.top[states] <= direction.draw
+        content = direction.top.take(states) <= direction.draw
         if direction.drift is None:
             stays = (rank > 0) & (rank == least) & (rank == after.max(axis=0)) & (rank < NEVER)
             falls |= stays & ((reward > 0) | (reward >= 0) & content)
@@ -302,15 +309,20 @@ class _Wanted:
 
     @classmethod
     def of(
-        cls, model: Model, direction: Direction, inequality: Inequality, part: _Slice
+        cls,
+        model: Model,
+        direction: Direction,
+        inequality: Inequality,
+        part: _Slice,
+        rewarded: bool,
     ) -> _Wanted:
         """Take all else off the bounds."""
-        wanted = inequality.bound[part.state_of]
+        wanted = inequality.bound.take(part.state_of)
         rest, size = np.zeros(1), np.zeros(1)
         if inequality.gain is not None:
             wanted, rest = two_sum(wanted, inequality.gain[part.state_of])
             size = np.abs(rest)
-        if inequality.rewarded:
+        if rewarded:
             wanted, lost = two_sum(wanted, -direction.sign * model.rewards[part.choices])
             rest, size = rest + lost, size + np.abs(lost)
         if direction.discount != 1:

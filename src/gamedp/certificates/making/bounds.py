@@ -325,10 +325,12 @@ def _is_close(plain: Certificate, wider: Certificate) -> bool:
 
     A solver may know one bound of a state more closely than follows from those of its neighbours.
     """
+    if (plain.lower == wider.lower).all() and (plain.upper == wider.upper).all():
+        return True
     with np.errstate(invalid="ignore"):  # infinite bounds stay what they are
         moved = np.fmax(plain.lower - wider.lower, wider.upper - plain.upper)
-        apart = plain.upper - plain.lower
-    finite = [bounds[np.isfinite(bounds)] for bounds in (plain.lower, plain.upper)]
-    size = max(float(np.abs(bounds).max(initial=0.0)) for bounds in finite)
-    room = float(apart[np.isfinite(apart)].max(initial=0.0))
-    return not (moved > MOST_MOVED * size + LEAST_MOVED + room).any()
+    size = max(
+        float(np.abs(bounds).max(where=np.isfinite(bounds), initial=0.0))
+        for bounds in (plain.lower, plain.upper)
+    )
+    return not (moved > MOST_MOVED * size + LEAST_MOVED + _width(plain)).any()

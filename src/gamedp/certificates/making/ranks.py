@@ -178,9 +178,10 @@ class FirstLook:
         """Say of which nodes some choice of a helper, or all of an opponent, are among these."""
         some = np.zeros_like(self.required)
         every = np.ones_like(self.required)
+        owners = self.model.structure.owners
         for number in range(2):
-            some[number, self.model.structure.owners[choices[number]]] = True
-            every[number, self.model.structure.owners[~choices[number]]] = False
+            some[number, owners.take(np.flatnonzero(choices[number]))] = True
+            every[number, owners.take(np.flatnonzero(~choices[number]))] = False
         return np.where(self.equation.maximise, some, every)
 
 

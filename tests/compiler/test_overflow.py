@@ -302,3 +302,56 @@ def test_a_fraction_among_integers_is_not_cut_off():
     assert compiled(5, 6) == (6, 1)
     with pytest.raises(numba.TypingError):
         compiled(5, 0.5)
+
+
+@attrs.frozen
+class Powers:
+    """A staged game whose contexts are `least` and more: numbers that 32 bits may hold, or not."""
+
+    least: int
+    factor: int = 1
+
+    def stage(self):
+        return Coin()
+
+    def contexts(self):
+        return {"points": (self.least, self.least + 3)}
+
+    def initial_state(self):
+        return Score(self.least)
+
+    def is_terminal(self, context):
+        return context.points == self.least + 3
+
+    def payoff(self, context, player):
+        return 0.0
+
+    def following(self, context, end):
+        return Score(min(context.points + end.place, self.least + 3))
+
+    def reward(self, context, end, player):
+        # Sums and products of what may stand in 32 bits, in ints that have 64.
+        total = context.points + context.points + end.place
+        product = context.points * context.points
+        return float((total - 2 * context.points) * 1000 + product % 7 + product * self.factor % 5)
+
+    def rank(self, context):
+        return self.least + 3 - context.points
+
+
+EDGES = [2**31 - 4, 2**31 - 3, 2**31, -(2**31), -(2**31) - 1, 3037000496]
+
+
+@pytest.mark.parametrize("least", EDGES)
+def test_contexts_at_the_edge_of_32_bits_are_computed_with_in_64(least):
+    solution = gamedp.solve(Powers(least), compile="always")
+    assert solution.value() == gamedp.solve(Powers(least), compile="never").value()
+    # 2**31 times 2**31 has room, twice that has none.
+    text = refused_overflow(lambda: gamedp.solve(Powers(least, factor=4), compile="always"))
+    assert "reward(Score(points=" in text
+
+
+def test_a_square_beyond_64_bits_is_refused_though_its_root_has_room_in_32_and_a_half():
+    gamedp.solve(Powers(3037000496), compile="always")  # the root of 2**63 less three
+    text = refused_overflow(lambda: gamedp.solve(Powers(3037000498), compile="always"))
+    assert "reward(Score(points=3037000500)" in text

@@ -64,7 +64,8 @@ class PlainSweeper:
             plain_rules.layout,
             plain_rules.codec,
         )
-        self.end_layout, self.end_fields = plain_rules.end_layout, plain_rules.end_fields
+        self.end_layout = plain_rules.end_layout
+        self.end_fields = _narrow(plain_rules.end_fields, plain_rules.end_fields)
         self.matters = _what_matters(self.rules, self.layout)
         self.game = self._bound()
         self._codes: list[object] = []  # in memory as long as somebody may sweep with them
@@ -79,13 +80,14 @@ class PlainSweeper:
     def _work(self, program: Program = NO_PROGRAM) -> types.SimpleNamespace:
         """Return all that a call of a loop works on."""
         lanes, num_rows = program.lanes, program.num_rows
+        columns = np.zeros(len(self.codec.low) * LANES, np.int64)
         return types.SimpleNamespace(
             low=self.codec.low,
             high=self.codec.high,
             stride=self.codec.stride,
             fields=np.zeros(len(self.codec.low), np.int64),
-            columns=np.zeros(len(self.codec.low) * LANES, np.int64),
-            packed=np.zeros(len(self.codec.low) * LANES, np.int64),
+            columns=_narrow(columns, self.codec.low, self.codec.high),
+            packed=_narrow(columns, self.codec.low, self.codec.high),
             chosen=np.zeros(LANES, np.int64),
             following=np.zeros(LANES, np.int64),
             swaps=np.zeros(LANES, np.bool_),
@@ -332,6 +334,17 @@ class CompiledSweeper(PlainSweeper):
         writes: bool,
     ) -> int:
         return self._call(self._sweep_contexts, work, program, codes, values, weights, writes)
+
+
+def _narrow(fields: NDArray[np.int64], *extremes: NDArray[np.int64]) -> NDArray[Any]:
+    """Return a copy of an array of fields, in 32 bits if all of these numbers have room there.
+
+    What is read from 32 bits and made an int of 64 cannot overflow in sums and differences of a
+    few, and LLVM knows: it leaves out the checks, and rules without checks run in vectors.
+    """
+    limits = np.iinfo(np.int32)
+    fits = all(((limits.min <= each) & (each <= limits.max)).all() for each in extremes)
+    return fields.astype(np.int32 if fits else np.int64)
 
 
 def _what_matters(rules: StagedRules, layout: Layout) -> NDArray[np.bool_]:

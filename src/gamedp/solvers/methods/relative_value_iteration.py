@@ -306,8 +306,8 @@ class _Search:
         lower, upper = found.lower[ways.node], found.upper[ways.node]
         values = np.zeros(model.num_states)
         values[self.parts.states] = self.values
-        low = ways.lower_biases(lower, values, policy, stays, self._seconds_left())
-        high = ways.upper_biases(upper, values, self._seconds_left())
+        low = ways.lower_biases(lower, values, policy, stays, self.tolerance, self._seconds_left())
+        high = ways.upper_biases(upper, values, self.tolerance, self._seconds_left())
         if low is None or high is None:
             return lower, upper, None
         fall = ways.excess(False, lower, low, policy)

@@ -48,7 +48,11 @@ WORK = 1 << 25
 """Transitions after which they are, too: kernels cannot be interrupted."""
 
 MARGIN = 2.0**-30
-"""How much of the largest numbers biases are off on each step: they need not be close."""
+"""How much of the largest numbers biases are off on each step, at least: they need not be close."""
+
+MOST_MARGIN, ROOM = 2.0**-10, 2.0**10
+"""As much as this, and times the tolerance, where sweeps find them: the more, the fewer sweeps.
+What they are off is rounded with them, and that must stay small beside the tolerance."""
 
 
 @attrs.frozen(eq=False)
@@ -289,6 +293,7 @@ class Ways:
         self,
         gains: NDArray[np.float64],
         values: NDArray[np.float64],
+        tolerance: float,
         seconds: float,
     ) -> NDArray[np.float64] | None:
         """Return h with ``g(s) + h(s) >= r + sum(P * h)`` for all choices, but for rounding; (S,).
@@ -299,7 +304,13 @@ class Ways:
         """
         num_nodes = self.num_nodes
         constants = np.full(num_nodes, np.nan)
-        question = self.model.rewards, self.sign, gains, values, self._margin(gains, values)
+        question = (
+            self.model.rewards,
+            self.sign,
+            gains,
+            values,
+            self._margin(gains, values, tolerance),
+        )
         if way_totals.leave_totals_jit(
             self.num_parts,
             self.map,
@@ -349,6 +360,7 @@ class Ways:
         values: NDArray[np.float64],
         policy: NDArray[np.int64],
         stays: NDArray[np.bool_],
+        tolerance: float,
         seconds: float,
     ) -> NDArray[np.float64] | None:
         """Return h with ``g(s) + h(s) <= r + sum(P * h)`` for a policy, but for rounding; (S,).
@@ -359,7 +371,14 @@ class Ways:
         model = self.model
         moving = (policy >= 0) & ~stays
         biases, room = np.where(moving, 0.0, values), np.zeros(model.num_states)
-        question = model.rewards, self.sign, gains, policy, moving, self._margin(gains, values)
+        question = (
+            model.rewards,
+            self.sign,
+            gains,
+            policy,
+            moving,
+            self._margin(gains, values, tolerance),
+        )
         if way_totals.lead_jit(self.map, *question, kernels.REPEATS * self._budget, biases, room):
             return biases
         choices = policy[moving]
@@ -384,11 +403,14 @@ class Ways:
         )
         return bound_of_total(chain, "lower", seconds)
 
-    def _margin(self, gains: NDArray[np.float64], values: NDArray[np.float64]) -> float:
-        return MARGIN * max(
+    def _margin(
+        self, gains: NDArray[np.float64], values: NDArray[np.float64], tolerance: float
+    ) -> float:
+        size = max(
             float(np.abs(numbers).max(initial=TINY))
             for numbers in (self.model.rewards, gains, values)
         )
+        return max(MARGIN * size, min(MOST_MARGIN * size, ROOM * tolerance))
 
     def excess(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 import numba
+import numpy as np
 from numba import njit, typeof, types
 
 from gamedp.compiler import answer_loop
@@ -103,7 +104,8 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
         """Note how `part` is taken apart, and return the text that builds it."""
         if part.is_leaf:
             leaves.append(f"{'as_flag' if part.kind is bool else 'as_field'}({path})")
-            return f"{part.kind.__name__}(fields[{len(leaves) - 1}])"
+            # What an array may keep in 32 bits is an int of 64, in compiled rules, too.
+            return f"{part.kind.__name__}(wide(fields[{len(leaves) - 1}]))"
         name = "" if part.kind is tuple else names.setdefault(part.kind, f"class_{len(names)}")
         whole = f"part_{len(parts)}"
         parts.append(f"    {whole} = as_tuple({path}, {name or None}, {len(part.parts)})")
@@ -137,7 +139,7 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
         "    return lows, highs, strides",
     ]
     namespace: dict[str, Any] = {name: kind for kind, name in names.items()}
-    namespace |= {"as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}
+    namespace |= {"wide": np.int64, "as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}
     exec("\n".join(lines), namespace)  # noqa: S102 - our own text, the names apart are numbers
     return {
         f"gamedp_{what}{of}": namespace[f"gamedp_{what}{of}"]

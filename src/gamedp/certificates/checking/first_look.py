@@ -194,7 +194,7 @@ def following(model: Model, direction: Direction, inequality: Inequality) -> Flo
         return inequality.bound
     opposite = -inequality.other
     if direction.constant != 0:
-        opposite, lost = two_sum(opposite, np.float64(direction.constant))
+        opposite, lost = two_sum(opposite, np.full(1, direction.constant))
         over = np.flatnonzero(lost < 0)
         opposite[over] = np.nextafter(opposite.take(over), -np.inf)
     return np.concatenate([inequality.bound, opposite])

@@ -49,6 +49,27 @@ def test_public_names_are_few_and_in_standard_places():
         assert getattr(part, "__doc__", None), name
 
 
+STAGED = {"StagedGame", "StagedModel", "StagedSolution"}
+"""Shown in the lesson about staged games, which takes a page."""
+
+
+def test_each_class_and_function_at_the_top_has_an_example():
+    without = {
+        name
+        for name in gamedp.__all__
+        if not isinstance(found := getattr(gamedp, name), ModuleType)
+        and ">>> " not in (found.__doc__ or "")
+    }
+    assert without == STAGED | {"Verified"}  # which the example of `verify` makes
+
+
+def test_a_misspelt_name_at_the_top_gets_the_nearest_one():
+    with pytest.raises(AttributeError) as raised:
+        gamedp.Discount  # noqa: B018 - what is read is the point
+    assert (raised.value.name, raised.value.obj) == ("Discount", gamedp)  # what Python goes by
+    assert "Discounted" in dir(gamedp)
+
+
 def test_the_reference_shows_the_help_of_every_command():
     text = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
     shown = re.findall(r'^show_help\("gamedp", "(\w+)"\)$', text, flags=re.MULTILINE)

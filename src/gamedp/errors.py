@@ -51,11 +51,31 @@ def shown(value: object, most: int = MOST_SHOWN) -> str:
 
 
 class GamedpError(Exception):
-    """The base class of gamedp's errors."""
+    """The base class of gamedp's errors.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> try:
+    ...     gamedp.Discounted(1.5)
+    ... except gamedp.GamedpError as error:
+    ...     print(error)
+    discount is 1.5; it must be at least 0 and below 1. For 1 use TotalReward.
+    """
 
 
 class InvalidModelError(GamedpError, ValueError):
-    """Rules or arrays that do not describe a game; the message names the state and the action."""
+    """Rules or arrays that do not describe a game; the message names the state and the action.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> try:
+    ...     gamedp.Model.from_arrays([0, 1, 1], [0, 1], [2], [1.0])
+    ... except gamedp.InvalidModelError as error:
+    ...     print(str(error).partition(" (1 of")[0])
+    choice 0 (action 0) of state 0 leads to state 2, which does not exist
+    """
 
 
 class InvalidParameterError(GamedpError, ValueError):
@@ -63,7 +83,21 @@ class InvalidParameterError(GamedpError, ValueError):
 
 
 class UnsupportedProblemError(GamedpError, ValueError):
-    """A solver was asked for what it cannot do; the message says what can."""
+    """A solver was asked for what it cannot do; the message says what can.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     choice_offsets=[0, 2, 3], transition_offsets=[0, 1, 2, 3], successors=[0, 1, 1],
+    ...     probabilities=[1.0, 1.0, 1.0], rewards=[1.0, 0.0, 3.0],
+    ... )
+    >>> try:
+    ...     gamedp.solve(model, gamedp.AverageReward(), solver="backward-induction")
+    ... except gamedp.UnsupportedProblemError as error:
+    ...     print(error)
+    BackwardInduction does not support long-run averages; RelativeValueIteration does.
+    """
 
 
 class UnsupportedArithmeticError(GamedpError, ArithmeticError):
@@ -101,6 +135,21 @@ class NotSolvedError(GamedpError, RuntimeError):
     ----------
     solution : Solution, StagedSolution or EndgameTables
         What is known so far; its bounds hold.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     choice_offsets=[0, 2, 3], transition_offsets=[0, 1, 2, 3], successors=[0, 1, 1],
+    ...     probabilities=[1.0, 1.0, 1.0], rewards=[1.0, 0.0, 3.0],
+    ... )
+    >>> solver = gamedp.solvers.ValueIteration(max_sweeps=3)
+    >>> try:
+    ...     gamedp.solve(model, gamedp.Discounted(0.9), solver)
+    ... except gamedp.NotSolvedError as error:
+    ...     lower, upper = error.solution.bounds(0)
+    >>> lower < 27.0 < upper  # 0.9 · 3 / (1 - 0.9)
+    True
     """
 
     def __init__(self, message: str, solution: Any) -> None:

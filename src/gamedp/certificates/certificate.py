@@ -140,6 +140,15 @@ class Certificate:
         For contexts that may lead to others of the same rank, which need them: a number that is
         more, by one, than the mean of those that may come next within the rank, whatever the
         players do; elsewhere 1, or more.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(matches=18), compile="never")
+    >>> certificate = gamedp.certify(solution)
+    >>> certificate.rules, certificate.lower.shape, sorted(certificate.evidence)
+    ('bounds', (19,), ['lower_ranks', 'upper_ranks'])
     """
 
     rules: str = "bounds"

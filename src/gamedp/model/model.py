@@ -72,6 +72,20 @@ class Model:
     seconds : mapping
         How long it took to ``"compile"`` the rules and to ``"explore"`` the states, asking plain
         rules again in some of them included.
+
+    Examples
+    --------
+    A state with two choices, to stay for a reward of 1 or to leave, and one with none:
+
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     choice_offsets=[0, 2, 2], transition_offsets=[0, 1, 2], successors=[0, 1],
+    ...     probabilities=[1.0, 1.0], rewards=[1.0, 0.0], terminals=[1],
+    ... )
+    >>> model
+    <Model 2 states, 2 choices, 2 transitions>
+    >>> round(gamedp.solve(model, gamedp.Discounted(0.5), tolerance=1e-9).value(0), 6)
+    2.0
     """
 
     choice_offsets: NDArray[np.int64]

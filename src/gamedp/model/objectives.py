@@ -192,6 +192,18 @@ class Reachability:
         The states that may be passed through before: "`allowed` until `target`". All, if not given.
     optimum : {"max", "min"}
         What player 0 wants. A second player wants the opposite.
+
+    Examples
+    --------
+    A door opens every second time, and jams for good every fourth time:
+
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     choice_offsets=[0, 1, 1, 1], transition_offsets=[0, 3], successors=[0, 1, 2],
+    ...     probabilities=[0.25, 0.5, 0.25], terminals=[1, 2],
+    ... )
+    >>> round(gamedp.solve(model, gamedp.Reachability([1])).value(0), 6)
+    0.666667
     """
 
     target: Any = attrs.field(converter=_states, eq=_by_content, hash=False)
@@ -209,6 +221,16 @@ class AverageReward:
     ----------
     optimum : {"max", "min"}
         What player 0 wants.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     choice_offsets=[0, 2, 3], transition_offsets=[0, 1, 2, 3], successors=[0, 1, 1],
+    ...     probabilities=[1.0, 1.0, 1.0], rewards=[1.0, 0.0, 3.0],
+    ... )
+    >>> gamedp.solve(model, gamedp.AverageReward()).value(0)  # go to state 1, for 3 a step
+    3.0
     """
 
     optimum: Optimum = attrs.field(default="max", validator=_is_optimum)
@@ -259,6 +281,19 @@ class FiniteHorizon:
         Number of steps.
     optimum : {"max", "min"}
         What player 0 wants.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays(
+    ...     choice_offsets=[0, 2, 3], transition_offsets=[0, 1, 2, 3], successors=[0, 1, 1],
+    ...     probabilities=[1.0, 1.0, 1.0], rewards=[1.0, 0.0, 3.0],
+    ... )
+    >>> solution = gamedp.solve(model, gamedp.FiniteHorizon(2))
+    >>> solution.value(0), solution.best_action(0)
+    (3.0, 1)
+    >>> solution.steps_left(1).value(0), solution.steps_left(1).best_action(0)
+    (1.0, 0)
     """
 
     horizon: int = attrs.field(converter=_as_steps, validator=_is_horizon)

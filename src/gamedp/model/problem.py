@@ -72,6 +72,15 @@ class Problem(AnyProblem[Model]):
         Whether to prove errors as if play surely ended, though it need not. They hold if, by the
         policy found, each of two opponents makes play end whatever the other one does: that is
         for the solver to check (:mod:`gamedp.solvers.tools.forced_ends`).
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> model = gamedp.compile(Matches(matches=18), compile="never")
+    >>> problem = gamedp.Problem(model, gamedp.TotalReward())
+    >>> bool(gamedp.solvers.BackwardInduction().supports(problem))
+    True
     """
 
     improper_is_worst: bool = attrs.field(default=False, kw_only=True)

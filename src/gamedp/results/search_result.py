@@ -105,6 +105,14 @@ class SearchResult:
     status : Status
     guarantee : Guarantee
     statistics : SearchStatistics
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> result = gamedp.search(Matches(matches=18), compile="never")
+    >>> result.value(), result.bounds(), result.best_actions, result.certain_actions
+    (1.0, (1.0, 1.0), (1,), (1,))
     """
 
     rules: Rules

@@ -84,6 +84,14 @@ class Solution(Table):
     biases : tuple of two (S,) float64, or None
         For :class:`gamedp.AverageReward`: numbers h that prove `lower`, and numbers that prove
         `upper`; see :class:`gamedp.solvers.RelativeValueIteration`.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(matches=18), compile="never")
+    >>> solution.value(), solution.bounds(), solution.best_actions()
+    (1.0, (1.0, 1.0), [1])
     """
 
     def _numbers(self, states: NDArray[np.int64]) -> Numbers:

@@ -32,7 +32,16 @@ Best: TypeAlias = Literal["certain", "possible", "no"]
 
 
 class Status(enum.Enum):
-    """How far a solver got; the value is the message."""
+    """How far a solver got; the value is the message.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(matches=18), compile="never")
+    >>> solution.status is gamedp.Status.SOLVED, solution.status.value
+    (True, 'solved: the bounds are as close as asked for')
+    """
 
     SOLVED = "solved: the bounds are as close as asked for"
     ROUNDING = "stopped at the limit of rounding: the bounds hold, but are wider than asked for"
@@ -49,7 +58,16 @@ class Status(enum.Enum):
 
 
 class Guarantee(enum.Enum):
-    """What you can rely on; the value is the message."""
+    """What you can rely on; the value is the message.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(matches=18), compile="never")
+    >>> solution.guarantee is gamedp.Guarantee.TWO_SIDED, solution.guarantee.value
+    (True, 'the true value lies between the bounds')
+    """
 
     TWO_SIDED = "the true value lies between the bounds"
     EQUILIBRIUM = (
@@ -73,6 +91,14 @@ class Statistics:
         ``"explore"`` the states; and to ``"solve"``.
     bytes : int
         Memory that the model and the solution take.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> statistics = gamedp.solve(Matches(matches=18), compile="never").statistics
+    >>> statistics.states, statistics.sweeps, sorted(statistics.seconds)
+    (19, 1, ['compile', 'explore', 'solve'])
     """
 
     states: int
@@ -99,6 +125,17 @@ class ActionValue:
         Bounds of that.
     best : {"certain", "possible", "no"}
         Whether it is best; see :meth:`gamedp.Solution.best_actions`.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> solution = gamedp.solve(Matches(matches=18), compile="never")
+    >>> for one in solution.action_values():
+    ...     print(one.action, one.name, one.value, one.best)
+    1 take 1 1.0 certain
+    2 take 2 -1.0 no
+    3 take 3 -1.0 no
     """
 
     action: int

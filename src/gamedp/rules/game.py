@@ -93,6 +93,26 @@ class Game(Protocol):
         What is certain of the value without looking ahead; infinitely wide.
     ``material(state)`` and others
         What :class:`gamedp.searchers.EndgameTables` needs; explained there.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> class Dice:  # roll until you stop; you get the points of the last roll, and none for a 1
+    ...     def initial_state(self):
+    ...         return 0, False
+    ...     def is_terminal(self, state):
+    ...         return state[1]
+    ...     def actions(self, state):
+    ...         return [0, 1] if state[0] else [1]
+    ...     def outcomes(self, state, action):
+    ...         if action == 0:
+    ...             return [(1.0, (state[0], True))]
+    ...         return [(1 / 6, (face, face == 1)) for face in range(1, 7)]
+    ...     def payoff(self, state, player):
+    ...         return 0.0 if state[0] == 1 else float(state[0])
+    >>> solution = gamedp.solve(Dice(), compile="never")
+    >>> [solution.best_action((face, False)) for face in range(2, 7)]  # 1 to roll, 0 to stop
+    [1, 1, 0, 0, 0]
     """
 
     def initial_state(self) -> Any:

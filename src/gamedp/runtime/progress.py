@@ -28,6 +28,15 @@ class Progress:
         Since the phase began.
     detail : str
         In words.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> met: list[gamedp.Progress] = []
+    >>> solution = gamedp.solve(Matches(matches=18), compile="never", progress=met.append)
+    >>> {one.phase for one in met} <= {"compile", "explore", "solve"}  # the longer, the more
+    True
     """
 
     phase: str

@@ -46,6 +46,15 @@ def save(thing: Savable, path: str | os.PathLike[str]) -> None:
         not be checked later whether the rules are still the same.
     OSError
         If the files cannot be written; the folder then holds what it held before.
+
+    Examples
+    --------
+    >>> import gamedp, os, tempfile
+    >>> from gamedp.games.matches import Matches
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     gamedp.save(gamedp.solve(Matches(), compile="never"), folder)
+    ...     "manifest.json" in os.listdir(folder)
+    True
     """
     from gamedp.certificates.certificate import Certificate
     from gamedp.policies.policy import Policy

@@ -88,7 +88,9 @@ def test_the_form_works_without_javascript(client):
     # What the form sends is the same question.
     again = client.get("/kniffel", params=fields | {"lang": "en"})
     assert "239.713069" in again.text
-    assert "Bester Eintrag: Dreier" in client.get("/kniffel", params=fields).text
+    german = client.get("/kniffel", params=fields).text
+    assert "Bester Eintrag: Dreier" in german
+    assert "Punkterwartung: 239,713069" in german
 
 
 @pytest.mark.parametrize(
@@ -105,6 +107,7 @@ def test_the_form_works_without_javascript(client):
         {"evil": "1"},
         {"rules": "mine"},
         {"goal": "glory"},
+        {"plays": "chess"},
         {"goal": "total", "total": "-1"},
         {"goal": "beat", "against": "1,2"},
         {"game": "12"},
@@ -203,6 +206,52 @@ def test_a_goal_is_what_the_library_makes_of_it(client, adviser):
     assert found["opponent"]["points"] == 231
 
 
+def test_an_opponent_may_play_to_win(client, adviser):
+    mine, his = "3,8,9,16,15,18,15,9,25,30,40,-,20", "3,8,9,16,15,24,17,9,25,30,40,0,-"
+    situation = Situation.of(mine.replace(",", " "), 2, "11166")
+    query = {"card": mine, "throw": "2", "dice": "11166", "goal": "beat", "against": his}
+    found = asked(client, plays="victory", **query)
+    opponent = Opponent(Card.of(his.replace(",", " ")), "victory")
+    outlook = outlook_against(adviser, situation, opponent)
+    assert (found["goal"], found["plays"], found["exact"]) == ("beat", "victory", True)
+    assert "too_large" not in found
+    assert (found["value"], found["lower"], found["upper"]) == (
+        outlook.value,
+        outlook.lower,
+        outlook.upper,
+    )
+    assert [each["value"] for each in found["options"]] == [o.value for o in outlook.options]
+    # He does no better by playing for points.
+    assert found["value"] <= asked(client, plays="points", **query)["value"] + 1e-9
+    drawn = client.get("/kniffel", params={"lang": "en", "plays": "victory", **query})
+    assert "against an opponent who plays to win" in drawn.text
+
+
+def test_where_it_is_too_much_to_win_against_play_to_win_it_is_said(client, adviser, monkeypatch):
+    monkeypatch.setattr("gamedp.games.kniffel.page_answers.MOST_CONTEXTS", 100_000)
+    mine, his = "3,8,9,16,-,18,15,9,25,30,40,-,20", "3,8,9,16,-,24,17,9,25,30,40,0,-"
+    query = {"card": mine, "throw": "3", "dice": "11166", "goal": "beat", "against": his}
+    found = asked(client, plays="victory", **query)
+    assert (found["goal"], found["plays"]) == ("beat", "points")
+    too_large = found["too_large"]
+    assert too_large["contexts"] > too_large["most"] == 100_000
+    plain = asked(client, plays="points", **query)
+    assert "too_large" not in plain
+    assert found["options"] == plain["options"]
+    # After as many entries as it says, it is not too large any more.
+    cards = Card.of(mine.replace(",", " ")), Card.of(his.replace(",", " "))
+    for number in range(too_large["entries"]):
+        card = cards[number % 2]
+        free = card.entries.index(None)
+        filled = (*card.entries[:free], 0, *card.entries[free + 1 :])
+        cards = (Card(filled), cards[1]) if number % 2 == 0 else (cards[0], Card(filled))
+    later = {"card": cards[0].arguments, "against": cards[1].arguments, "goal": "beat"}
+    assert asked(client, plays="victory", **later)["plays"] == "victory"
+    drawn = client.get("/kniffel", params={"lang": "en", "plays": "victory", **query})
+    assert f"at most {too_large['entries']} more entries" in drawn.text
+    assert "against an opponent who plays for points" in drawn.text
+
+
 @pytest.mark.parametrize("goal", ["total", "beat"])
 def test_a_goal_that_takes_too_long_is_said_and_advice_is_for_points(client, goal):
     plain = asked(client, throw="1", dice="13345")
@@ -213,6 +262,7 @@ def test_a_goal_that_takes_too_long_is_said_and_advice_is_for_points(client, goa
     assert too_large["goal"] == goal
     assert too_large["contexts"] > too_large["most"]
     assert too_large["seconds"] > 100
+    assert 0 < too_large["entries"] <= 8
     assert found["options"] == plain["options"]
     assert found["goal"] == "points"
     drawn = client.get("/kniffel", params={"goal": goal, "lang": "en"})

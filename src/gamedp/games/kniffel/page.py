@@ -6,13 +6,14 @@ what every decision is worth. The script of the page makes of it a sheet to play
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 from gamedp.games.kniffel.boxes import box_names
 from gamedp.games.kniffel.page_answers import answer, answer_to
-from gamedp.games.kniffel.page_queries import GOALS, boxes_of, read_query
+from gamedp.games.kniffel.page_queries import GOALS, PLAYS, boxes_of, read_query
 from gamedp.games.kniffel.rules import PRESETS
 from gamedp.games.kniffel.words import WORDS
 from gamedp.web.plugin import Page, Query, Shared
@@ -44,9 +45,15 @@ LABELS: dict[str, dict[str, Any]] = {
         "range": "bewiesen zwischen {lower:.6f} und {upper:.6f}",
         "wins": "Wahrscheinlichkeit: {value:.6f}",
         "too_large": (
-            "Für dieses Ziel sind noch zu viele Kästchen frei: {contexts:,} Stände, etwa "
-            "{seconds:,.0f} Sekunden; der Server rechnet bis {most:,}. Hier also auf Punkte:"
+            "Dafür sind noch zu viele Kästchen frei: {contexts:,} Stände, etwa {seconds:,.0f} "
+            "Sekunden; der Server rechnet bis {most:,}, also nach höchstens {entries} weiteren "
+            "Einträgen. Bis dahin gilt:"
         ),
+        "plays": "Der Gegner spielt",
+        "plays_for": ("auf Punkte", "auf Sieg"),
+        "against_points": "Rat gegen einen Gegner, der auf Punkte spielt.",
+        "against_victory": "Rat gegen einen Gegner, der auf Sieg spielt.",
+        "for_points": "Rat für möglichst viele Punkte.",
         "other": "English",
         "best": "beste",
         "points": "Punkte bisher: {points}",
@@ -69,9 +76,15 @@ LABELS: dict[str, dict[str, Any]] = {
         "range": "proven to lie between {lower:.6f} and {upper:.6f}",
         "wins": "Probability: {value:.6f}",
         "too_large": (
-            "Too many boxes are free for this goal: {contexts:,} contexts, about "
-            "{seconds:,.0f} seconds; the server works out {most:,} at most. So here for points:"
+            "Too many boxes are free for this goal: {contexts:,} contexts, about {seconds:,.0f} "
+            "seconds; the server works out {most:,} at most, so after at most {entries} more "
+            "entries. Until then:"
         ),
+        "plays": "The opponent plays",
+        "plays_for": ("for points", "to win"),
+        "against_points": "Advice against an opponent who plays for points.",
+        "against_victory": "Advice against an opponent who plays to win.",
+        "for_points": "Advice for as many points as possible.",
         "other": "Deutsch",
         "best": "best",
         "points": "Points so far: {points}",
@@ -87,7 +100,7 @@ def draw(shared: Shared | None, query: Query, note: str) -> str:
     if shared is None:
         parts = [f'<p role="status">{labels["wait"]}: {escape(note)}</p>']
     elif not note:
-        parts = _answered(shared, query)
+        parts = [_numbers_in(language, part) for part in _answered(shared, query)]
     other = "en" if language == "de" else "de"
     return (
         f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
@@ -107,6 +120,14 @@ def draw(shared: Shared | None, query: Query, note: str) -> str:
     )
 
 
+def _numbers_in(language: str, text: str) -> str:
+    """Return a text with its numbers written as in a language: 1.234,5 in German."""
+    if language == "en":
+        return text
+    swap = str.maketrans(".,", ",.")
+    return re.sub(r"\d[\d.,]*\d", lambda number: number[0].translate(swap), text)
+
+
 def _form(query: Query, language: str) -> str:
     labels = LABELS[language]
     boxes = boxes_of(query)
@@ -117,8 +138,10 @@ def _form(query: Query, language: str) -> str:
     number, dice = query.get("throw", "1"), query.get("dice", "")
     rules = {name: labels[name] for name in PRESETS}
     goals = dict(zip(GOALS, labels["goals"], strict=True))
+    plays = dict(zip(PLAYS, labels["plays_for"], strict=True))
     return (
-        f'<form action="kniffel" method="get"><input type="hidden" name="lang" value="{language}">'
+        '<form class="query" action="kniffel" method="get">'
+        f'<input type="hidden" name="lang" value="{language}">'
         f'<fieldset><legend>{labels["card"]}</legend><p class="note">{labels["leave"]}</p>'
         f"{''.join(fields)}</fieldset>"
         f"{_field('throw', labels['throw'], number, SHORT)}"
@@ -127,6 +150,7 @@ def _form(query: Query, language: str) -> str:
         f"{_choice('goal', labels['goal'], goals, query.get('goal', ''))}"
         f"{_field('total', labels['total'], query.get('total', ''), SHORT)}"
         f"{_field('against', labels['against'], query.get('against', ''), '')}"
+        f"{_choice('plays', labels['plays'], plays, query.get('plays', ''))}"
         f"<p><button>{labels['ask']}</button></p></form>"
     )
 
@@ -160,6 +184,9 @@ def _answered(shared: Shared, query: Query) -> list[str]:
     parts = []
     if "too_large" in found:
         parts.append(f"<p>{escape(labels['too_large'].format(**found['too_large']))}</p>")
+    if asked.goal == "beat":
+        kind = f"against_{found['plays']}" if "plays" in found else "for_points"
+        parts.append(f"<p>{labels[kind]}</p>")
     bounds = labels["range"].format(**found)
     points = labels["points"].format(points=found["points"])
     said = words.query_value if found["goal"] == "points" else labels["wins"]

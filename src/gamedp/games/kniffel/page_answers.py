@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,12 +18,12 @@ from gamedp.games.kniffel.outlook import (
     duel_of,
     outlook_against,
 )
-from gamedp.games.kniffel.page_queries import Asked, game_text, read_query
+from gamedp.games.kniffel.page_queries import PLAYS, Asked, game_text, read_query
 from gamedp.games.kniffel.page_report import explained, reported
 from gamedp.games.kniffel.prospects import Prospect
 from gamedp.games.kniffel.reasons import Reason, reasons
 from gamedp.games.kniffel.record import Record
-from gamedp.games.kniffel.remainder import Remainder, TooLargeError
+from gamedp.games.kniffel.remainder import Remainder, Size, TooLargeError
 from gamedp.games.kniffel.rules import Kniffel
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import Targets
@@ -148,28 +149,22 @@ def _round_of(record: Record) -> int:
 def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
     """Return every decision with its worth, the best one first.
 
-    If a goal takes too large a table, it is for points, and what the table would take is said.
+    If what is wanted takes too large a table, the next best is told, and what the table would take:
+    against an opponent who plays to win, the advice against one who plays for points; else the
+    advice for points.
     """
     if asked.goal == "points" or _is_decided(asked) or None not in asked.situation.card.entries:
         return {"goal": "points", **_for_points(adviser, asked)}
-    try:
-        if asked.goal == "total":
-            outlook = _outlook_for_total(shared, adviser, asked)
-        else:
-            outlook = _outlook_against(shared, adviser, asked)
-    except TooLargeError as error:
-        size = error.size
-        return {
-            "goal": "points",
-            "too_large": {
-                "goal": asked.goal,
-                "contexts": size.contexts,
-                "most": MOST_CONTEXTS,
-                "seconds": size.seconds,
-                "gigabytes": size.gigabytes,
-            },
-            **_for_points(adviser, asked),
-        }
+    look = _outlook_for_total if asked.goal == "total" else _outlook_against
+    too_large: dict[str, Any] = {}
+    for plays in PLAYS[PLAYS.index(asked.plays) :: -1] if asked.goal == "beat" else PLAYS[:1]:
+        try:
+            outlook = look(shared, adviser, attrs.evolve(asked, plays=plays))
+            break
+        except TooLargeError as error:
+            too_large = {"too_large": _refused(asked.goal, error.size)}
+    else:
+        return {"goal": "points", **too_large, **_for_points(adviser, asked)}
     expected = adviser.expected_after(asked.situation)
     options = [
         _plain(each, asked.language, ("value", "lower", "upper", "loss"))
@@ -179,11 +174,27 @@ def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
     return {
         "goal": asked.goal,
         "exact": outlook.exact,
+        **({"plays": plays} if asked.goal == "beat" else {}),
+        **too_large,
         "value": outlook.value,
         "lower": outlook.lower,
         "upper": outlook.upper,
         "decision": _decision(outlook.options),
         "options": options,
+    }
+
+
+def _refused(goal: str, size: Size) -> dict[str, Any]:
+    """Return what a table would take that is too large, and after how many entries it is not."""
+    return {
+        "goal": goal,
+        "contexts": size.contexts,
+        "most": MOST_CONTEXTS,
+        # Each entry, whoever makes it, leaves half of the sets of boxes, and no more points. A
+        # duel's second table is larger than its first one, by a point.
+        "entries": math.ceil(math.log2(1.01 * size.contexts / MOST_CONTEXTS)),
+        "seconds": size.seconds,
+        "gigabytes": size.gigabytes,
     }
 
 
@@ -256,11 +267,11 @@ def _outlook_for_total(shared: Shared, adviser: Adviser, asked: Asked) -> Outloo
 
 
 def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
-    """Return how likely it is to win against one who plays for points."""
-    situation = asked.situation
+    """Return how likely it is to win against one who plays for points, or to win."""
+    situation, plays = asked.situation, asked.plays
     assert asked.opponent is not None  # noqa: S101 - see read_query
-    opponent = Opponent(asked.opponent)
-    cards = (adviser.rules.rules, situation.card, opponent.card)
+    opponent = Opponent(asked.opponent, "victory" if plays == "victory" else "points")
+    cards = (plays, adviser.rules.rules, situation.card, opponent.card)
 
     def work(progress: ProgressCallback) -> _Sized:
         duel = duel_of(
@@ -268,6 +279,9 @@ def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
         )
         # Whatever it solves for the cards, it solves now; the decisions are looked up in it.
         outlook_against(adviser, Situation(situation.card), opponent, duel=duel)
+        if plays == "victory":
+            endgame = duel.endgame(he_plays_for="victory")
+            return _Sized(duel, endgame.solution.statistics.bytes)
         rest = Remainder.of(adviser.rules, situation.card.sheet(adviser.rules))
         contexts = max(SMALL_TABLE, 2 * (rest.most + 2) * rest.num_sheets)
         return _Sized(duel, contexts * BYTES)

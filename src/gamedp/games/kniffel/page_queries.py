@@ -15,15 +15,18 @@ from gamedp.games.kniffel.rules import PRESETS, Kniffel
 from gamedp.games.kniffel.situation import Situation
 from gamedp.web.plugin import Query
 
-__all__ = ["GOALS", "Asked", "boxes_of", "game_text", "language_of", "read_query"]
+__all__ = ["GOALS", "PLAYS", "Asked", "boxes_of", "game_text", "language_of", "read_query"]
 
 LANGUAGES = ("de", "en")
 GOALS = ("points", "total", "beat")
 """As many points as can be expected, at least so many, or more than the opponent."""
 
+PLAYS = ("points", "victory")
+"""What the opponent wants: as many points as can be expected, or to win."""
+
 FIELDS = (
     *("card", "further", "throw", "dice", "rules", "lang", "goal", "total"),
-    *("against", "against_further", "game", "players", "advice", "report", "why"),
+    *("against", "against_further", "plays", "game", "players", "advice", "report", "why"),
     *(f"box{box}" for box in range(BOXES)),
 )
 """What a query may have; the form has a field for each box, an address one for all."""
@@ -49,6 +52,8 @@ class Asked:
         The goal ``"total"``.
     opponent : Card or None
         Whom to beat.
+    plays : str
+        What the opponent wants: one of `PLAYS`.
     records : tuple of Record
         Of a whole game: one for each player. Empty if only a situation is asked for.
     turn : int
@@ -65,6 +70,7 @@ class Asked:
     goal: str = "points"
     total: int = 0
     opponent: Card | None = None
+    plays: str = "points"
     records: tuple[Record, ...] = ()
     turn: int = 0
     advice: bool = True
@@ -103,7 +109,7 @@ def read_query(query: Query) -> Asked:
     """
     unknown = sorted(query.keys() - set(FIELDS))
     if unknown:
-        _refuse(f"a query has {', '.join(FIELDS[:15])}, and not {unknown[0][:40]!r}.")
+        _refuse(f"a query has {', '.join(FIELDS[:16])}, and not {unknown[0][:40]!r}.")
     language = language_of(query)
     name = query.get("rules", "article")
     if name not in PRESETS:
@@ -111,12 +117,16 @@ def read_query(query: Query) -> Asked:
     goal = query.get("goal") or "points"
     if goal not in GOALS:
         _refuse(f"goal must be one of {', '.join(GOALS)}.")
+    plays = query.get("plays") or "points"
+    if plays not in PLAYS:
+        _refuse(f"plays must be one of {', '.join(PLAYS)}.")
     total = _number(query, "total", MOST_TOTAL)
     common: dict[str, Any] = {
         "language": language,
         "rules": Kniffel(name, language=language),
         "goal": goal,
         "total": total,
+        "plays": plays,
         "advice": query.get("advice", "1") != "0",
         "report": query.get("report", "0") == "1",
         "why": query.get("why"),

@@ -33,7 +33,7 @@ export function heading(words, found, total) {
   const { goal, value, lower, upper } = found;
   const loose = goal !== "points" && !found.exact;
   const shown = loose ? words.atLeast(worth(lower, goal)) : worth(value, goal);
-  const said = goal === "points" ? words.expected(shown) : words.probable[goal](total, shown);
+  const said = goal === "points" ? words.expected(shown) : words.probable[found.plays === "victory" ? "victory" : goal](total, shown);
   const bounds = loose ? words.between(worth(lower, goal), worth(upper, goal))
     : upper > lower ? words.within(small(upper - lower)) : words.exact;
   return [h("p", { class: "worth" }, said), h("p", { class: "note bounds" }, bounds),
@@ -41,10 +41,11 @@ export function heading(words, found, total) {
 }
 
 export function tooLarge(words, found) {
-  const { goal, seconds, contexts, most } = found.too_large;
+  const { goal, seconds, contexts, most, entries } = found.too_large;
   const rounded = (value) => String(Math.ceil(value));
+  const times = [rounded(seconds), rounded((seconds * most) / contexts), entries];
   return h("p", { class: "note too-large", role: "note" },
-    words.tooLarge(goal, rounded(seconds), rounded((seconds * most) / contexts)));
+    found.goal === "beat" ? words.tooLargeVictory(...times) : words.tooLarge(goal, ...times));
 }
 
 // The list; `choose` takes one, `all` says whether every one is shown.

@@ -11,7 +11,7 @@ import * as server from "./server.js";
 import { setLanguage } from "./words.js";
 
 const DEFAULTS = {
-  mode: "play", rules: "article", players: "1", goal: "points", total: "250", dice: "page", told: "show",
+  mode: "play", rules: "article", players: "1", goal: "points", total: "250", plays: "points", dice: "page", told: "show",
   advice: "1", game: "", card: "", against: "", further: "0", throw: "1", faces: "",
 };
 const FREE = Array(13).fill("-");
@@ -80,7 +80,7 @@ const goal = () => (state.goal === "beat" && state.mode === "play" && !isTwo() ?
 const hidden = () => state.mode === "play" && (state.told === "test" ? !found?.over : state.advice === "0");
 
 function query(more = {}) {
-  const common = { lang: language, rules: state.rules, goal: goal(), total: state.total };
+  const common = { lang: language, rules: state.rules, goal: goal(), total: state.total, plays: state.plays };
   if (state.mode === "play") return { ...common, players: state.players, game: state.game, ...more };
   const number = state.faces.length === 5 ? state.throw : "0";
   const card = { card: state.card || FREE.join(","), throw: number, further: state.further || "0" };
@@ -106,7 +106,8 @@ async function ask(kind, more, then) {
     if (error.name !== "AbortError" && !("status" in error)) throw error;
     inPlace(trouble, h("div", { class: "problem", role: "alert" },
       h("p", {}, error.name === "AbortError" ? words.stopped : error.message || words.unreachable),
-      h("button", { type: "button", onclick: () => update() }, words.goOn)));
+      found || error.status !== 422 ? h("button", { type: "button", class: "tool", onclick: () => update() }, words.goOn)
+        : h("button", { type: "button", class: "tool", onclick: () => { state = { ...DEFAULTS, mode: state.mode }; begin(); } }, words.afresh)));
   }
 }
 
@@ -423,15 +424,15 @@ function enterAsked(box) {
 // What is played, by which rules, and for what.
 
 function goalFields(live) {
-  const change = live && ((name) => (value) => { state[name] = value; update(); });
-  const fields = [
-    live ? select("rules", words.rules, Object.entries(words.rulesOf), state.rules, change("rules")) : null,
-    select("goal", words.goal, Object.entries(words.goals), state.goal, live ? change("goal") : null)];
+  const choose = (name, options) =>
+    select(name, words[name], Object.entries(options), state[name], live && ((value) => { state[name] = value; update(); }));
+  const fields = [live ? choose("rules", words.rulesOf) : null, choose("goal", words.goals)];
   if (!live || state.goal === "total") {
     fields.push(h("div", { class: "field" }, h("label", { for: "total" }, words.total),
       h("input", { id: "total", type: "number", min: 1, max: 1575, value: state.total, "data-key": "total",
         onchange: live ? (event) => { state.total = event.target.value || "0"; update(); } : null })));
   }
+  if (!live || state.goal === "beat") fields.push(choose("plays", words.playsOf));
   return fields;
 }
 
@@ -451,7 +452,7 @@ function showSettings() {
 function newGame() {
   const form = h("form", { class: "fields", onsubmit: (event) => {
     event.preventDefault();
-    for (const name of ["players", "rules", "goal", "dice", "told"]) state[name] = form.elements[`${name}`].value;
+    for (const name of ["players", "rules", "goal", "plays", "dice", "told"]) state[name] = form.elements[`${name}`].value;
     state.total = form.elements.total.value || "0";
     state.advice = "1";
     fold.open = false;
@@ -465,12 +466,13 @@ function newGame() {
     select("dice", words.throws, [["page", words.throwsOf[0]], ["hand", words.throwsOf[1]]], state.dice),
     select("told", words.told, Object.entries(words.toldOf), state.told),
     h("button", { class: "go", type: "submit" }, words.begin));
-  const { players, goal: aim, total } = form.elements;
+  const { players, goal: aim, plays, total } = form.elements;
   const fit = () => { // who plays alone has nobody to beat
     const beat = aim.querySelector("[value=beat]");
     beat.disabled = players.value === "1";
     if (beat.disabled && aim.value === "beat") aim.value = "points";
     total.closest(".field").hidden = aim.value !== "total";
+    plays.closest(".field").hidden = aim.value !== "beat";
   };
   form.addEventListener("change", fit);
   fit();

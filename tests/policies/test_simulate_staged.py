@@ -9,7 +9,7 @@ import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.wubbel import ROLL
-from gamedp.policies import staged_games, staged_kernels, walk_kernels
+from gamedp.policies import simulate_pairs, staged_games, staged_kernels, walk_kernels
 
 SMALL = Kniffel(dice=2, faces=3, throws=2, threshold=5, upper_bonus=7)
 
@@ -136,6 +136,145 @@ def test_each_seat_follows_its_own_solution(game, optima):
     assert found.names == ("optimal", "optimal")
 
 
+def greedy(game):
+    """Return who takes the action that earns most at once, the first of these."""
+    flat = gamedp.stages.Flattened(game)
+
+    def choose(position):
+        return max(flat.actions(position), key=lambda action: flat.reward(position, action, 0))
+
+    return choose
+
+
+def last(game):
+    """Return who takes the last action that there is."""
+    flat = gamedp.stages.Flattened(game)
+    return lambda position: max(flat.actions(position))
+
+
+@pytest.mark.parametrize("which", ["greedy", "last", "random", "mixed", "table"])
+def test_who_is_asked_in_positions_agrees_with_the_exact_value(which):
+    game = Debts()
+    flat = gamedp.stages.Flattened(game)
+    made, last_one = gamedp.compile(flat, compile="never"), last(game)
+
+    def mixed(position):
+        actions = list(flat.actions(position))
+        return {actions[0]: 0.25, last_one(position): 0.75} if len(actions) > 1 else actions[0]
+
+    policy = {
+        "greedy": greedy(game),
+        "last": last_one,
+        "random": gamedp.play.RandomPlayer(flat),
+        "mixed": mixed,
+        "table": gamedp.Policy.uniform(made),
+    }[which]
+    true = gamedp.evaluate(made, policy)
+    found = gamedp.simulate(game, policy, games=2000, seed=4, compile="never")
+    assert found.finished == 2000
+    assert found.agrees_with(true) > 1e-4
+    assert found.deviations[0] > 0
+
+
+def test_a_known_way_to_play_kniffel_agrees_with_its_exact_value():
+    game = Kniffel(dice=2, faces=2, throws=1, threshold=3, upper_bonus=7)
+    policy = greedy(game)
+    true = gamedp.evaluate(gamedp.stages.Flattened(game), policy, compile="never")
+    found = gamedp.simulate(game, policy, games=1000, seed=4, compile="never")
+    assert found.agrees_with(true) > 1e-4
+    assert (
+        found.means[0]
+        > gamedp.simulate(game, last(game), games=300, seed=4, compile="never").means[0]
+    )  # it is better than nothing
+
+
+def test_a_solution_that_is_asked_plays_its_own_games(small):
+    def choose(position):
+        return small.inside(position.context).best_action(position.state)
+
+    asked = gamedp.simulate(SMALL, choose, games=60, seed=6, compile="never")
+    assert facts(asked) == facts(gamedp.simulate(SMALL, small, games=60, seed=6))
+    assert asked.names == ("choose",)
+
+
+def bold(position):
+    """Save from more points on the farther behind; player 1 one point earlier."""
+    player, own, opponent = position.context
+    wanted = 2 + (opponent > own) - player
+    return int(position.state.turn >= wanted)
+
+
+def timid(position):
+    return int(position.state.turn > 0)
+
+
+@attrs.frozen
+class Apart(gamedp.stages.Flattened):
+    """No position represents another one."""
+
+    def canonical(self, position):
+        return position, False
+
+
+def test_rules_are_asked_in_the_contexts_of_the_game_and_not_in_those_that_represent_them():
+    game = StagedWubbel(5)
+    flat = gamedp.compile(Apart(game), compile="never")
+    best = solved(game)
+    for pair in ([bold, timid], [timid, bold], [bold, bold]):
+        true = gamedp.evaluate(flat, pair)
+        one, three = (
+            gamedp.simulate(game, pair, games=3000, seed=2, threads=threads, compile="never")
+            for threads in (1, 3)
+        )
+        assert facts(one) == facts(three)
+        assert one.agrees_with(true) > 1e-4
+        assert one.agrees_with(true, player=1) > 1e-4
+    against = gamedp.simulate(game, [best, timid], games=2000, seed=2)
+    assert against.names == ("optimal", "timid")
+    assert against.means[0] > 0.5
+
+
+def test_staged_games_stop_once_enough_is_known():
+    game = StagedWubbel(5)
+    true = gamedp.evaluate(Apart(game), [bold, timid], compile="never").value()
+    found = gamedp.simulate(
+        game, [bold, timid], games=10**6, seed=3, width=0.04, compile="never"
+    ).sequential
+    assert found.width <= 0.04
+    assert found.low <= true <= found.high
+
+
+@pytest.mark.parametrize("game", [StagedWubbel(5), PaidWubbel(5)], ids=["plain", "paid"])
+def test_pairs_of_staged_games_share_their_dice(game):
+    flat = gamedp.stages.Flattened(game)
+    random = gamedp.play.RandomPlayer(game)
+    same = simulate_pairs(game, [timid, timid], pairs=300, seed=3, compile="never")
+    assert same.means[0] == game.constant_sum / 2  # both games of each pair go alike
+    assert same.deviation == 0
+    pair = [solved(game), random]
+    both = simulate_pairs(game, pair, pairs=400, seed=3)
+    again = simulate_pairs(game, pair, pairs=400, seed=3, threads=2)
+    assert (again.means, again.deviation) == (both.means, both.deviation)
+    asked = [_asked(pair[0]), gamedp.play.RandomPlayer(flat)]
+    true = [gamedp.evaluate(flat, order, compile="never") for order in (asked, asked[::-1])]
+    assert both.agrees_with(*true) > 1e-4
+    for each, one in zip(both.seatings, true, strict=True):
+        assert each.agrees_with(one) > 1e-4
+    assert both.finished == 400
+
+
+def _asked(solution):
+    """Return the solution as a function of a position."""
+
+    def choose(position):
+        inside = solution.inside(position.context)
+        if inside.model.rules.game.is_terminal(position.state):
+            return 0
+        return inside.best_action(position.state)
+
+    return choose
+
+
 @attrs.frozen
 class Changed(StagedWubbel):
     """It may begin with the second player."""
@@ -184,17 +323,35 @@ def test_a_game_that_is_over_at_once_pays():
 
 def test_what_cannot_play_is_refused(small):
     other = solved(Journey())
-    with pytest.raises(InvalidParameterError, match="cannot play a staged game; give the Staged"):
-        gamedp.simulate(SMALL, lambda context, state: 0)
+    flat = gamedp.stages.Flattened(Journey())
+    others = (gamedp.play.RandomPlayer(flat), gamedp.solve(flat, compile="never"))
+    for wrong in others:
+        with pytest.raises(InvalidParameterError, match="cannot play a staged game; give the Stag"):
+            gamedp.simulate(SMALL, wrong)
+    with pytest.raises(InvalidParameterError, match="is no policy"):
+        gamedp.simulate(SMALL, 7)
+    for wrong, words in (
+        (lambda _: 99, r"chooses 99 in Position\(context=.*, where the actions are \["),
+        (lambda _: None, "an action is an integer"),
+        (lambda _: {0: 0.5}, r"the probabilities of .* are none"),
+        (lambda _: {}, r"the probabilities of .* are none"),
+    ):
+        with pytest.raises(InvalidParameterError, match=words):
+            gamedp.simulate(SMALL, wrong, games=5, seed=1, compile="never")
     with pytest.raises(InvalidParameterError, match="2 policies are given for a game of 1 players"):
         gamedp.simulate(SMALL, [small, small])
     for given in (SMALL, small.model, Journey(days=2)):
         wrong = [small] * 2 if isinstance(given, Journey) else other
         with pytest.raises(InvalidParameterError, match="is not a solution of"):
             gamedp.simulate(given, wrong)
-    for options in ({"by_rules": True}, {"width": 0.1}):
-        with pytest.raises(InvalidParameterError, match="takes neither by_rules nor a width"):
-            gamedp.simulate(SMALL, small, **options)
+    with pytest.raises(InvalidParameterError, match="leave by_rules out"):
+        gamedp.simulate(SMALL, small, by_rules=True)
+    with pytest.raises(InvalidParameterError, match="leave by_rules out"):
+        simulate_pairs(SMALL, [small] * 2, by_rules=True)
+    with pytest.raises(UnsupportedProblemError, match="pairs are of two policies"):
+        simulate_pairs(SMALL, small)
+    with pytest.raises(UnsupportedProblemError, match="nothing may be earned on the way"):
+        gamedp.simulate(SMALL, small, width=0.1)
     found = gamedp.simulate(SMALL, small, games=9, seed=1)
     with pytest.raises(UnsupportedProblemError, match="is player 0's; name no other player"):
         found.agrees_with(gamedp.stages.distribution(small), player=1)
@@ -213,7 +370,6 @@ def test_what_needs_a_table_of_positions_says_so(small):
         lambda given: gamedp.evaluate(given, lambda state: 0),
         lambda given: gamedp.best_response(given, lambda state: 0),
         lambda given: gamedp.cross_table(given, {"one": lambda state: 0}),
-        lambda given: gamedp.policies.simulate_pairs(given, [lambda state: 0] * 2),
     )
     for use in uses:
         for given in (SMALL, small.model):

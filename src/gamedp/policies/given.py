@@ -24,6 +24,7 @@ __all__ = [
     "is_of_stages",
     "listed",
     "model_for",
+    "refuse_by_rules",
     "rules_for",
     "seeded",
 ]
@@ -85,6 +86,16 @@ def check_count(policies: Sequence[Any], num_players: int) -> None:
         message = (
             f"{len(policies)} policies are given for a game of {num_players} players; each player "
             "needs one."
+        )
+        raise InvalidParameterError(message)
+
+
+def refuse_by_rules(by_rules: bool) -> None:
+    """Raise InvalidParameterError where a staged game is to be played by its rules alone."""
+    if by_rules:
+        message = (
+            "a staged game is played from stage to stage, and no context is looked at that does "
+            "not come up; leave by_rules out."
         )
         raise InvalidParameterError(message)
 

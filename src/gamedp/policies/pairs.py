@@ -8,16 +8,26 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gamedp.errors import UnsupportedProblemError
 from gamedp.policies.chain_games import ChainPairs
-from gamedp.policies.given import checked_whole, listed, model_for, rules_for, seeded
+from gamedp.policies.given import (
+    checked_whole,
+    is_of_stages,
+    listed,
+    model_for,
+    refuse_by_rules,
+    rules_for,
+    seeded,
+)
 from gamedp.policies.policy import as_policies, name_of
 from gamedp.policies.rules_games import RulesGames
 from gamedp.policies.simulation import PairedSimulation, Simulation
+from gamedp.policies.staged_games import StagedGames
 from gamedp.policies.tally import Played, Tally, in_blocks, moments
 from gamedp.runtime.options import Tier
 
 if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.rules.game import Rules
+    from gamedp.stages.model import StagedModel
 
 __all__ = ["simulate_pairs"]
 
@@ -44,7 +54,7 @@ def simulate_pairs(
     Parameters
     ----------
     game_or_model
-        For two players.
+        For two players; a staged game, too.
     policies : sequence of two policies
         As for :func:`gamedp.simulate`.
     pairs : int
@@ -82,7 +92,13 @@ def simulate_pairs(
         checked_whole(name, number, 1)
     given = listed(policies)
     seed, key = seeded(seed)
-    if by_rules:
+    if is_of_stages(game_or_model):
+        refuse_by_rules(by_rules)
+        staged = StagedGames(game_or_model, given, key, max_plies, threads, compile, in_pairs=True)
+        _refuse_others(staged.model, given)
+        play, has_rewards = staged.played_pairs, staged.has_rewards
+        names, total = list(staged.names), staged.model.constant_sum
+    elif by_rules:
         rules = rules_for(game_or_model, given)
         _refuse_others(rules, given)
         games = RulesGames(rules, given, key, max_plies, threads, compile, in_pairs=True)
@@ -113,7 +129,7 @@ def simulate_pairs(
     )
 
 
-def _refuse_others(of: Model | Rules, policies: list[Any]) -> None:
+def _refuse_others(of: Model | Rules | StagedModel, policies: list[Any]) -> None:
     """Raise UnsupportedProblemError unless two policies play a game for two."""
     if of.num_players != 2 or len(policies) != 2:
         message = "pairs are of two policies, in a game for two."

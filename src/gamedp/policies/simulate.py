@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import UnsupportedProblemError
 from gamedp.policies.chain_games import ChainGames
 from gamedp.policies.given import (
     checked_whole,
     is_of_stages,
     listed,
     model_for,
+    refuse_by_rules,
     rules_for,
     seeded,
 )
@@ -44,9 +45,11 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     much chance there is in so many games. A game with too many positions for that is played
     `by_rules`.
 
-    The players of a staged game follow a :class:`gamedp.StagedSolution` of it. What is counted then
-    is the total of a game, rewards included; :func:`gamedp.stages.distribution` computes its exact
-    distribution.
+    The players of a staged game follow a :class:`gamedp.StagedSolution` of it, or are asked in a
+    :class:`gamedp.stages.Position`, a state of the stage and its context: what plays the ordinary
+    game :class:`gamedp.stages.Flattened` plays the staged one, too. What is counted then is the
+    total of a game, rewards included; :func:`gamedp.stages.distribution` computes its exact
+    distribution where all follow a solution.
 
     Parameters
     ----------
@@ -54,7 +57,9 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
         An instance of a class that fulfils :class:`gamedp.Game` or :class:`gamedp.StagedGame`, a
         Model or a StagedModel.
     policies : policy or sequence of policies
-        As for :func:`gamedp.evaluate`; of a staged game, its solution, one for each player.
+        As for :func:`gamedp.evaluate`; of a staged game, its solution, or what is asked in a
+        position. A policy always does the same in the same state, or leaves it to chance by saying
+        how likely each action is.
     games : int
         At most so many, if there is a `width`.
     seed : int, optional
@@ -114,6 +119,16 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     >>> found = gamedp.simulate(small, solution, games=500, seed=7)
     >>> found.agrees_with(gamedp.stages.distribution(solution)) > 0.001
     True
+
+    A player who enters what has been thrown in the first box that is open:
+
+    >>> from gamedp.stages import Flattened
+    >>> flat = Flattened(small)
+    >>> def first(position):
+    ...     return min(flat.actions(position))
+    >>> found = gamedp.simulate(small, first, games=500, seed=7, compile="never")
+    >>> found.agrees_with(gamedp.evaluate(flat, first, compile="never")) > 0.001
+    True
     """
     for name, number in (("games", games), ("threads", threads), ("max_plies", max_plies)):
         checked_whole(name, number, 1)
@@ -121,11 +136,9 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     seed, key = seeded(seed)
     playing: RulesGames | ChainGames | StagedGames
     if is_of_stages(game_or_model):
-        if by_rules or width is not None:
-            message = "a staged game takes neither by_rules nor a width; leave them out."
-            raise InvalidParameterError(message)
-        playing = StagedGames(game_or_model, given, key, max_plies, threads)
-        names, total = ("optimal",) * len(given), playing.model.constant_sum
+        refuse_by_rules(by_rules)
+        playing = StagedGames(game_or_model, given, key, max_plies, threads, compile)
+        names, total = playing.names, playing.model.constant_sum
     elif by_rules:
         rules = rules_for(game_or_model, given)
         names, total = tuple(map(name_of, given)), rules.constant_sum
@@ -136,7 +149,7 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
         names, total = tuple(policy.name for policy in made), model.constant_sum
         playing = ChainGames(model, made, key, max_plies, threads)
     sequential = None
-    if width is None or isinstance(playing, StagedGames):
+    if width is None:
         playing.play(games)
     else:
         if playing.has_rewards:

@@ -1,13 +1,14 @@
-"""Games of a staged game that is solved: its players follow the solution, or one each.
+"""Games of a staged game, whose players follow its solutions, or rules that are asked.
 
-All games go from stage to stage together. Those that are in the same context share its choices,
-which are found as for the distribution of totals: the first best one in each state.
+All games go from stage to stage together. Those that are in the same context share its choices:
+those of a solution are found as for the distribution of totals, the first best one in each state;
+a rule is asked once for all games that wait in the same position.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,10 +17,13 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.policies import staged_kernels
 from gamedp.policies.given import check_count
+from gamedp.policies.staged_players import OwnContexts, Stage, StageRule, refuse_other_player
 from gamedp.policies.tally import Played, Tally
-from gamedp.policies.walk_kernels import GAMMA, S11, TWICE, UNIT, mixed
+from gamedp.policies.walk_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
 from gamedp.rules.staged import StagedRules
+from gamedp.runtime.options import Tier
 from gamedp.runtime.slices import CONTEXTS
+from gamedp.stages.compile import compile_staged
 from gamedp.stages.model import StagedModel
 from gamedp.stages.program import program_of
 from gamedp.stages.solution import StagedSolution
@@ -33,11 +37,11 @@ if TYPE_CHECKING:
 __all__ = ["StagedGames"]
 
 TOGETHER = 1 << 20
-"""Games that go from stage to stage together, about 50 bytes each."""
+"""Games that go from stage to stage together, about 60 bytes each."""
 
 
 class StagedGames:
-    """Plays the games of solutions of a staged game.
+    """Plays the games of policies of a staged game.
 
     What a game is said to pay is all that player 0 earns and is paid, as in the distribution of
     totals.
@@ -46,58 +50,104 @@ class StagedGames:
     ----------
     given
         The staged game or its model.
-    solutions : sequence
-        One StagedSolution for each player.
+    policies : sequence
+        One for each player: a StagedSolution, or what is asked in a `gamedp.stages.Position`.
     key : uint64
         What the games are drawn from.
     most : int
         Plies after which a game is left unfinished.
     threads : int
+    compile : {"auto", "always", "never"}
+        As for :func:`gamedp.compile`, for a game without a solution.
+    in_pairs : bool
+        Whether each player has dice of its own, the same in both games of a pair.
 
     Raises
     ------
     InvalidParameterError
-        If a player follows something else, or the solution of another game.
+        If a player follows something else, or what is of another game.
     """
 
-    has_rewards = False
-    """Besides what a game pays: its total."""
-
     def __init__(
-        self, given: Any, solutions: Sequence[Any], key: np.uint64, most: int, threads: int
+        self,
+        given: Any,
+        policies: Sequence[Any],
+        key: np.uint64,
+        most: int,
+        threads: int,
+        compile: Tier = "auto",
+        *,
+        in_pairs: bool = False,
     ) -> None:
-        self.model = _model_of(given, solutions)
+        self.model = _model_of(given, policies, compile)
         self._key, self._most, self._threads = key, most, threads
-        self._solutions = list({id(one): one for one in solutions}.values())
-        self._tables = np.array(
-            [next(k for k, one in enumerate(self._solutions) if one is each) for each in solutions]
+        self._in_pairs = in_pairs
+        distinct = list({id(one): one for one in policies}.values())
+        self._solutions = [one for one in distinct if isinstance(one, StagedSolution)]
+        asked = [one for one in distinct if not isinstance(one, StagedSolution)]
+        self._rules = [StageRule(one) for one in asked]
+        tables = {id(one): place for place, one in enumerate(self._solutions)}
+        tables |= {id(one): -1 - place for place, one in enumerate(asked)}
+        self._tables = np.array([tables[id(one)] for one in policies])
+        self.names = tuple(
+            "optimal" if table >= 0 else self._rules[-1 - table].name for table in self._tables
         )
-        stage = self.model.stage
+        stage, self.has_rewards = self.model.stage, _earns(self.model)
         self._programs: list[Program] = [
             program_of(stage, optimum=one.objective.optimum, keeps_all=True)
             for one in self._solutions
         ]
+        # Those of solutions differ in what they want alone.
+        self._program = next(iter(self._programs), None) or program_of(stage, keeps_all=True)
         order = np.asarray(stage.structure.order)
         inner = order[np.diff(stage.choice_offsets)[order] > 0]
-        self._movers = stage.players[inner[: len(self._programs[0].own_rows)]].astype(np.int64)
+        inner = inner[: len(self._program.own_rows)]
+        self._movers = stage.players[inner].astype(np.int64)
+        self._stage = Stage(self.model, inner, self._program)
+        self._own = OwnContexts.of(self.model, self._rules)
         self._tallies: list[Tally] = []
         self._games = 0
+
+    def payoffs(self) -> tuple[set[float] | None, float, float]:
+        """Return all that player 0 may be paid, the least of it and the most."""
+        found = self.model.sweeper.survey().values
+        paid = set(found[~np.isnan(found)].tolist())
+        if self.model.num_players == 2:  # as player 1 of the context that represents another
+            paid |= {self.model.constant_sum - payoff for payoff in paid}
+        return paid, min(paid, default=0.0), max(paid, default=0.0)
 
     def play(self, end: int) -> None:
         """Play on, up to so many games."""
         with ThreadPoolExecutor(self._threads) as pool:
             for first in range(self._games, end, TOGETHER):
-                games = _Games.begun(self.model, self._key, first, min(first + TOGETHER, end))
-                while len(games.active):
-                    list(pool.map(functools.partial(self._go_on, games), games.parts()))
-                self._tallies.append(games.played().tally())
+                stop = min(first + TOGETHER, end)
+                played = self._played(first, stop, lambda *args: list(pool.map(*args)))
+                self._tallies.append(played.tally())
         self._games = end
 
     def tally(self) -> Tally:
         """Return what all games have brought so far."""
         return Tally.total(self._tallies)
 
-    def _go_on(self, games: _Games, part: Part) -> None:
+    def played_pairs(self, begin: int, end: int) -> tuple[Played, Played]:
+        """Play the pairs with the numbers from `begin` to `end`; return both games of each."""
+        first, second = (
+            self._played(begin, end, lambda *args: list(map(*args)), is_changed=is_changed)
+            for is_changed in (False, True)
+        )
+        return first, second
+
+    def _played(
+        self, begin: int, end: int, each: Callable[..., Any], *, is_changed: bool = False
+    ) -> Played:
+        """Play the games with these numbers; `each` is what maps a function over parts of them."""
+        streams = _streams(self._key, begin, end, in_pairs=self._in_pairs, is_changed=is_changed)
+        games = _Games.begun(self.model, streams, self._own)
+        while len(games.active):
+            each(functools.partial(self._go_on, games, is_changed=is_changed), games.parts())
+        return games.played(self.model)
+
+    def _go_on(self, games: _Games, part: Part, *, is_changed: bool) -> None:
         """Take some games through one stage, or to their end."""
         model, (codes, some, contexts) = self.model, part
         onward = model.sweeper.follow(codes)
@@ -106,13 +156,31 @@ class StagedGames:
         games.finish(some[is_over], paid[is_over], model.constant_sum)
         some, contexts = some[~is_over], contexts[~is_over]
         chosen = self._chosen(codes, onward)
+        tables = self._seated(is_changed)
+        players = np.arange(len(tables))
+        dice = players if self._in_pairs else np.zeros_like(players)
         swapped, streams, plies = games.swapped[some], games.streams[some], games.plies[some]
-        ends, earned = np.zeros(len(some), np.int64), np.zeros(len(some))
-        with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
-            staged_kernels.walk_stage_jit(
-                self._programs[0], self._movers, onward.following.shape[1], chosen, self._tables,
-                contexts, swapped, self._most, streams, plies, ends, earned,
-            )  # fmt: skip
+        places = np.full(len(some), len(self._movers) - 1)
+        answers, earned = np.full(len(some), -1), np.zeros(len(some))
+        ends = np.full(len(some), staged_kernels.ASKS)
+        possible = None
+        while True:
+            with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
+                staged_kernels.walk_stage_jit(
+                    self._program, self._movers, onward.following.shape[1], chosen, tables,
+                    dice, contexts, swapped, self._most, streams, plies, places, answers, ends,
+                    earned,
+                )  # fmt: skip
+            waiting = np.flatnonzero(ends == staged_kernels.ASKS)
+            if not len(waiting):
+                break
+            if possible is None:
+                possible = self._stage.possible(onward.following)
+            movers = self._movers[places[waiting]] ^ swapped[waiting]
+            at = codes[contexts[waiting]] if self._own is None else games.own[some[waiting]]
+            positions = np.stack([movers, at, places[waiting]])
+            open_choices = possible[contexts[waiting]]
+            self._ask(waiting, positions, open_choices, streams, answers, is_changed=is_changed)
         games.plies[some] = plies
         is_left = ends == staged_kernels.UNFINISHED
         games.leave(some[is_left])
@@ -122,6 +190,49 @@ class StagedGames:
         games.streams[some] = streams[~is_left]
         games.codes[some] = onward.following[contexts, ends]
         games.swapped[some] ^= onward.swaps[contexts, ends]
+        if self._own is not None:
+            games.own[some] = self._own.after(games.own[some], ends)
+
+    def _seated(self, is_changed: bool) -> NDArray[np.int64]:
+        """Return whom each player follows: which solution, or -1 less the number of a rule."""
+        return self._tables[::-1].copy() if is_changed else self._tables
+
+    def _ask(
+        self,
+        waiting: NDArray[np.int64],
+        positions: NDArray[np.int64],
+        possible: NDArray[np.bool_],
+        streams: NDArray[np.uint64],
+        answers: NDArray[np.int64],
+        *,
+        is_changed: bool,
+    ) -> None:
+        """Ask the players of w games, once for all of these in the same position.
+
+        Parameters
+        ----------
+        waiting : (w,)
+        positions : (3, w)
+            Which player is asked, in which context, at which place of the stage.
+        possible : (w, C) bool
+        streams, answers
+            Of all games; those that wait are moved on, and filled.
+        """
+        _, firsts, groups = np.unique(positions, axis=1, return_index=True, return_inverse=True)
+        order = np.argsort(groups, kind="stable")
+        borders = np.cumsum(np.bincount(groups.ravel()))[:-1]
+        for first, group in zip(firsts.tolist(), np.split(order, borders), strict=True):
+            player, context, place = positions[:, first].tolist()
+            own = self.model.state(context) if self._own is None else self._own.contexts[context]
+            rule = self._rules[-1 - self._seated(is_changed)[player]]
+            answer = rule.answer(
+                own, self._stage.state(place), self._stage.actions(place, possible[first])
+            )
+            games = waiting[group]
+            column = 2 + (player ^ is_changed) if self._in_pairs else 0
+            own_streams = streams[games, column]
+            answers[games] = answer.drawn(own_streams)
+            streams[games, column] = own_streams
 
     def _chosen(self, codes: NDArray[np.int64], onward: Any) -> NDArray[np.int32]:
         """Return what each solution chooses in each inner state of each context."""
@@ -170,12 +281,18 @@ class Part(NamedTuple):
 class _Games:
     """Games that go from stage to stage together.
 
+    Parameters
+    ----------
+    codes : (games,) int64
+        Of the contexts that the games begin in.
+    swapped : (games,) bool
+    streams : (games, S) uint64
+    own : (games,) int64
+        The contexts in the players' own view, by the numbers of `OwnContexts`.
+
     Attributes
     ----------
-    codes, plies : (games,) int64
-        Of the context that a game is in.
-    swapped : (games,) bool
-    streams : (games,) uint64
+    plies : (games,) int64
     earned : (games,) float64
         By player 0.
     active : (a,) int64
@@ -183,10 +300,14 @@ class _Games:
     """
 
     def __init__(
-        self, codes: NDArray[np.int64], swapped: NDArray[np.bool_], streams: NDArray[np.uint64]
+        self,
+        codes: NDArray[np.int64],
+        swapped: NDArray[np.bool_],
+        streams: NDArray[np.uint64],
+        own: NDArray[np.int64],
     ) -> None:
         count = len(codes)
-        self.codes, self.swapped, self.streams = codes, swapped, streams
+        self.codes, self.swapped, self.streams, self.own = codes, swapped, streams, own
         self.plies = np.zeros(count, np.int64)
         self.earned = np.zeros(count)
         self.active = np.arange(count)
@@ -194,17 +315,21 @@ class _Games:
         self._is_over = np.zeros(count, np.bool_)
 
     @classmethod
-    def begun(cls, model: StagedModel, key: np.uint64, first: int, end: int) -> _Games:
-        """Return the games with the numbers from `first` to `end`, at their start."""
-        streams = mixed(key + np.arange(first, end, dtype=np.uint64) * TWICE)
-        places = np.zeros(end - first, np.int64)
+    def begun(
+        cls, model: StagedModel, streams: NDArray[np.uint64], own: OwnContexts | None
+    ) -> _Games:
+        """Return games at their start, which is drawn from the last stream of each."""
+        places = np.zeros(len(streams), np.int64)
         probabilities = np.abs(model.initial_probabilities)
         if len(probabilities) > 1:
-            streams += GAMMA
-            drawn = (mixed(streams) >> S11).astype(np.float64) * UNIT
+            with np.errstate(over="ignore"):
+                streams[:, -1] += GAMMA
+                drawn = (mixed(streams[:, -1]) >> S11).astype(np.float64) * UNIT
             sums = np.cumsum(probabilities)
             places = np.searchsorted(sums[:-1], drawn, side="right")
-        return cls(model.initial_states[places], (model.initial_probabilities < 0)[places], streams)
+        swapped = (model.initial_probabilities < 0)[places]
+        owned = places if own is None else own.starts[places]
+        return cls(model.initial_states[places], swapped, streams, owned)
 
     def parts(self) -> list[Part]:
         """Return those that go on, by their contexts, a slice of these at a time."""
@@ -231,29 +356,57 @@ class _Games:
         """Leave some games unfinished."""
         self._goes_on[some] = False
 
-    def played(self) -> Played:
+    def played(self, model: StagedModel) -> Played:
         """Return what they have brought."""
         earned = self.earned[:, None]
+        if model.num_players == 2:
+            earned = np.concatenate([earned, model.constant_sum - earned], axis=1)
         return Played(earned, earned, self.plies, self._is_over)
 
 
-def _model_of(given: Any, solutions: Sequence[Any]) -> StagedModel:
+def _streams(
+    key: np.uint64, begin: int, end: int, *, in_pairs: bool, is_changed: bool
+) -> NDArray[np.uint64]:
+    """Return the streams of the games with these numbers.
+
+    Returns
+    -------
+    streams : (games, 1) or (games, 5) uint64
+        In pairs, those of each player's dice, of what each policy leaves to chance, and of the
+        start, as in :func:`gamedp.policies.walk_kernels.walk_in_seats`.
+    """
+    with np.errstate(over="ignore"):
+        roots = mixed(key + np.arange(begin, end, dtype=np.uint64) * TWICE)
+        if not in_pairs:
+            return np.ascontiguousarray(roots[:, None])
+        steps = np.arange(1, 5, dtype=np.uint64) * ONCE
+        streams = mixed(roots[:, None] + steps)
+    if is_changed:
+        streams[:, 2:] ^= TWICE
+    return np.concatenate([streams, roots[:, None]], axis=1)
+
+
+def _earns(model: StagedModel) -> bool:
+    """Say whether anything is earned on the way."""
+    return bool(model.stage.rewards.any()) or hasattr(type(model.rules.game), "reward")
+
+
+def _model_of(given: Any, policies: Sequence[Any], compile: Tier) -> StagedModel:
     """Return the model that is played, after a look at who plays."""
     rules = given.rules if isinstance(given, StagedModel) else StagedRules(given)
-    check_count(solutions, rules.num_players)
-    for solution in solutions:
-        if not isinstance(solution, StagedSolution):
-            message = (
-                f"{shown(solution)} cannot play a staged game; give the StagedSolution that "
-                "gamedp.solve returns, or play the ordinary game gamedp.stages.Flattened(game)."
-            )
-            raise InvalidParameterError(message)
-        model = solution.model
+    check_count(policies, rules.num_players)
+    models = [given] if isinstance(given, StagedModel) else []
+    for policy in policies:
+        if not isinstance(policy, StagedSolution):
+            refuse_other_player(policy, rules.game)
+            continue
+        model = policy.model
         if isinstance(given, StagedModel):
             is_same = model is given or model.digest() == given.digest()
         else:
             is_same = bool(model.rules.game == given)
         if not is_same:
-            message = f"{shown(solution)} is not a solution of {shown(given)}."
+            message = f"{shown(policy)} is not a solution of {shown(given)}."
             raise InvalidParameterError(message)
-    return given if isinstance(given, StagedModel) else solutions[0].model
+        models.append(model)
+    return models[0] if models else compile_staged(given, compile=compile)

@@ -1,7 +1,7 @@
-"""Games of a staged game: many games, each taken through the stage once by policies that are known.
+"""Games of a staged game: many games, each taken through the stage once.
 
-Each game has a stream of random numbers, as in :mod:`gamedp.policies.walk_kernels`, which goes on
-from stage to stage.
+Each game has streams of random numbers, as in :mod:`gamedp.policies.walk_kernels`, which go on from
+stage to stage.
 """
 
 from __future__ import annotations
@@ -22,10 +22,17 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["UNFINISHED", "walk_stage", "walk_stage_jit"]
+__all__ = [
+    "ASKS",
+    "UNFINISHED",
+    "mark_possible",
+    "mark_possible_jit",
+    "walk_stage",
+    "walk_stage_jit",
+]
 
-UNFINISHED = -1
-"""The end of a game that has been left inside the stage."""
+UNFINISHED, ASKS = -1, -2
+"""The end of a game that has been left inside the stage; and of one whose player is asked."""
 
 
 def walk_stage(
@@ -34,15 +41,18 @@ def walk_stage(
     num_ends: int,
     chosen: Integers,
     tables: Integers,
+    dice: Integers,
     contexts: Integers,
     swapped: Flags,
     most: int,
     streams: Any,
     plies: Integers,
+    places: Integers,
+    answers: Integers,
     ends: Integers,
     earned: Floats,
 ) -> None:
-    """Play the stage once in each of m games.
+    """Play the stage once in each of m games, or on until a player is asked.
 
     Parameters
     ----------
@@ -54,40 +64,56 @@ def walk_stage(
     chosen : (K, n, N)
         What each of K solutions chooses in each of n contexts, where there are several choices.
     tables : (players,)
-        Which of the solutions each player of the game follows.
+        Which of the solutions each player of the game follows; negative for one who is asked.
+    dice : (players,)
+        From which stream of a game each player throws.
     contexts : (m,)
         In which of the n contexts each game is.
     swapped : (m,) bool
         Whether the players have changed places there.
     most : int
         Plies after which a game is left unfinished.
-    streams : (m,) uint64
+    streams : (m, S) uint64
         Where the random numbers of each game are; moved on.
     plies : (m,)
         Counted up.
+    places : (m,)
+        The inner state in which each game is; moved on.
+    answers : (m,)
+        The choice in that state of a player who has been asked; -1 once it is made.
     ends : (m,)
-        Filled: the number of the end that is reached, or `UNFINISHED`.
+        `ASKS` for games to play; then the number of the end that is reached, `UNFINISHED`, or
+        `ASKS` where a player is to be asked.
     earned : (m,)
-        Filled: what the stage has paid to its player 0.
+        Added to: what the stage pays to its player 0.
     """
     for game in range(len(contexts)):
-        stream = streams[game]
+        if ends[game] != ASKS:
+            continue
         taken = plies[game]
-        total = 0.0
-        place = len(movers) - 1
+        total = earned[game]
+        place = places[game]
         end = UNFINISHED
         while end == UNFINISHED and taken < most:
             choice = program.choice_offsets[place]
+            player = 1 - movers[place] if swapped[game] else movers[place]
             if program.choice_offsets[place + 1] - choice > 1:
-                player = 1 - movers[place] if swapped[game] else movers[place]
-                choice = chosen[tables[player], contexts[game], place]
+                if tables[player] >= 0:
+                    choice = chosen[tables[player], contexts[game], place]
+                elif answers[game] >= 0:
+                    choice = answers[game]
+                    answers[game] = -1
+                else:
+                    end = ASKS
+                    break
             taken += 1
             total += program.rewards[choice]
             transition = program.transition_offsets[choice]
             last = program.transition_offsets[choice + 1] - 1
             if transition < last:
-                stream += GAMMA
-                drawn = float(np.int64(np.uint64(mixed_jit(stream)) >> S11)) * UNIT
+                streams[game, dice[player]] += GAMMA
+                number = np.uint64(mixed_jit(streams[game, dice[player]]))
+                drawn = float(np.int64(number >> S11)) * UNIT
                 reached = program.probabilities[transition]
                 # The last one where rounding leaves the sum a little short.
                 while transition < last and reached <= drawn:
@@ -98,10 +124,42 @@ def walk_stage(
                 end = row
             else:
                 place = row - num_ends
-        streams[game] = stream
+        places[game] = place
         plies[game] = taken
         ends[game] = end
         earned[game] = total
 
 
 walk_stage_jit: Any = compiled(walk_stage)
+
+
+def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
+    """Mark the choices whatever follows which, the stage can end as a context allows.
+
+    Parameters
+    ----------
+    program : Program
+        As for `walk_stage`.
+    allowed : (n, E) bool
+        Which ends each of n contexts allows.
+    possible : (n, C) bool
+        Filled.
+    """
+    num_ends = allowed.shape[1]
+    can_end = np.zeros(program.num_rows, np.bool_)
+    for context in range(len(allowed)):
+        can_end[:num_ends] = allowed[context]
+        for place in range(len(program.own_rows)):
+            some = False
+            for choice in range(program.choice_offsets[place], program.choice_offsets[place + 1]):
+                every = True
+                for transition in range(
+                    program.transition_offsets[choice], program.transition_offsets[choice + 1]
+                ):
+                    every = every and can_end[program.rows[transition]]
+                possible[context, choice] = every
+                some = some or every
+            can_end[program.own_rows[place]] = some
+
+
+mark_possible_jit: Any = compiled(mark_possible)

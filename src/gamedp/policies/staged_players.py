@@ -1,0 +1,237 @@
+"""Players of a staged game who are asked: by rules that look at the position they are in.
+
+A position is a :class:`gamedp.stages.Position`: a state of the stage, and the context. So what
+plays the ordinary game :class:`gamedp.stages.Flattened` plays the staged one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, shown
+from gamedp.policies import staged_kernels
+from gamedp.policies.policy import Policy, chosen_action, model_of, name_of, rule_of
+from gamedp.policies.random_player import RandomPlayer
+from gamedp.policies.walk_kernels import GAMMA, S11, UNIT, mixed
+from gamedp.results.solution import Solution
+from gamedp.rules.expand import Calling
+from gamedp.runtime.floats import SUM_TOLERANCE
+from gamedp.stages.flattened import Flattened, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from gamedp.stages.model import StagedModel
+    from gamedp.stages.vector_code import Program
+
+__all__ = ["OwnContexts", "Stage", "StageRule", "refuse_other_player"]
+
+
+class Stage:
+    """What those who are asked know of the stage.
+
+    Parameters
+    ----------
+    model : StagedModel
+    inner : (N,) int64
+        The states of the stage that decide or throw, in the order of the program.
+    program : Program
+    """
+
+    def __init__(self, model: StagedModel, inner: NDArray[np.int64], program: Program) -> None:
+        self._stage, self._inner, self._program = model.stage, inner, program
+
+    def possible(self, following: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which choices can end as each context allows.
+
+        Parameters
+        ----------
+        following : (n, E) int64
+            The contexts after each end, -1 where it is not allowed.
+
+        Returns
+        -------
+        possible : (n, C) bool
+        """
+        found = np.ones((len(following), len(self._program.rewards)), np.bool_)
+        if (following < 0).any():
+            staged_kernels.mark_possible_jit(self._program, following >= 0, found)
+        return found
+
+    def state(self, place: int) -> Any:
+        """Return the state of the stage at a place of the program."""
+        return self._stage.state(int(self._inner[place]))
+
+    def actions(self, place: int, possible: NDArray[np.bool_]) -> dict[int, int]:
+        """Return the actions at a place, each with its choice; `possible` is that of a context."""
+        first, stop = self._program.choice_offsets[place : place + 2].tolist()
+        own = int(self._stage.choice_offsets[self._inner[place]])
+        labels = self._stage.action_labels[own : own + stop - first].tolist()
+        choices = range(first, stop)
+        return {label: c for label, c in zip(labels, choices, strict=True) if possible[c]}
+
+
+class Answer(NamedTuple):
+    """What a player does in a position: one of these choices.
+
+    Attributes
+    ----------
+    choices : (k,) int64
+    sums : (k - 1,) float64
+        Up to each of them but the last, how likely they are together.
+    """
+
+    choices: NDArray[np.int64]
+    sums: NDArray[np.float64]
+
+    def drawn(self, streams: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Draw a choice for each of some games, from their streams, which are moved on."""
+        if not len(self.sums):
+            return np.full(len(streams), self.choices[0])
+        with np.errstate(over="ignore"):
+            streams += GAMMA
+            numbers = (mixed(streams) >> S11).astype(np.float64) * UNIT
+        chosen: NDArray[np.int64] = self.choices[np.searchsorted(self.sums, numbers, side="right")]
+        return chosen
+
+
+class StageRule:
+    """A player who is asked in each position.
+
+    Parameters
+    ----------
+    given : policy
+        An object with ``choose(position)``, a function of a position, RandomPlayer, or a table of
+        the flattened game: a Policy or a Solution.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.name = name_of(given)
+        self._rule: Callable[[Any], Any] | None = None
+        if isinstance(given, Solution):
+            given = Policy.from_solution(given)
+        if isinstance(given, Policy):
+            self.name, self._rule = given.name, given.actions
+        elif not isinstance(given, RandomPlayer):
+            self._rule = rule_of(given)
+
+    def answer(self, context: Any, state: Any, actions: dict[int, int]) -> Answer:
+        """Return what the player does.
+
+        Parameters
+        ----------
+        context, state
+            The position.
+        actions : dict of int to int
+            The actions there, each with its choice.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is none of the actions, or no distribution of some.
+        """
+        choices = np.array(list(actions.values()), np.int64)
+        if len(choices) == 1:
+            return Answer(choices, np.zeros(0))
+        if self._rule is None:
+            return Answer(choices, np.arange(1, len(choices)) / len(choices))
+        position = Position(context, state)
+        with Calling("choose", position):
+            given = self._rule(position)
+        shares = given if isinstance(given, Mapping) else {given: 1.0}
+        taken: dict[int, float] = {}
+        for label, share in shares.items():
+            action = chosen_action(label, self.name, position)
+            if action not in actions and share != 0:
+                message = (
+                    f"{self.name} chooses {action} in {shown(position)}, where the actions are "
+                    f"{shown(list(actions))}."
+                )
+                raise InvalidParameterError(message)
+            taken[action] = float(share)
+        if not (min(taken.values(), default=-1.0) >= 0) or not (
+            abs(sum(taken.values()) - 1) <= SUM_TOLERANCE
+        ):
+            message = (
+                f"the probabilities of {self.name} in {shown(position)}, {shown(given)}, are none."
+            )
+            raise InvalidParameterError(message)
+        likely = {actions[action]: share for action, share in taken.items() if share > 0}
+        sums = np.cumsum(list(likely.values()))[:-1]
+        return Answer(np.array(list(likely), np.int64), sums)
+
+
+class OwnContexts:
+    """The contexts that games are in, where others represent them: rules look at their own.
+
+    Parameters
+    ----------
+    model : StagedModel
+
+    Attributes
+    ----------
+    contexts : list
+        As they come up; a game names one by its place here.
+    starts : (K,) int64
+        Those at the start.
+    """
+
+    def __init__(self, model: StagedModel) -> None:
+        self.contexts: list[Any] = []
+        self._model = model
+        self._numbers: dict[Any, int] = {}
+        self._after: dict[tuple[int, int], int] = {}
+        self._lock = threading.Lock()
+        self.starts = np.array([self._number(context) for _, context in model.starts])
+
+    @classmethod
+    def of(cls, model: StagedModel, rules: list[StageRule]) -> OwnContexts | None:
+        """Return them if there are rules to be asked, and contexts that represent others."""
+        has_symmetry = hasattr(type(model.rules.game), "canonical")
+        return cls(model) if rules and has_symmetry else None
+
+    def after(self, own: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the contexts that follow some, each after one of the ends of the stage."""
+        if not len(own):
+            return own
+        pairs, places = np.unique(np.stack([own, ends]), axis=1, return_inverse=True)
+        with self._lock:
+            found = [self._following(number, end) for number, end in pairs.T.tolist()]
+        return np.array(found)[places.ravel()]
+
+    def _following(self, number: int, end: int) -> int:
+        if (number, end) not in self._after:
+            _, state = self._model.ends[end]
+            context = self._model.rules.call("following", self.contexts[number], state)
+            self._after[number, end] = self._number(context)
+        return self._after[number, end]
+
+    def _number(self, context: Any) -> int:
+        """Return the number of a context, a new one if it is new."""
+        number = self._numbers.setdefault(context, len(self.contexts))
+        if number == len(self.contexts):
+            self.contexts.append(context)
+        return number
+
+
+def refuse_other_player(given: Any, game: Any) -> None:
+    """Raise InvalidParameterError for what plays another game than this staged one."""
+    model = model_of(given)
+    own = None
+    if isinstance(given, RandomPlayer):
+        own = given.game
+    elif model is not None:
+        own = model.rules.game if model.rules is not None else model
+    if own is not None and own not in (game, Flattened(game)):
+        message = (
+            f"{shown(given)} cannot play a staged game; give the StagedSolution that gamedp.solve "
+            "returns, a function of a gamedp.stages.Position, or what plays the ordinary game "
+            "gamedp.stages.Flattened(game)."
+        )
+        raise InvalidParameterError(message)

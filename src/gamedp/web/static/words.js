@@ -179,7 +179,7 @@ const DE = {
   best: "am besten",
   maybeBest: "vielleicht am besten",
   worse: (number) => `${number} weniger als der beste`,
-  ends: { win: (n) => `Sieg in ${n}`, loss: (n) => `Niederlage in ${n}`, draw: (n) => `Remis in ${n}` },
+  ends: { win: (n) => `Sieg in\u00a0${n}`, loss: (n) => `Niederlage in\u00a0${n}`, draw: (n) => `Remis in\u00a0${n}` },
   lasts: (n) => `≈ ${n} Züge`,
   endless: "endet vielleicht nie",
   bestPlay: (ends) => `Bei bestem Spiel: ${ends} Zügen für den, der am Zug ist; wer verliert, wehrt sich.`,

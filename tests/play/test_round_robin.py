@@ -164,7 +164,10 @@ class TestGames:
             (PLAYERS, {"games": 0}, "games is 0; it must be an integer, 1 or more"),
             (PLAYERS, {"opening": -1}, "opening is -1"),
             (PLAYERS, {"max_plies": 0}, "max_plies is 0"),
+            (PLAYERS, {"max_plies": math.inf}, "max_plies is inf; it must be an integer"),
+            (PLAYERS, {"opening": 0.5}, "opening is 0.5; it must be an integer"),
             (PLAYERS, {"seed": -1}, "seed is -1"),
+            (PLAYERS, {"seed": np.random.default_rng(1)}, "it must be an integer, 0 or more"),
             ({"a": 1, "b": 2}, {}, "not a player"),
         ]:
             with pytest.raises(InvalidParameterError, match=part):
@@ -225,6 +228,8 @@ class TestFiles:
             first + b"nonsense\n",
             first + second.replace(b", 0,", b", 1,"),
             first + second.replace(b"played", b"subprocess"),
+            first + second.replace(b'"loss", "played"', b'"none", "time"', 1),
+            first + second.replace(b'"loss", "played"', b'"draw", "time"', 1),
             first + second.replace(b'"win"', b'["win"]', 1).replace(b'"loss"', b"{}", 1),
             first + second.replace(b'"hold 3"', b'"hold 4"'),
             first + b"[" * 20_000 + b"\n",

@@ -438,6 +438,7 @@ class TestTournament:
             ({"opening": -1}, "opening is -1"),
             ({"opening": 9, "max_plies": 9}, "opening is 9"),
             ({"max_plies": 0}, "max_plies is 0"),
+            ({"max_plies": float("nan")}, "max_plies is nan; it must be an integer"),
         ],
     )
     def test_refuses_senseless_options(self, options, message):

@@ -9,21 +9,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Self
 
-import numpy as np
-
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.play.pairing import Meeting, Pairing, Result
-from gamedp.play.play import checked_seed
+from gamedp.play.play import drawn_seed
 from gamedp.runtime.files import lock
 
-__all__ = ["Book", "drawn_seed"]
+__all__ = ["Book"]
 
 FORMAT, VERSION = "gamedp round robin", 1
-
-
-def drawn_seed(seed: int | None) -> int:
-    """Return a seed, a new one for None."""
-    return int(np.random.SeedSequence(checked_seed(seed)).entropy)  # type: ignore[arg-type]
 
 
 class Book:

@@ -14,6 +14,7 @@ from gamedp.play.players import seated
 from gamedp.play.programs import Program, Remote, Session
 from gamedp.play.protocol import PROTOCOL, TIME
 from gamedp.play.seat import Fault
+from gamedp.policies.given import checked_whole
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules
 from gamedp.runtime.notebook import html_table
@@ -89,9 +90,7 @@ def check_program(
     if not isinstance(player, (Program, Remote)):
         message = f"{shown(player)} is no program; give a Program or a Remote."
         raise InvalidParameterError(message)
-    if games < 1:
-        message = f"games is {shown(games)}; it must be at least 1."
-        raise InvalidParameterError(message)
+    checked_whole("games", games, 1)
     trial = _Trial(Rules(game), player, games, np.random.default_rng(checked_seed(seed)))
     return tuple(trial.checks())
 

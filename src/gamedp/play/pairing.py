@@ -94,7 +94,9 @@ class Pairing:
 
     def is_result(self, result: Any, how: Any) -> bool:
         """Say whether this, from a file, can be what has become of a game."""
-        return result in (*SCORES, "none") and how in ("played", *REASONS)
+        if how in REASONS:
+            return result in ("win", "loss")
+        return how == "played" and result in (*SCORES, "none")
 
     def add(self, results: Iterable[Result]) -> None:
         """Count a pair of games: `one` sits first in the first of them."""

@@ -15,6 +15,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.play.players import seats_taken
 from gamedp.play.seat import Fault, Forfeit, Seat
+from gamedp.policies.given import checked_whole
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.options import Tier
 
@@ -24,6 +25,7 @@ __all__ = [
     "check_plies",
     "checked_seed",
     "drawn",
+    "drawn_seed",
     "play_game",
     "played",
 ]
@@ -273,11 +275,19 @@ def play_game(
         return played(Line.begin(rules, start, rng), seats, rng, max_plies)
 
 
-def check_plies(max_plies: float) -> None:
-    """Raise InvalidParameterError unless so many plies can be played."""
-    if max_plies < 1 or max_plies != int(max_plies):
-        message = f"max_plies is {shown(max_plies)}; it must be a whole number, at least 1."
+def check_plies(max_plies: Any, opening: Any = 0) -> None:
+    """Raise InvalidParameterError unless so many plies can be played, the first ones at random."""
+    checked_whole("max_plies", max_plies, 1)
+    if checked_whole("opening", opening, 0) >= max_plies:
+        message = f"opening is {opening:,}; it must be below max_plies, {max_plies:,}."
         raise InvalidParameterError(message)
+
+
+def drawn_seed(seed: Any) -> int:
+    """Return a seed, a new one for None; raise InvalidParameterError if it is no whole number."""
+    if seed is None:
+        return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
+    return checked_whole("seed", seed, 0)
 
 
 def checked_seed(seed: Any) -> Any:

@@ -23,7 +23,7 @@ from gamedp.play.pairing import Meeting, Pairing, compute, new_meeting
 from gamedp.play.play import MOST_PLIES, check_plies, played
 from gamedp.play.players import seats_taken
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
-from gamedp.play.tournament import check_opening, groups_of, opened
+from gamedp.play.tournament import groups_of, opened
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
 from gamedp.runtime.notebook import html_rows
@@ -321,8 +321,7 @@ def _rounds(
         least = "two" if count == 2 else f"{count}"
         message = f"players are {shown(names)}; there must be {least} or more, each by a name."
         raise InvalidParameterError(message)
-    check_plies(max_plies)
-    check_opening(opening, max_plies)
+    check_plies(max_plies, opening)
     return groups_of(math.factorial(count), games)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, checked_seed, played
+from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, drawn_seed, played
 from gamedp.play.players import seated, seats_taken
 from gamedp.policies.given import checked_whole
 from gamedp.policies.random_player import RandomPlayer
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Tournament", "check_opening", "groups_of", "opened", "tournament"]
+__all__ = ["Tournament", "groups_of", "opened", "tournament"]
 
 OPENINGS_TRIED = 1_000
 """Openings drawn before an error says that the game is always over by then."""
@@ -250,9 +250,8 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     if count < 2:
         message = f"a tournament is between players; {type(game).__name__} has 1. Use play_game."
         raise UnsupportedProblemError(message)
-    check_plies(max_plies)
-    check_opening(opening, max_plies)
-    groups = np.random.SeedSequence(checked_seed(seed)).spawn(groups_of(count, games))
+    check_plies(max_plies, opening)
+    groups = np.random.SeedSequence(drawn_seed(seed)).spawn(groups_of(count, games))
     games = count * len(groups)
     reporter = Reporter(progress, "play")
     began = time.perf_counter()
@@ -296,15 +295,6 @@ def groups_of(size: int, games: Any) -> int:
     (16, 17)
     """
     return -(-checked_whole("games", games, 1) // size)
-
-
-def check_opening(opening: float, max_plies: float) -> None:
-    """Raise InvalidParameterError unless a game may begin with so many random plies."""
-    if not 0 <= opening < max_plies or opening != int(opening):
-        message = (
-            f"opening is {shown(opening)}; it must be a whole number from 0 to below max_plies."
-        )
-        raise InvalidParameterError(message)
 
 
 def opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:

@@ -143,12 +143,32 @@ def test_staged_games_are_simulated_by_their_solution(run, run_json):
     _, out, _ = run(*asked, "best", "--threads", 2)
     assert f"{same.means[0]:.10g}   for best" in out
     assert "totals as far off or farther" in out
-    for players, words in (
-        (("optimal", "--pairs"), "a staged game, which takes no --pairs"),
-        (("random",), "whose players are all optimal; random is not"),
+    random = run_json(*asked, "random")
+    same = gamedp.simulate(game, gamedp.play.RandomPlayer(game), games=300, seed=5)
+    assert random["means"] == list(same.means)
+    assert "values" not in random
+    for players, status, words in (
+        (("optimal", "--pairs"), 1, "pairs are of two policies"),
+        (("optimal", "--by-rules"), 2, "leave by_rules out"),
+        (("optimal", "--width", 0.1), 1, "nothing may be earned on the way"),
+        (("level=3",), 2, "level=3 is no policy by rule"),
     ):
         code, _, errors = run(*asked, *players)
-        assert (code, words in errors) == (2, True)
+        assert (code, words in errors) == (status, True), errors
+
+
+def test_players_of_a_staged_game_are_compared_in_pairs(run_json):
+    game = f"{Path(staged_games.__file__)}:StagedWubbel"
+    asked = ("simulate", game, "--set", "goal=5", "--compile", "never", "--seed", 5)
+    asked = (*asked, "--players", "optimal,random", "--games", 200)
+    found = run_json(*asked, "--pairs")
+    made = staged_games.StagedWubbel(5)
+    pair = [gamedp.solve(made, compile="never"), gamedp.play.RandomPlayer(made)]
+    assert found["means"] == list(
+        gamedp.policies.simulate_pairs(made, pair, pairs=100, seed=5).means
+    )
+    assert found["means"][0] > 0.5
+    assert run_json(*asked, "--width", 0.5)["sequential"]["confidence"] == 0.95
 
 
 def test_a_staged_game_whose_totals_are_not_whole_is_set_beside_its_value(run):

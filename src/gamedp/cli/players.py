@@ -88,7 +88,10 @@ def read_entrants(
 
 
 def read_player(
-    text: str, rules: gamedp.rules.Rules, solve: Callable[[], Any], seconds: float
+    text: str,
+    rules: gamedp.rules.Rules | gamedp.rules.StagedRules,
+    solve: Callable[[], Any],
+    seconds: float,
 ) -> Any:
     """Return the player that a text names; parameters and errors as for :func:`read_entrants`."""
     level = read_level(text)

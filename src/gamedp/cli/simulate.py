@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import logging
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import attrs
@@ -11,7 +13,6 @@ from cyclopts import Group, Parameter
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_game
-from gamedp.cli.levels import read_level
 from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, OutputOptions
 from gamedp.cli.players import WAYS, compiled_game, names_in, read_player, read_players
 from gamedp.cli.watch import watch
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from gamedp.policies import Evaluation, PairedSimulation, Simulation
 
 __all__ = ["simulate"]
+
+logger = logging.getLogger("gamedp")
 
 P_VALUE = "games as far off or farther are so likely, if the exact value is right"
 
@@ -78,22 +81,24 @@ def simulate(
 ) -> None:
     """Play games of given players by the million, beside the exact value.
 
-    A staged game is played by its solution: each player is `optimal`.
+    Of a staged game, an exact value is known where each player is `optimal`.
     """
-    if is_staged(made := make_game(game, settings or ())):
-        _simulate_staged(game, made, how, compile, output)
-        return
+    made = make_game(game, settings or ())
     names = names_in(how.players)
     if how.pairs and (how.width is not None or how.games % 2):
         message = "--pairs takes an even number of --games, and no --width."
         raise InvalidParameterError(message)
-    if how.by_rules:
-        place = made
-        seated = [_ruled(name, made) for name in names]
+    in_stages = is_staged(made)
+    place: Any = made
+    if in_stages:
+        seated = _seated_in_stages(names, made, compile, output)
+    elif how.by_rules:
+        seated = [_ruled(name, gamedp.rules.Rules(made), _refuse_to_solve) for name in names]
     else:
         _, place, solve = compiled_game(game, settings, compile, output, command="simulate")
         players = read_players(how.players, place, solve)
         seated = [players[name] for name in names]
+    has_table = not (in_stages or how.by_rules)
     options: dict[str, Any] = {
         "seed": how.seed,
         "threads": how.threads,
@@ -103,19 +108,19 @@ def simulate(
     }
     if how.pairs:
         both = gamedp.policies.simulate_pairs(place, seated, pairs=how.games // 2, **options)
-        orders = [] if how.by_rules else [seated, seated[::-1]]
+        orders = [seated, seated[::-1]] if has_table else []
         exact = [gamedp.evaluate(place, order) for order in orders]
         facts, words = _facts_of_pairs(both, exact), _words_of_pairs(both, exact, names)
     else:
         found = gamedp.simulate(
             place, seated, games=how.games, width=how.width, confidence=how.confidence, **options
         )
-        true = None if how.by_rules else gamedp.evaluate(place, seated)
-        p_value = None if true is None or found.unfinished else found.agrees_with(true)
+        true = gamedp.evaluate(place, seated) if has_table else _solution_of_all(seated)
+        p_value, meaning = (None, "") if true is None else _agreement(found, true)
         facts = _facts(found, true, p_value)
         words = _words(found, true, names, how.width)
         if p_value is not None:
-            words.append(("p-value", f"{p_value:.3g}   {P_VALUE}"))
+            words.append(("p-value", f"{p_value:.3g}   {meaning}"))
     _show(game, made, names, facts, words, output)
 
 
@@ -135,51 +140,52 @@ def _show(
         print(report.lines([("game", report.game_words(made)), *words]))
 
 
-def _simulate_staged(
-    game: str, made: Any, how: SimulationOptions, compile: Compile, output: OutputOptions
-) -> None:
-    """Play games of a staged game by its solution."""
-    names = names_in(how.players)
-    if how.pairs or how.by_rules or how.width is not None:
-        message = f"{game} is a staged game, which takes no --pairs, --by-rules or --width."
-        raise InvalidParameterError(message)
-    others = [name for name in names if read_level(name) != "best"]
-    if others:
-        message = f"{game} is a staged game, whose players are all optimal; {others[0]} is not."
-        raise InvalidParameterError(message)
-    with watch(quiet=output.quiet) as progress:
-        solution = gamedp.solve(made, compile=compile, keep=True, progress=progress)
-    found = gamedp.simulate(
-        made,
-        [solution] * len(names),
-        games=how.games,
-        seed=how.seed,
-        threads=how.threads,
-        max_plies=how.max_plies,
-    )
-    words = _words(found, solution, names, None)
-    p_value = None
-    if not found.unfinished:
+def _seated_in_stages(
+    names: Sequence[str], made: Any, compile: Compile, output: OutputOptions
+) -> list[Any]:
+    """Return the players of a staged game, which is solved once if somebody is optimal."""
+
+    @functools.cache
+    def solve() -> Any:
+        with watch(quiet=output.quiet) as progress:
+            return gamedp.solve(made, compile=compile, keep=True, progress=progress)
+
+    return [_ruled(name, gamedp.rules.StagedRules(made), solve) for name in names]
+
+
+def _solution_of_all(seated: Sequence[Any]) -> gamedp.StagedSolution | None:
+    """Return the solution that all players follow, if it is one."""
+    first = seated[0]
+    follows = isinstance(first, gamedp.StagedSolution) and all(one is first for one in seated)
+    return first if follows else None
+
+
+def _agreement(
+    found: Simulation, true: Evaluation | gamedp.StagedSolution
+) -> tuple[float | None, str]:
+    """Return how likely games as far off are, if all have ended; and what that says."""
+    if found.unfinished:
+        return None, ""
+    if isinstance(true, gamedp.StagedSolution):
         try:
-            p_value = found.agrees_with(gamedp.stages.distribution(solution))
-            meaning = P_VALUE_OF_TOTALS
-        except UnsupportedProblemError:  # totals are not whole, or contexts lead back
-            p_value = found.agrees_with(solution)
-            meaning = P_VALUE
-        words.append(("p-value", f"{p_value:.3g}   {meaning}"))
-    _show(game, made, names, _facts(found, solution, p_value), words, output)
+            return found.agrees_with(gamedp.stages.distribution(true)), P_VALUE_OF_TOTALS
+        except UnsupportedProblemError as error:  # totals are not whole, or contexts lead back
+            logger.info("there is no distribution of totals: %s", error)
+    return found.agrees_with(true), P_VALUE
 
 
-def _ruled(name: str, game: Any) -> Any:
-    """Return a player who needs no table."""
+def _refuse_to_solve() -> NoReturn:
+    message = "--by-rules makes no table of positions, so nobody knows the optimal policy."
+    raise InvalidParameterError(message)
 
-    def refuse() -> NoReturn:
-        message = "--by-rules makes no table of positions, so nobody knows the optimal policy."
-        raise InvalidParameterError(message)
 
-    player = read_player(name, gamedp.rules.Rules(game), refuse, 1.0)
-    is_random = isinstance(player, gamedp.play.RandomPlayer)
-    if not is_random and not callable(getattr(player, "choose", None)):
+def _ruled(
+    name: str, rules: gamedp.rules.Rules | gamedp.rules.StagedRules, solve: Callable[[], Any]
+) -> Any:
+    """Return a player who needs no table of positions."""
+    player = read_player(name, rules, solve, 1.0)
+    knows = isinstance(player, (gamedp.play.RandomPlayer, gamedp.StagedSolution))
+    if not knows and not callable(getattr(player, "choose", None)):
         message = f"{name} is no policy by rule; `gamedp tournament` lets it play."
         raise InvalidParameterError(message)
     return player

@@ -529,6 +529,14 @@ BAD_MATRICES = {
     ),
     "two sizes": (([np.eye(2), np.eye(3)],), "the matrix of action 1 is 3 x 3 of float64; all"),
     "complex": (([np.eye(2) * 1j],), "the matrix of action 0 is 2 x 2 of complex128; all"),
+    "states first": (
+        (np.full((3, 2, 3), 1 / 3),),
+        (
+            "the matrix of action 0 is 2 x 3 of float64; all matrices must be square, of one size "
+            "(states x states), and of real numbers. This is an array of states x actions x "
+            "states: pass matrices.transpose(1, 0, 2)."
+        ),
+    ),
     "rows": ((np.eye(2),), "the matrix of action 0 is 2 of float64; all matrices must be square"),
     "words": ((["up", "down"],), "the matrix of action 0 is not a matrix of numbers"),
     "rewards": (

@@ -86,6 +86,11 @@ def _square_matrices(matrices: Sequence[Any]) -> list[Any]:
                 f"{part.dtype}; all matrices must be square, of one size (states x states), and "
                 "of real numbers."
             )
+            if part.ndim == 2 and part.shape[1] == len(matrices) != part.shape[0]:
+                message += (
+                    " This is an array of states x actions x states: pass "
+                    "matrices.transpose(1, 0, 2)."
+                )
             raise InvalidModelError(message)
         part.sum_duplicates()
         part.eliminate_zeros()

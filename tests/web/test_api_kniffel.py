@@ -163,6 +163,34 @@ def test_an_adviser_answers_in_threads(client, adviser, monkeypatch):
     for left, values in zip(dice, found, strict=True):
         situation = Situation.of(CARD.replace(",", " "), 2, left)
         assert values == {adviser.expectation(situation).value}
+    # However many ask: so many situations are kept, and one more for each who asks just now.
+    kept = client.tables.solves.known(("page", "kniffel", ("rules", "article"))).result
+    assert len(kept._known) <= 2 + len(dice)
+
+
+def test_users_with_different_goals_share_their_tables(client):
+    mine, his = "3,8,9,16,15,18,15,9,25,30,40,-,20", "3,8,9,16,15,24,17,9,25,30,40,0,-"
+    goals = [
+        {},
+        {"goal": "total", "total": "200"},
+        {"goal": "total", "total": "210"},
+        {"goal": "beat", "against": his},
+    ]
+    before = client.tables.solves.started
+
+    async def all_at_once(many):
+        async def one(user):
+            for dice in ("11166", "12345", "66666"):
+                query = {"card": mine, "throw": "2", "dice": dice, "lang": "en"}
+                query |= goals[user % len(goals)]
+                while (await many.get("/api/kniffel", params=query)).status_code == 202:
+                    pass
+
+        await asyncio.gather(*(one(user) for user in range(8)))
+
+    client.run(all_at_once)
+    # One table for each total of this card, and one for this opponent.
+    assert client.tables.solves.started - before <= 2
 
 
 def asked(client, **query):

@@ -1,7 +1,6 @@
 """What all tests share."""
 
 import json
-import os
 import signal
 from importlib.metadata import EntryPoint
 
@@ -24,13 +23,13 @@ def pytest_configure():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def fresh_cache(tmp_path_factory):
+def fresh_cache(request, tmp_path_factory):
     """Keep compiled rules apart from the person's own, and compile them anew in each run.
 
     What one worker has compiled or solved, the others read.
     """
     folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if hasattr(request.config, "workerinput"):
         folder = folder.parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GAMEDP_CACHE_DIR", str(folder / "compiled-rules"))

@@ -133,6 +133,40 @@ def test_finite_horizons_are_certified(model, horizon):
     assert_certified(solve_best_effort(model, objective), exact_values(model, objective))
 
 
+QUESTIONS = {
+    "total": gamedp.TotalReward,
+    "until": lambda optimum: gamedp.TotalReward(optimum, until=[0]),
+    "reachability": lambda optimum: gamedp.Reachability([0], optimum=optimum),
+    "discounted": lambda optimum: gamedp.Discounted(0.999, optimum),
+    "average": gamedp.AverageReward,
+    "horizon": lambda optimum: gamedp.FiniteHorizon(7, optimum),
+}
+
+
+@settings(relaxed, max_examples=25)
+@given(
+    models(max_states=4, ends=False) | models(max_states=4, sure=True),
+    st.sampled_from(sorted(QUESTIONS)),
+    st.sampled_from(["max", "min"]),
+    st.sampled_from([1e-2, 1e-6, 1e-10, 1e-13]),
+)
+def test_what_is_solved_is_certified_or_has_no_certificate(model, name, optimum, tolerance):
+    """Of all objectives and tolerances: refused in words, if at all."""
+    try:
+        solution = gamedp.solve(
+            model, QUESTIONS[name](optimum), tolerance=tolerance, max_seconds=0.3
+        )
+    except (UnsupportedProblemError, gamedp.errors.NotSolvedError):
+        return
+    if solution.guarantee is gamedp.Guarantee.TWO_SIDED:
+        refusal = ""
+        try:
+            assert_certified(solution)
+        except UnsupportedProblemError as error:
+            refusal = str(error)
+        assert not refusal or "earn and lose in turn" in refusal
+
+
 @relaxed
 @given(models(sure=True, rewards=False), st.sampled_from([None, -1.0, 0.5]))
 def test_draws_are_certified(model, draw):

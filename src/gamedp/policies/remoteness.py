@@ -14,7 +14,7 @@ from gamedp.model.problem import Problem
 from gamedp.policies.chain import InducedChain
 from gamedp.policies.choices import choices_in
 from gamedp.policies.solving import lengths_of
-from gamedp.solvers.methods.retrograde import Retrograde
+from gamedp.solvers import Retrograde
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -133,7 +133,7 @@ def remoteness(solution: Solution) -> Remoteness:
     >>> from gamedp.games.matches import Matches, MatchesState
     >>> found = gamedp.policies.remoteness(gamedp.solve(Matches(matches=6)))
     >>> found.kind, found.plies(), found.after(MatchesState(0, 6))
-    ('forced', 4.0, {1: 4.0, 2: 5.0, 3: 2.0})
+    ('forced', 4.0, {1: 4.0, 2: 3.0, 3: 3.0})
     """
     model, objective = solution.model, solution.objective
     if not isinstance(objective, TotalReward) or objective.until is not None:

@@ -168,6 +168,29 @@ def test_games_by_rules_do_not_depend_on_the_number_of_threads(monkeypatch):
     assert facts(one) != facts(gamedp.simulate(SMALL, pair, games=games, seed=4, by_rules=True))
 
 
+def test_a_call_of_the_loop_returns_after_some_plies(monkeypatch):
+    """Between two calls it can be interrupted; where it goes on, the games are the same."""
+    found = []
+    for plies in (1_000_000, 100):
+        monkeypatch.setattr(rules_games, "SLICE", plies)
+        games = rules_games.RulesGames(
+            Rules(SMALL), [Hold(4), Hold(6)], np.uint64(7), 1000, 1, "never"
+        )
+        begins, loop = [], games._joined.loop
+
+        def counted(table, page, begin, end, begins=begins, loop=loop):
+            begins.append(begin)
+            return loop(table, page, begin, end)
+
+        games._joined = attrs.evolve(games._joined, loop=counted)
+        found.append((games.played(0, 50), len(begins)))
+    (all_at_once, once), (in_parts, calls) = found
+    assert once == 1
+    assert 3 < calls < 50
+    assert (all_at_once.earned == in_parts.earned).all()
+    assert (all_at_once.plies == in_parts.plies).all()
+
+
 @pytest.mark.parametrize("game", [SMALL, Wubbel(goal=10, grace=True)], ids=["plain", "grace"])
 def test_games_by_rules_agree_with_the_exact_value(game):
     games = 1_000 if numba.config.DISABLE_JIT else 20_000

@@ -219,8 +219,9 @@ class StagedGames:
             Of all games; those that wait are moved on, and filled.
         """
         _, firsts, groups = np.unique(positions, axis=1, return_index=True, return_inverse=True)
+        groups = groups.ravel()  # in numpy 2.0 it has two axes
         order = np.argsort(groups, kind="stable")
-        borders = np.cumsum(np.bincount(groups.ravel()))[:-1]
+        borders = np.cumsum(np.bincount(groups))[:-1]
         for first, group in zip(firsts.tolist(), np.split(order, borders), strict=True):
             player, context, place = positions[:, first].tolist()
             own = self.model.state(context) if self._own is None else self._own.contexts[context]

@@ -16,7 +16,7 @@ import gamedp
 from gamedp.games.kniffel import Kniffel, KniffelTurn
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.rules.anatomy import fields_read
-from gamedp.stages import unrolled_code
+from gamedp.stages import compile as compile_module, patient_sweeper, unrolled_code
 from gamedp.stages.program import program_of
 from gamedp.testing import check_game, exact_values
 
@@ -375,7 +375,7 @@ class Rounds(Journey):
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no other tier")
 def test_rules_that_differ_when_they_are_compiled_are_refused():
     with pytest.raises(gamedp.InvalidModelError, match=r"disagree on what Walk.* is worth in Date"):
-        gamedp.compile(Rounds(days=2))
+        gamedp.compile(Rounds(days=2), compile="always")
 
 
 @attrs.frozen
@@ -638,3 +638,31 @@ def test_bounds_at_the_start_are_the_exact_mean_rounded_outward():
     assert len(known)
     assert np.array_equal(solution.lower[known], solution.values[known])
     assert np.array_equal(solution.upper[known], solution.values[known])
+
+
+def test_a_small_staged_game_begins_in_plain_python(monkeypatch):
+    def solved(tier="auto"):
+        return gamedp.solve(StagedWubbel(goal=5), compile=tier)
+
+    made, plain = [], solved("never")
+    compiled = compile_module._compiled
+    monkeypatch.setattr(
+        compile_module, "_compiled", lambda *args, **kw: made.append(1) or compiled(*args, **kw)
+    )
+    np.testing.assert_array_equal(solved().values, plain.values)
+    assert not made
+    # Once it has taken longer than it may, the rules are compiled, and only once.
+    monkeypatch.setattr(patient_sweeper, "PATIENCE", 0.0)
+    np.testing.assert_array_equal(solved().values, plain.values)
+    assert len(made) == 1
+    monkeypatch.setattr(compile_module, "PLAIN_ENDS", 0)
+    np.testing.assert_array_equal(solved().values, plain.values)
+    assert len(made) == 2
+
+
+def test_plain_python_goes_on_where_the_rules_of_a_staged_game_do_not_compile(monkeypatch):
+    monkeypatch.setattr(patient_sweeper, "PATIENCE", 0.0)
+    monkeypatch.setattr(compile_module, "_compiled", lambda *_, **__: None)
+    game = StagedWubbel(goal=5)
+    values = gamedp.solve(game, compile="never").values
+    np.testing.assert_array_equal(gamedp.solve(game).values, values)

@@ -14,6 +14,7 @@ from gamedp.rules.expand import check_start
 from gamedp.rules.layout import Codec, Layout
 from gamedp.rules.staged import StagedRules
 from gamedp.stages.model import StagedModel
+from gamedp.stages.patient_sweeper import PatientSweeper
 from gamedp.stages.plain_rules import PlainRules
 from gamedp.stages.sweepers import CompiledSweeper, PlainSweeper
 from gamedp.stages.vector_code import Program
@@ -22,12 +23,16 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
+    from gamedp.stages.model import Sweeper
 
 __all__ = ["compile_staged"]
 
 MAX_CONTEXTS = 2**31
 """Beyond this many combinations in the box, a table of all of them is no longer sensible."""
 
+PLAIN_ENDS = 5_000
+"""Ends of a stage times contexts up to which sweeping begins in plain Python: ten sweeps take a
+twentieth of the time that it takes to compile the rules."""
 
 SPOTS = 16
 """Contexts in which compiled rules are compared with plain ones."""
@@ -74,22 +79,35 @@ def compile_staged(
     codec = _box(rules, layout)
     plain_rules = PlainRules(rules, stage, layout, codec)
     plain = PlainSweeper(plain_rules)
-    sweeper: PlainSweeper = plain
+    sweeper: Sweeper = plain
     begin = time.perf_counter()
-    if compile != "never":
-        try:
-            compiled = CompiledSweeper(plain_rules)
-            compiled.warm_up()
-        except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
-            plain_rules.check(example)  # rules that do not compile are often just wrong
-            fall_back(game, first_reason(error), must=compile == "always")
-        else:
-            _spot_check(plain_rules, plain, compiled, example)
-            sweeper = compiled
+
+    def compiled() -> Sweeper | None:
+        return _compiled(plain_rules, plain, example, must=compile == "always")
+
+    if compile == "auto" and codec.size * len(plain_rules.end_fields) <= PLAIN_ENDS:
+        sweeper = PatientSweeper(plain, compiled)
+    elif compile != "never":
+        sweeper = compiled() or plain
     check_start(rules.initial())
     seconds = dict(stage.seconds)
     seconds["compile"] = seconds.get("compile", 0.0) + time.perf_counter() - begin
     return StagedModel(rules, stage, layout, codec, sweeper, seconds)
+
+
+def _compiled(
+    plain_rules: PlainRules, plain: PlainSweeper, example: Any, *, must: bool
+) -> CompiledSweeper | None:
+    """Return the sweeper of compiled rules, compared with the plain one; None if that fails."""
+    try:
+        compiled = CompiledSweeper(plain_rules)
+        compiled.warm_up()
+    except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
+        plain_rules.check(example)  # rules that do not compile are often just wrong
+        fall_back(plain_rules.rules.game, first_reason(error), must=must)
+        return None
+    _spot_check(plain_rules, plain, compiled, example)
+    return compiled
 
 
 def _check_stage(rules: StagedRules, stage: Model) -> None:

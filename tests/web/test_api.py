@@ -465,3 +465,11 @@ def test_only_files_of_the_page_are_served(client):
         assert answer.headers["content-type"] == file.kind
         assert answer.content == file.content
     assert client.get("/static/__init__.py").status_code == 404
+
+
+def test_who_looks_at_a_wrong_address_is_told_in_a_page(client):
+    shown = client.get("/<b>", headers={"accept": "text/html,*/*"})
+    assert (shown.status_code, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "There is nothing at this address." in shown.text
+    assert '<a href="/">All games</a>' in shown.text
+    assert client.get("/<b>").json() == {"error": "there is nothing at this address."}

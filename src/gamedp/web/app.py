@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import time
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -69,6 +70,16 @@ HEADERS = {
 """Of every answer."""
 
 HTML = "text/html; charset=utf-8"
+
+ERROR_PAGE = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>gamedp</title>'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    '<meta name="color-scheme" content="light dark">'
+    '<link rel="stylesheet" href="/static/style.css"></head>'
+    '<body><main id="page"><h1>gamedp</h1><p>{}</p>'
+    '<p><a href="/">All games</a></p></main></body></html>'
+)
+"""What is shown at an address that is none."""
 
 Answered = TypeVar("Answered")
 
@@ -143,10 +154,14 @@ def _refused(_request: Request, error: Exception) -> Response:
     return refusal(error)
 
 
-def _http_error(_request: Request, error: Exception) -> Response:
+def _http_error(request: Request, error: Exception) -> Response:
+    """Answer a program in JSON, and who looks at the address in a browser with a page."""
     assert isinstance(error, HTTPException)  # noqa: S101 - likewise
     words = {404: "there is nothing at this address.", 405: "this address has other methods."}
     message = words.get(error.status_code, str(error.detail))
+    if "text/html" in request.headers.get("accept", ""):
+        page = ERROR_PAGE.format(escape(message.capitalize()))
+        return Response(page, error.status_code, error.headers, HTML)
     return answer_of({"error": message}, error.status_code, error.headers)
 
 

@@ -58,6 +58,11 @@ def test_text_beyond_ascii_moves_nothing():
     assert mutant.applied_to('def f(x):\n    return "→", x + y\n').endswith('"→", x - y\n')
 
 
+def test_a_bracket_after_the_sign_is_left_where_it_is():
+    source = "def f(x, y):\n    x //= (\n        y\n    )\n"
+    assert faults(source)["// -> *"].applied_to(source) == source.replace("//", "*")
+
+
 def test_faults_of_the_same_line_are_told_apart_and_survive_a_move():
     source = "def f(x):\n    return x + x + 1\n"
     keys = [mutant.key for mutant in mutants_of("some.py", source)]

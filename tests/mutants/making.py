@@ -176,7 +176,7 @@ class _Finder(ast.NodeVisitor):
             yield from self._negated(node.test)
         elif isinstance(node, ast.AugAssign):
             gap = self.text[self.end_of(node.target) : self.begin_of(node.value)].decode()
-            sign = gap.strip().removesuffix("=")
+            sign = gap.partition("=")[0].strip()  # a bracket may follow
             begin = self.end_of(node.target) + gap.index(sign)
             yield node, begin, begin + len(sign), OPERATORS[sign]
             yield node, *whole, "pass"

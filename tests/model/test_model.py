@@ -534,7 +534,7 @@ BAD_MATRICES = {
         (
             "the matrix of action 0 is 2 x 3 of float64; all matrices must be square, of one size "
             "(states x states), and of real numbers. This is an array of states x actions x "
-            "states: pass matrices.transpose(1, 0, 2)."
+            "states: pass numpy.transpose(matrices, (1, 0, 2))."
         ),
     ),
     "rows": ((np.eye(2),), "the matrix of action 0 is 2 of float64; all matrices must be square"),

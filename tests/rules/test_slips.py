@@ -160,7 +160,7 @@ WAYS_OUT = {
     ),
     "no end of outcomes": (
         {"outcomes": lambda self, state, action: ((0.5, state) for _ in itertools.count())},
-        r"outcomes of action 1 in Square.*: 50 outcomes and no end",
+        r"outcomes of action 1 in Square.*: 50 pairs and no end.*return a list",
     ),
     "no probability": ({"outcomes": pairs(Square(0, 0, 1))}, r"pair\. If it is certain.* 1\.0"),
     "wrong order": ({"outcomes": pairs((Square(0, 0, 1), 1.0))}, r"The probability comes first"),
@@ -172,6 +172,58 @@ WAYS_OUT = {
     "no start": ({"initial_state": lambda self: None}, r"contain None.*Is a return missing\?"),
     "no sum": ({"constant_sum": None}, r"If they always add up to 1, set constant_sum = 1\.0"),
 }
+
+
+def test_nothing_of_a_long_loop_is_left_out(monkeypatch):
+    """Pairs of no probability count, too: what comes after them is not cut off."""
+    monkeypatch.setattr(rules, "MOST_IN_A_ROW", 50)
+    tiny = 2.0**-31
+
+    def outcomes(self, state, action, idle=49):
+        yield 1.0 - tiny, Square(1 - state.who, 3, 3)
+        yield from itertools.repeat((0.0, state), idle)
+        yield tiny, Square(state.who, 3, 3)
+
+    with pytest.raises(gamedp.InvalidModelError, match="50 pairs and no end"):
+        gamedp.solve(race(outcomes=outcomes), compile="never")
+    fewer = gamedp.solve(race(outcomes=lambda *of: outcomes(*of, idle=48)), compile="never")
+    listed = gamedp.solve(race(outcomes=lambda *of: list(outcomes(*of))), compile="never")
+    assert fewer.value() == listed.value()
+    assert fewer.model.num_transitions == listed.model.num_transitions == 4
+
+
+def test_to_look_for_slips_computes_no_property_and_needs_nothing_of_the_class():
+    class Odd(type):
+        __hash__ = None
+
+    class Single(metaclass=Odd):
+        cyclic = True
+
+        @property
+        def rewards(self):
+            raise RuntimeError
+
+        def __dir__(self):
+            raise RuntimeError
+
+        def initial_state(self):
+            return 1
+
+        def is_terminal(self, state):
+            return state == 0
+
+        def actions(self, state):
+            return [1]
+
+        def outcomes(self, state, action):
+            yield 1.0, 0
+
+        def payoff(self, state, player):
+            return 3.0
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert gamedp.solve(Single(), compile="never").value() == 3.0
 
 
 @pytest.mark.parametrize("mistake", WAYS_OUT)

@@ -126,3 +126,33 @@ def test_the_collector_works_again_after_a_pause():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_two_processes_that_keep_code_at_once_never_take_each_other_s(tmp_path):
+    """Whatever one does between the steps of the other, code is that of its own arguments."""
+
+    class Interrupted(jit.CodeFile):
+        between = None
+
+        def _load_index(self):
+            found = super()._load_index()
+            if self.between is not None:
+                go, self.between = self.between, None
+                go()
+            return found
+
+    def file(kind=jit.CodeFile):
+        return kind(str(tmp_path), "function", "stamp")
+
+    one, other = file(Interrupted), file()
+    one.between = lambda: other.save("float", "code for floats")
+    one.save("int", "code for ints")
+    for _ in range(2):
+        found = {key: file().load(key) for key in ("int", "float")}
+        assert found["int"] == "code for ints"
+        assert found["float"] in {"code for floats", None}  # what is lost is compiled again
+        other.save("float", "code for floats")
+    assert found["float"] == "code for floats"
+    file().save("int", "better code")
+    assert file().load("int") == "better code"
+    assert jit.CodeFile(str(tmp_path), "function", "another stamp").load("int") is None

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl
 
 from gamedp.rules.anatomy import dissect
-from gamedp.runtime.jit import Locator, QuickCache, cache_directory, sources
+from gamedp.runtime.jit import CodeFile, Locator, QuickCache, cache_directory, sources
 
 if TYPE_CHECKING:
     from gamedp.rules.anatomy import Anatomy
@@ -73,7 +74,9 @@ def are_kept(rules: Rules, layout: Layout) -> bool:
         return False
     key = key_of(rules, dissect(rules.game), layout)
     stamps = [_stamp(key, variant(counting)) for counting in (False, True)]
-    return any(any(cache_directory().glob(f"expand_state-{stamp}.*.nbi")) for stamp in stamps)
+    python = f"py{sys.version_info[0]}{sys.version_info[1]}"
+    names = [f"expand_state-{stamp}.{python}*.nbi" for stamp in stamps]
+    return any(any(cache_directory().glob(name)) for name in names)
 
 
 class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
@@ -104,7 +107,7 @@ class RulesCache(QuickCache):
         self._py_func = function
         self._impl = _Implementation(function, Locator(cache_directory(), stamp))
         self._cache_path = self._impl.locator.get_cache_path()
-        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = CodeFile(self._cache_path, self._impl.filename_base, stamp)
         self.enable()
 
     @property

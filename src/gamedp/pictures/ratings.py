@@ -59,7 +59,7 @@ def plot_ratings(found: RoundRobin | Ratings, *, ax: Axes | None = None) -> Axes
     """
     ratings = found.ratings() if isinstance(found, RoundRobin) else found
     error = DEVIATIONS * ratings.first_move_error
-    ax = draw_intervals(ratings.names, ratings.elo, ratings.errors, ax)
+    ax = draw_intervals(ratings.names, ratings.elo, DEVIATIONS * ratings.errors, ax)
     ax.axvline(0, color=COLOURS[7], linewidth=1, zorder=0)
     ax.set(
         xlabel="rating in Elo, from the mean of the players",
@@ -71,7 +71,7 @@ def plot_ratings(found: RoundRobin | Ratings, *, ax: Axes | None = None) -> Axes
 def draw_intervals(
     names: Sequence[str],
     means: NDArray[np.float64],
-    errors: NDArray[np.float64],
+    reaches: NDArray[np.float64],
     ax: Axes | None,
 ) -> Axes:
     """Draw numbers of some players with intervals of 95 %, the largest first.
@@ -79,8 +79,8 @@ def draw_intervals(
     Parameters
     ----------
     names : sequence of str
-    means, errors : (N,) float64
-        With standard errors; NaN where it is not known.
+    means, reaches : (N,) float64
+        With half the length of their intervals; NaN where it is not known.
     ax : matplotlib.axes.Axes or None
     """
     order = np.argsort(-means, kind="stable")
@@ -89,7 +89,7 @@ def draw_intervals(
     ax.errorbar(
         means[order],
         places,
-        xerr=DEVIATIONS * errors[order],
+        xerr=reaches[order],
         fmt="o",
         color=COLOURS[0],
         elinewidth=4,

@@ -72,12 +72,12 @@ def plot_results(
         raise UnsupportedProblemError(message)
     if isinstance(found, RoundRobin | Meeting):
         means, errors = np.array([found.payoff(name) for name in found.names]).T
-        ax = draw_intervals(found.names, means, errors, ax)
+        ax = draw_intervals(found.names, means, _factor(found) * errors, ax)
         ax.set(xlabel="mean payoff", title="intervals of 95 %, over all orders of the seats")
         return ax
     if isinstance(found, Tournament):
         low, high = found.interval
-        doubt = "" if math.isnan(low) else f", 95 % interval {low:.3g} … {high:.3g}"
+        doubt = "" if not found.standard_error > 0 else f", 95 % interval {low:.3g} … {high:.3g}"
         title = f"mean lead of the first player {found.mean_difference:.3g}{doubt}"
         return _draw_shares(found.by_seat, title, ax, sampled=True)
     counts = np.array([found.first, found.second], dtype=float)
@@ -132,6 +132,19 @@ def _draw_shares(counts: NDArray[Any], title: str, ax: Axes | None, *, sampled: 
     )
     legend_beside(ax)
     return ax
+
+
+def _factor(found: RoundRobin | Meeting) -> float:
+    """Return how many standard errors an interval of 95 % reaches, by Student's distribution.
+
+    Of a round robin it is that of the meeting with the fewest groups of games: the intervals are
+    rather too long than too short.
+    """
+    from scipy.special import stdtrit
+
+    meetings = found.meetings if isinstance(found, RoundRobin) else [found]
+    groups = min((len(each.payoffs) for each in meetings if isinstance(each, Meeting)), default=0)
+    return float(stdtrit(max(groups - 1, 1), 0.975))
 
 
 def _interval(won: int, games: int) -> tuple[float, float]:

@@ -37,7 +37,8 @@ class Remoteness:
     ----------
     solution : Solution
     kind : {"forced", "mean"}
-        Forced, for games without chance: if both play optimally and, among equally good ways, the
+        Forced, for games of one or two players, without chance and with payoffs at the end alone:
+        if both play optimally and, among equally good ways, the
         winner takes the shortest and the loser the longest; in a draw both take the shortest. Mean:
         the expected number if all keep to the policy of the solution.
     lower, upper : (S,) float64
@@ -67,7 +68,7 @@ class Remoteness:
         weights = np.abs(model.initial_probabilities).tolist()
         total = math.fsum(weights)
         starts = zip(weights, model.initial_states.tolist(), strict=True)
-        return math.fsum(weight * self._middle(index) for weight, index in starts) / total
+        return math.fsum(weight * self._middle(index) for weight, index in starts if weight) / total
 
     def after(self, state: Any) -> dict[int, float]:
         """Return the same for each action of a state if it is taken next, itself counted.

@@ -17,7 +17,7 @@ from gamedp.compiler.methods import disagree
 from gamedp.compiler.overflow import refuse_overflow
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.policies.joined_rules import JoinedRules
-from gamedp.policies.rules_loop import DONE, WRONG, play_games
+from gamedp.policies.rules_loop import CHECKED, DONE, WRONG, play_games
 from gamedp.policies.tally import Played, Tally, in_blocks
 from gamedp.rules.expand import expand, start
 from gamedp.rules.game import method
@@ -78,6 +78,7 @@ class RulesGames:
             "num_players": rules.num_players,
             "total": rules.constant_sum,
             "patience": SLICE,
+            "checked": CHECKED,
         }
         start(rules)  # refuses what is no distribution
         pairs = [(float(chance), state) for chance, state in rules.initial() if chance > 0]
@@ -207,7 +208,7 @@ class RulesGames:
             "keys": np.zeros((nodes, starts.shape[1] + 1), np.int64),
             "firsts": np.zeros(nodes, np.int32),
             "sizes": np.zeros(nodes, np.int32),
-            "drawers": np.zeros(nodes, np.int8),
+            "drawers": np.zeros(nodes, np.uint8),
             "rewards": np.zeros((nodes if self.has_rewards else 0, self.rules.num_players)),
             "cumulative": np.zeros(edges),
             "successors": np.zeros(edges, np.int32),
@@ -216,7 +217,7 @@ class RulesGames:
     def _explain(self, number: int, error: Exception | None) -> NoReturn:
         """Play a game again in plain Python, and raise the error of the position it stops at."""
         plain = JoinedRules.plain(self.rules, self.policies, play_games, keep=True)
-        page = self._page(plain, number, 1) | self._nothing_known(plain)
+        page = self._page(plain, number, 1) | self._nothing_known(plain) | {"checked": 1}
         status, again = DONE, None
         try:
             with np.errstate(over="ignore"):

@@ -30,6 +30,9 @@ from gamedp.runtime.jit import inlined
 DONE, WRONG, ILLEGAL = range(3)
 """What the loop returns: whether the rules, or a policy, are wrong in the game it was playing."""
 
+MOST_IN_A_ROW = 1 << 24
+"""Actions of a state, or outcomes of an action: a loop that yields more is taken to be endless."""
+
 CHECKED = 16
 """In one of so many games all outcomes of an action are looked at, so that their probabilities are
 known to sum to one; in the others only those up to the one that is drawn: a third less time. Where
@@ -63,7 +66,7 @@ begin_game_jit = inlined(begin_game)
 def chosen_action(table, page, state, seat):
     """Return what the policy of a seat does, its place among the actions, and how many there are.
 
-    The place is -1 if it is none of the actions.
+    The place is -1 if it is none of the actions; there are said to be none if there is no end.
     """
     action = 0
     wanted = 0
@@ -84,6 +87,8 @@ def chosen_action(table, page, state, seat):
             if wanted == offered:
                 place = count
         count += 1
+        if count > MOST_IN_A_ROW:
+            return 0, -1, 0
     return wanted if count > 1 else action, place, count
 
 
@@ -126,11 +131,15 @@ def draw_outcome(game, page, state, action, drawn, node, sees_all):
     following = -1
     first = page.used[EDGES]
     edge = first
+    count = 0
     for given, successor in game.outcomes(state, action):
         probability = float(given)
         if not (0.0 <= probability <= 1.0 + SUM_TOLERANCE):
             return False, -1, 0
         reached += probability
+        count += 1
+        if reached > 1.0 + SUM_TOLERANCE or count > MOST_IN_A_ROW:
+            return False, -1, 0
         if probability == 0.0:
             continue
         found = -1
@@ -224,6 +233,8 @@ def play_games(table, page, begin, end):
         Plies after which a game is left unfinished.
     page.patience : int
         Plies after which to return, at the end of a game.
+    page.checked : int
+        In one of so many games all outcomes are looked at.
     page.in_pairs : bool
         Whether the games 2k and 2k + 1 have the same dice, and seats changed in the second one.
     page.has_rewards, page.num_players, page.total
@@ -235,8 +246,10 @@ def play_games(table, page, begin, end):
     page.starts : (K, fields) int64
     page.fields, page.following : (fields + 1,) int64
         Where the position of a game is put down, and one after it; then whether seats are changed.
-    page.streams : (2 N,) uint64
-        The random numbers of the dice of N seats, then of the policies at these.
+    page.streams : (N,) or (2 N,) uint64
+        The random numbers of the dice of N seats, then of the policies at these, if any is mixed.
+    page.coming : as page.streams
+        The next number of each, which is mixed beforehand.
     page.number : (1,) int64
         The game that is played; afterwards the next one.
     page.origin : int
@@ -256,7 +269,7 @@ def play_games(table, page, begin, end):
     page.firsts, page.sizes : (nodes,) int32
         The first of its edges, and how many there are: outcomes; negative if its edges are actions
         between which chance decides, each with a node of its own; 0 if they are not known.
-    page.drawers : (nodes,) int8
+    page.drawers : (nodes,) uint8
         From which stream one of its edges is drawn.
     page.rewards : (nodes, N) float64
         What is earned there.
@@ -308,7 +321,7 @@ def play_games(table, page, begin, end):
             if page.has_rewards and not earn_jit(game, page, state, action, row, node):
                 return WRONG
             drawn = drawn_from_jit(page.streams, page.coming, mover)
-            sees_all = node >= 0 or of_dice % CHECKED == 0
+            sees_all = node >= 0 or of_dice % page.checked == 0
             is_right, following, num_edges = draw_outcome_jit(
                 game, page, state, action, drawn, node, sees_all
             )

@@ -10,11 +10,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.errors import (
+    InvalidModelError,
+    InvalidParameterError,
+    UnsupportedProblemError,
+    shown,
+)
 from gamedp.policies import staged_kernels
 from gamedp.policies.given import check_count
 from gamedp.policies.staged_players import OwnContexts, Stage, StageRule, refuse_other_player
@@ -25,6 +31,7 @@ from gamedp.runtime.options import Tier
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.compile import compile_staged
 from gamedp.stages.model import StagedModel
+from gamedp.stages.plain_rules import PlainRules
 from gamedp.stages.program import program_of
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.kernels import choose_jit
@@ -105,13 +112,21 @@ class StagedGames:
         self._movers = stage.players[inner].astype(np.int64)
         self._stage = Stage(self.model, inner, self._program)
         self._own = OwnContexts.of(self.model, self._rules)
+        self._asking = Lock()
+        if self._rules and stage.rules is not None and hasattr(type(stage.rules.game), "canonical"):
+            message = (
+                f"the stage of {shown(self.model.rules.game)} has canonical(), so players who are "
+                "asked cannot be told which of the states it joins they are in. Leave it out to "
+                "play by rules."
+            )
+            raise UnsupportedProblemError(message)
         self._tallies: list[Tally] = []
         self._games = 0
 
     def payoffs(self) -> tuple[set[float] | None, float, float]:
         """Return all that player 0 may be paid, the least of it and the most."""
         found = self.model.sweeper.survey().values
-        paid = set(found[~np.isnan(found)].tolist())
+        paid = set(np.unique(found[~np.isnan(found)]).tolist())
         if self.model.num_players == 2:  # as player 1 of the context that represents another
             paid |= {self.model.constant_sum - payoff for payoff in paid}
         return paid, min(paid, default=0.0), max(paid, default=0.0)
@@ -153,6 +168,7 @@ class StagedGames:
         onward = model.sweeper.follow(codes)
         paid = onward.payoffs[contexts]
         is_over = ~np.isnan(paid)
+        self._refuse_first(codes[contexts], is_over & ~np.isfinite(paid))
         games.finish(some[is_over], paid[is_over], model.constant_sum)
         some, contexts = some[~is_over], contexts[~is_over]
         chosen = self._chosen(codes, onward)
@@ -177,21 +193,44 @@ class StagedGames:
             if possible is None:
                 possible = self._stage.possible(onward.following)
             movers = self._movers[places[waiting]] ^ swapped[waiting]
-            at = codes[contexts[waiting]] if self._own is None else games.own[some[waiting]]
+            there = codes[contexts[waiting]]
+            at = there if self._own is None else games.own[some[waiting]]
             positions = np.stack([movers, at, places[waiting]])
             open_choices = possible[contexts[waiting]]
-            self._ask(waiting, positions, open_choices, streams, answers, is_changed=is_changed)
+            self._ask(
+                waiting, positions, there, open_choices, streams, answers, is_changed=is_changed
+            )
         games.plies[some] = plies
         is_left = ends == staged_kernels.UNFINISHED
         games.leave(some[is_left])
         some, contexts, ends = some[~is_left], contexts[~is_left], ends[~is_left]
+        is_wrong = (onward.following[contexts, ends] < 0) | ~np.isfinite(
+            onward.rewards[contexts, ends]
+        )
+        self._refuse_first(codes[contexts], is_wrong)
         rewards = earned[~is_left] + onward.rewards[contexts, ends]
         games.earned[some] += np.where(swapped[~is_left], -rewards, rewards)
         games.streams[some] = streams[~is_left]
         games.codes[some] = onward.following[contexts, ends]
         games.swapped[some] ^= onward.swaps[contexts, ends]
         if self._own is not None:
-            games.own[some] = self._own.after(games.own[some], ends)
+            games.own[some] = self._own.after(
+                games.own[some], ends, games.codes[some], games.swapped[some]
+            )
+
+    def _refuse_first(self, codes: NDArray[np.int64], is_wrong: NDArray[np.bool_]) -> None:
+        """Raise InvalidModelError for the first context in which the rules are wrong."""
+        if not is_wrong.any():
+            return
+        model = self.model
+        context = model.state(int(codes[is_wrong][0]))
+        PlainRules(model.rules, model.stage, model.layout, model.codec).check(context)
+        message = (
+            f"in {shown(context)} the stage ends in a way that allows() forbids, whatever the "
+            "players do. Let every action and every throw of the stage leave a way to an end that "
+            "is allowed."
+        )
+        raise InvalidModelError(message)
 
     def _seated(self, is_changed: bool) -> NDArray[np.int64]:
         """Return whom each player follows: which solution, or -1 less the number of a rule."""
@@ -201,6 +240,7 @@ class StagedGames:
         self,
         waiting: NDArray[np.int64],
         positions: NDArray[np.int64],
+        codes: NDArray[np.int64],
         possible: NDArray[np.bool_],
         streams: NDArray[np.uint64],
         answers: NDArray[np.int64],
@@ -214,6 +254,8 @@ class StagedGames:
         waiting : (w,)
         positions : (3, w)
             Which player is asked, in which context, at which place of the stage.
+        codes : (w,)
+            Of the contexts that represent these.
         possible : (w, C) bool
         streams, answers
             Of all games; those that wait are moved on, and filled.
@@ -226,9 +268,11 @@ class StagedGames:
             player, context, place = positions[:, first].tolist()
             own = self.model.state(context) if self._own is None else self._own.contexts[context]
             rule = self._rules[-1 - self._seated(is_changed)[player]]
-            answer = rule.answer(
-                own, self._stage.state(place), self._stage.actions(place, possible[first])
-            )
+            actions = self._stage.actions(place, possible[first])
+            if not actions:
+                self._refuse_first(codes[first : first + 1], np.ones(1, np.bool_))
+            with self._asking:  # not every function can be called by several threads at once
+                answer = rule.answer(own, self._stage.state(place), actions)
             games = waiting[group]
             column = 2 + (player ^ is_changed) if self._in_pairs else 0
             own_streams = streams[games, column]

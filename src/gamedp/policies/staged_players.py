@@ -6,13 +6,15 @@ plays the ordinary game :class:`gamedp.stages.Flattened` plays the staged one.
 
 from __future__ import annotations
 
+import math
+import numbers
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, shown
+from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.policies import staged_kernels
 from gamedp.policies.policy import Policy, chosen_action, model_of, name_of, rule_of
 from gamedp.policies.random_player import RandomPlayer
@@ -96,8 +98,8 @@ class Answer(NamedTuple):
             return np.full(len(streams), self.choices[0])
         with np.errstate(over="ignore"):
             streams += GAMMA
-            numbers = (mixed(streams) >> S11).astype(np.float64) * UNIT
-        chosen: NDArray[np.int64] = self.choices[np.searchsorted(self.sums, numbers, side="right")]
+            drawn = (mixed(streams) >> S11).astype(np.float64) * UNIT
+        chosen: NDArray[np.int64] = self.choices[np.searchsorted(self.sums, drawn, side="right")]
         return chosen
 
 
@@ -144,9 +146,9 @@ class StageRule:
         position = Position(context, state)
         with Calling("choose", position):
             given = self._rule(position)
-        shares = given if isinstance(given, Mapping) else {given: 1.0}
+        shares = given.items() if isinstance(given, Mapping) else [(given, 1.0)]
         taken: dict[int, float] = {}
-        for label, share in shares.items():
+        for label, share in shares:
             action = chosen_action(label, self.name, position)
             if action not in actions and share != 0:
                 message = (
@@ -154,7 +156,7 @@ class StageRule:
                     f"{shown(list(actions))}."
                 )
                 raise InvalidParameterError(message)
-            taken[action] = float(share)
+            taken[action] = float(share) if isinstance(share, numbers.Real) else math.nan
         if not (min(taken.values(), default=-1.0) >= 0) or not (
             abs(sum(taken.values()) - 1) <= SUM_TOLERANCE
         ):
@@ -186,7 +188,7 @@ class OwnContexts:
         self.contexts: list[Any] = []
         self._model = model
         self._numbers: dict[Any, int] = {}
-        self._after: dict[tuple[int, int], int] = {}
+        self._after: dict[tuple[int, int, int, int], int] = {}
         self._lock = threading.Lock()
         self.starts = np.array([self._number(context) for _, context in model.starts])
 
@@ -196,21 +198,51 @@ class OwnContexts:
         has_symmetry = hasattr(type(model.rules.game), "canonical")
         return cls(model) if rules and has_symmetry else None
 
-    def after(self, own: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the contexts that follow some, each after one of the ends of the stage."""
+    def after(
+        self,
+        own: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        codes: NDArray[np.int64],
+        swapped: NDArray[np.bool_],
+    ) -> NDArray[np.int64]:
+        """Return the contexts that follow some, each after one of the ends of the stage.
+
+        Parameters
+        ----------
+        own, ends : (n,) int64
+        codes, swapped : (n,)
+            The contexts that represent those that follow, and whether players changed places there.
+
+        Raises
+        ------
+        InvalidModelError
+            If others represent them: rules would look at other contexts than those that are played.
+        """
         if not len(own):
             return own
-        pairs, places = np.unique(np.stack([own, ends]), axis=1, return_inverse=True)
+        steps = np.stack([own, ends, codes, swapped])
+        distinct, places = np.unique(steps, axis=1, return_inverse=True)
         with self._lock:
-            found = [self._following(number, end) for number, end in pairs.T.tolist()]
+            found = [self._following(*step) for step in distinct.T.tolist()]
         return np.array(found)[places.ravel()]
 
-    def _following(self, number: int, end: int) -> int:
-        if (number, end) not in self._after:
-            _, state = self._model.ends[end]
-            context = self._model.rules.call("following", self.contexts[number], state)
-            self._after[number, end] = self._number(context)
-        return self._after[number, end]
+    def _following(self, number: int, end: int, code: int, swapped: int) -> int:
+        step = number, end, code, swapped
+        if step not in self._after:
+            model, (_, state) = self._model, self._model.ends[end]
+            context = model.rules.call("following", self.contexts[number], state)
+            representative, is_swapped = model.rules.canonical(context)
+            if (model.code(representative), is_swapped) != (code, bool(swapped)):
+                message = (
+                    f"following({shown(self.contexts[number])}, {shown(state)}) is "
+                    f"{shown(context)}, but what represents the former leads to "
+                    f"{shown(model.state(code))}: canonical() joins contexts that do not go on "
+                    "alike end by end, so players who are asked cannot be told where they are. "
+                    "Leave canonical() out to play it by rules."
+                )
+                raise InvalidModelError(message)
+            self._after[step] = self._number(context)
+        return self._after[step]
 
     def _number(self, context: Any) -> int:
         """Return the number of a context, a new one if it is new."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TYPE_CHECKING
 
 import attrs
@@ -121,15 +122,27 @@ def in_blocks(
     ----------
     begin, end, threads : int
     play : callable
-        Of the thread's number, the block's, and its first game and the one behind its last.
+        Of the thread's number, the block's, and its first game and the one behind its last. What
+        it raises in one thread ends the others after their block, and so does Ctrl-C.
     """
+    is_stopped = Event()
 
     def run(thread: int) -> None:
         for block in range(begin // BLOCK + thread, math.ceil(end / BLOCK), threads):
-            play(thread, block, block * BLOCK, min((block + 1) * BLOCK, end))
+            if is_stopped.is_set():
+                return
+            try:
+                play(thread, block, block * BLOCK, min((block + 1) * BLOCK, end))
+            except BaseException:
+                is_stopped.set()
+                raise
 
     if threads == 1:
         run(0)
         return
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(run, range(threads)))
+        try:
+            list(pool.map(run, range(threads)))
+        except BaseException:
+            is_stopped.set()
+            raise

@@ -16,7 +16,7 @@ from gamedp.rules.probabilities import Gathering, gathered, sum_to_one
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from gamedp.rules.game import Rules
 
@@ -34,8 +34,12 @@ __all__ = [
 
 MAX_ACTION = 2**31
 
-MOST_IN_A_ROW = 1 << 20
-"""Actions of a state, or outcomes of an action: a loop of the rules that yields them is endless."""
+END = object()
+"""What no rule yields."""
+
+MOST_IN_A_ROW = 1 << 22
+"""Actions of a state, or pairs of an action, that a loop of the rules may yield; one that yields
+more is taken to be endless. Lists may be longer."""
 
 
 class Choice(NamedTuple):
@@ -183,8 +187,10 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
         actions = game.actions(state)
         if not hasattr(actions, "__iter__"):
             _refuse(f"actions({shown(state)}) returns {shown(actions)}; it must yield ints.")
-        few = itertools.islice(actions, MOST_IN_A_ROW)
+        limit, left = _limit(actions), iter(actions)
+        few = itertools.islice(left, limit)
         choices = tuple([_choice(rules, state, action, met) for action in few])
+        _refuse_endless(left, "actions", _Place("actions({})", state))
     except Exception as error:
         _note(error, asked, state)
         raise
@@ -194,7 +200,6 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
             "Let is_terminal say so, or let actions yield at least one."
         )
         raise InvalidModelError(message)
-    _refuse_endless(choices, "actions", _Place("actions({})", state))
     if hash(state) != known_as:
         message = (
             f"{shown(state)} was changed in place by the rules, as they were asked for its actions "
@@ -234,7 +239,8 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
         pairs = rules.game.outcomes(state, action)
         if not hasattr(pairs, "__iter__"):
             _refuse(f"{place} are {shown(pairs)}; they must be (probability, state) pairs.")
-        for pair in itertools.islice(pairs, MOST_IN_A_ROW):
+        limit, left = _limit(pairs), iter(pairs)
+        for pair in itertools.islice(left, limit):
             is_empty = False
             if (
                 type(pair) is tuple
@@ -257,10 +263,11 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
             row[outcome] = given
             outcomes.append(outcome)
             probabilities.append(given)
+        _refuse_endless(left, "pairs", place)
     except Exception as error:
         _note(error, "outcomes", state, action)
         raise
-    if not (are_floats and len(row) == len(outcomes) < MOST_IN_A_ROW and sum_to_one(probabilities)):
+    if not (are_floats and len(row) == len(outcomes) and sum_to_one(probabilities)):
         row = _merged(outcomes, probabilities, place, is_empty)
     return Choice(int(action), _rewards(rules, state, action), row)
 
@@ -274,15 +281,20 @@ def _merged(
             f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
             "(probability, state) pair, or do not offer the action."
         )
-    _refuse_endless(outcomes, "outcomes", place)
     return gathered(outcomes, probabilities, place)
 
 
-def _refuse_endless(found: Sequence[object], what: str, place: object) -> None:
-    """Refuse what a generator of the rules has yielded if it is more than any game needs."""
-    if len(found) >= MOST_IN_A_ROW:
+def _limit(found: object) -> int | None:
+    """Return how much is taken of what the rules return: all of a list."""
+    return None if hasattr(found, "__len__") else MOST_IN_A_ROW
+
+
+def _refuse_endless(left: Iterator[object], what: str, place: object) -> None:
+    """Refuse what yields more than any game needs."""
+    if next(left, END) is not END:
         _refuse(
-            f"{place}: {MOST_IN_A_ROW:,} {what} and no end. Does the loop that yields them end?"
+            f"{place}: {MOST_IN_A_ROW:,} {what} and no end. Does the loop that yields them end? "
+            "If it does, return a list."
         )
 
 

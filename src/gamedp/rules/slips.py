@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -25,15 +26,16 @@ METHODS = (
 VALUES = ("num_players", "constant_sum", "acyclic")
 """The optional members of a game whose names are long enough for one letter to be a slip."""
 
-_looked_at: weakref.WeakSet[type] = weakref.WeakSet()
+_looked_at: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
+"""By their ids: not every class has a hash."""
 
 
 def warn_of_slips(game: object) -> None:
     """Warn, once for each class, of a name that is one letter off, and of forgotten players."""
     kind = type(game)
-    if kind in _looked_at:
+    if id(kind) in _looked_at:
         return
-    _looked_at.add(kind)
+    _looked_at[id(kind)] = kind
     for given, meant in _misspelt(game):
         message = (
             f"{kind.__name__} has {given}, which gamedp does not read. If you mean {meant}, "
@@ -51,21 +53,33 @@ def warn_of_slips(game: object) -> None:
 
 def nearest(game: object, missing: str) -> str | None:
     """Return the method of `game` whose name is nearly `missing`, if there is one."""
-    for name in dir(game):
-        if name != missing and _one_off(name, missing) and callable(getattr(game, name)):
+    for name in _names(game):
+        if name != missing and _one_off(name, missing) and _is_method(game, name):
             return name
     return None
 
 
+def _names(game: object) -> list[str]:
+    """Return the names of the members, in order, without asking the class for them."""
+    return sorted(set(object.__dir__(game)))
+
+
+def _is_method(game: object, name: str) -> bool:
+    """Say whether a member is a method; a property is not, and is not computed."""
+    member = inspect.getattr_static(game, name, None)
+    return callable(member) or isinstance(member, classmethod)
+
+
 def _misspelt(game: object) -> Iterator[tuple[str, str]]:
     """Yield the names that are one letter off an optional member that the game does not have."""
-    names = [name for name in dir(game) if not name.startswith("_")]
+    names = [name for name in _names(game) if not name.startswith("_")]
     for optional, is_method in ((METHODS, True), (VALUES, False)):
         for meant in optional:
             if meant in names:
                 continue
             for name in names:
-                if _one_off(name, meant) and callable(getattr(game, name, None)) == is_method:
+                is_off = name != "cyclic" and _one_off(name, meant)
+                if is_off and _is_method(game, name) == is_method:
                     yield name, meant
 
 
@@ -90,8 +104,8 @@ def _only_payoff(kind: type) -> Any:
 def _reads_player(payoff: Any) -> bool:
     """Say whether a method `payoff(self, state, player)` makes use of its last argument."""
     code = getattr(payoff, "__code__", None)
-    if code is None or code.co_argcount < 3:
-        return False
+    if code is None or code.co_argcount < 3 or hasattr(payoff, "__wrapped__"):
+        return False  # a wrapper hands its player on
     name = code.co_varnames[2]
     for step in dis.get_instructions(code):
         read = step.argval if isinstance(step.argval, tuple) else (step.argval,)

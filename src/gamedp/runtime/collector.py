@@ -20,8 +20,8 @@ def without_collection() -> Iterator[None]:
     fifth of the time that it takes to import numba.
     """
     was_enabled = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if was_enabled:

@@ -35,7 +35,16 @@ from numba.np import numpy_support
 
 from gamedp.runtime import compile_clock
 
-__all__ = ["LANES", "Locator", "QuickCache", "cache_directory", "compiled", "inlined", "sources"]
+__all__ = [
+    "LANES",
+    "CodeFile",
+    "Locator",
+    "QuickCache",
+    "cache_directory",
+    "compiled",
+    "inlined",
+    "sources",
+]
 
 logger = logging.getLogger("gamedp")
 
@@ -170,6 +179,29 @@ class _ImplementationWithin(_Implementation):
         return f"within-{super().get_filename_base(fullname, abiflags)}"
 
 
+class CodeFile(IndexDataCacheFile):  # type: ignore[misc] # numba has no types
+    """Compiled code of one function on disk, of which several processes may write.
+
+    numba numbers the files of code as the index says, writes the index, and then the code: of two
+    processes that compile at once for different arguments, the index of one may lead to the code of
+    the other. Here each kind of arguments has a file of its own, in which it is named.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code for a kind of arguments; the index last."""
+        text = f"{self._source_stamp} {key!r}"
+        name = self._data_name(int(hashlib.sha256(text.encode()).hexdigest()[:12], 16))
+        self._save_data(name, (key, data))
+        overloads = self._load_index()
+        overloads[key] = name
+        self._save_index(overloads)
+
+    def load(self, key: Any) -> Any:
+        """Return the code for a kind of arguments, or None."""
+        kept, data = super().load(key) or (None, None)
+        return data if kept == key else None
+
+
 class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
     """numba's cache of one function, without what only compiling needs.
 
@@ -185,7 +217,7 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._cache_file._source_stamp = sources()  # noqa: SLF001 - of the class we extend
+        self._cache_file = CodeFile(self._cache_path, self._impl.filename_base, sources())
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled function, or None when there is none that can be read."""
@@ -205,7 +237,7 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
         """Start numba's runtime; its own small functions are compiled once and kept, too."""
 
         def compile_functions(context: Any) -> Any:
-            file = IndexDataCacheFile(self.cache_path, "runtime", sources())
+            file = CodeFile(self.cache_path, "runtime", sources())
             key = context.codegen().magic_tuple()
             try:
                 kept = file.load(key)

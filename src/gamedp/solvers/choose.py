@@ -126,8 +126,8 @@ def _about_idle_players(model: Model) -> str:
     if model.num_players == 1 or model.has_swaps or not len(moving) or moving.min() < moving.max():
         return ""
     return (
-        f"Of the {model.num_players} players only player {moving[0]} ever moves; player(state) "
-        "says who does.\n"
+        f"Of the {model.num_players} players only player {moving[0]} ever moves; player(state), or "
+        "players of a model from arrays, says who does.\n"
     )
 
 

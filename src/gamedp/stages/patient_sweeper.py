@@ -48,7 +48,8 @@ class PatientSweeper:
                 self._seconds = float("-inf")
         begin = time.thread_time()
         answer = getattr(self._compiled or self._plain, name)(*arguments, **options)
-        self._seconds += time.thread_time() - begin
+        with self._lock:
+            self._seconds += time.thread_time() - begin
         return answer
 
     def survey(self) -> Contexts:

@@ -161,7 +161,8 @@ def _http_error(request: Request, error: Exception) -> Response:
     message = words.get(error.status_code, str(error.detail))
     if "text/html" in request.headers.get("accept", ""):
         page = ERROR_PAGE.format(escape(message.capitalize()))
-        return Response(page, error.status_code, error.headers, HTML)
+        headers = {**(error.headers or {}), "cache-control": "no-store"}
+        return Response(page, error.status_code, headers, HTML)
     return answer_of({"error": message}, error.status_code, error.headers)
 
 

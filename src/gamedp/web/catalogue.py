@@ -89,12 +89,15 @@ class Listed:
         Parameters that the person who started the server has set; what is not said counts so.
     fixed : Made or None
         The one game that there is, of a class that takes no parameters from outside.
+    is_registered : bool
+        Whether the name is that of a registered game.
     """
 
     name: str
     kind: type
     given: Mapping[str, Any] = attrs.field(factory=dict)
     fixed: Made | None = None
+    is_registered: bool = False
 
     def make(self, parameters: Mapping[str, Any]) -> Made:
         """Return the game with some parameters.
@@ -151,6 +154,7 @@ class Listed:
             ],
             "given": {name: _plain(value) for name, value in self.given.items()},
             "fixed": self.fixed is not None,
+            "registered": self.is_registered,
             "kind": None if basis is None else "search" if basis.solution is None else "table",
             "states": basis.solution.model.num_states if basis and basis.solution else None,
             "surface": _surface(self.kind),
@@ -185,7 +189,7 @@ def from_registry(name: str, given: Mapping[str, Any] | None = None) -> Listed:
     UnknownNameError
         If there is none.
     """
-    return Listed(name, find(GAMES, name), dict(given or {}))
+    return Listed(name, find(GAMES, name), dict(given or {}), is_registered=True)
 
 
 def _is_wide(rules: Rules, state: Any) -> bool:

@@ -28,7 +28,9 @@ TYPES = {
 }
 """Files with other endings are not served."""
 
-SPARED = re.compile(rb"^[ \t]+(?://.*)?|^//.*|(?<=[;,{]) // .*| ?/\*.*\*/$", re.MULTILINE)
+SPARED = re.compile(
+    rb"^[ \t]+(?://.*)?|^//.*|(?<=[;,{]) // .*| ?/\*(?:(?!\*/).)*\*/$", re.MULTILINE
+)
 """In scripts and styles: indentation, and comments that end a line. The line's end stays, so that a
 browser's console names the lines of the source."""
 

@@ -40,7 +40,7 @@ TOLERANCE = 1e-9
 MOST_SECONDS = 2.0
 """Of a search, however many plies it is asked for."""
 
-MOST_REMOTE = 1_000_000
+MOST_REMOTE = 100_000
 """States of a table of which it is found how long play still lasts."""
 
 logger = logging.getLogger("gamedp")
@@ -196,13 +196,11 @@ def _basis(made: Made, solution: Solution) -> Basis:
         total = made.rules.constant_sum
         least, most = min(least, total - most), max(most, total - least)
     finite = abs(least) < float("inf") and abs(most) < float("inf")
-    return Basis(
-        solution,
-        "",
-        (least, most) if finite else None,
-        solution.statistics.bytes,
-        _remoteness(solution),
-    )
+    lengths = _remoteness(solution)
+    size = solution.statistics.bytes
+    if lengths is not None:
+        size += lengths.lower.nbytes + lengths.upper.nbytes
+    return Basis(solution, "", (least, most) if finite else None, size, lengths)
 
 
 def _remoteness(solution: Solution) -> Remoteness | None:
@@ -211,7 +209,7 @@ def _remoteness(solution: Solution) -> Remoteness | None:
         return None
     try:
         return remoteness(solution)
-    except (NotSolvedError, UnsupportedProblemError) as error:
+    except (GamedpError, MemoryError) as error:  # the table is there without it
         logger.info("how long play lasts is not known: %s", error)
         return None
 

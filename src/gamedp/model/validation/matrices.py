@@ -89,7 +89,7 @@ def _square_matrices(matrices: Sequence[Any]) -> list[Any]:
             if part.ndim == 2 and part.shape[1] == len(matrices) != part.shape[0]:
                 message += (
                     " This is an array of states x actions x states: pass "
-                    "matrices.transpose(1, 0, 2)."
+                    "numpy.transpose(matrices, (1, 0, 2))."
                 )
             raise InvalidModelError(message)
         part.sum_duplicates()

@@ -29,7 +29,7 @@ function dress() {
 
 async function start(trouble) {
   const now = shows;
-  const german = language === "de" ? (await import("./german.js")).GERMAN : {};
+  const german = language === "de" ? (await import("./german.js").catch(() => ({ GERMAN: {} }))).GERMAN : {};
   if (now === shows) showStart(page, games, pages, german, trouble);
 }
 

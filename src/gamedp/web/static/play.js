@@ -22,7 +22,7 @@ export class Play {
     this.parameters = given?.parameters ?? {};
     this.line = given?.line ?? { start: null, actions: [], outcomes: [] };
     this.broken = !given;
-    const branches = Array.isArray(rest.branches) ? rest.branches : [];
+    const branches = Array.isArray(rest.branches) ? rest.branches.slice(0, MOST_BRANCHES) : [];
     this.keepBranches(branches.flatMap((each) => unpacked(Object(each))?.line ?? []));
     this.branchNames = new Map();
     const seats = Array.isArray(rest.seats) && rest.seats.length <= MOST_SEATS
@@ -342,7 +342,7 @@ export class Play {
     this.keepBranches([old, ...this.branches]);
     this.past = null;
     this.panel.showChance(null);
-    await this.look(at + 1);
+    await this.look(Math.min(at + 1, branch.actions.length));
   }
 
   removeBranch(branch) {
@@ -353,6 +353,7 @@ export class Play {
 
   // What is played in a branch, as soon as the server has said it.
   namesOf(branch) {
+    if (!this.now) return null; // nothing is solved yet
     const key = JSON.stringify(branch);
     if (!this.branchNames.has(key)) {
       this.branchNames.set(key, null);

@@ -28,7 +28,7 @@ export function showStart(page, games, pages, german, trouble = null) {
       trouble,
       games.length + pages.length
         ? h("ul", { class: "games" },
-          ...games.map((game) => offer(game, german[game.name])),
+          ...games.map((game) => offer(game, game.registered && german[game.name])),
           ...pages.map((own) => offerPage(own, german[own.name])))
         : h("p", {}, words.noGames)),
   );

@@ -1,0 +1,330 @@
+"""What cannot be played rightly is refused, and not played wrongly; who stops, stops soon."""
+
+import time
+from typing import NamedTuple
+
+import attrs
+import numba
+import pytest
+
+import gamedp
+from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError
+from gamedp.play import RandomPlayer
+from gamedp.policies.tally import BLOCK, in_blocks
+
+
+class Turn(NamedTuple):
+    """Where the round stands; who moves is its rest by the number of players."""
+
+    number: int
+    sum: int
+
+
+@attrs.frozen
+class Round:
+    """All players in turn say 0 or 1, and each is paid 1 if the sum says so."""
+
+    num_players: int = 70
+
+    def initial_state(self):
+        return Turn(0, 0)
+
+    def is_terminal(self, state):
+        return state.number == self.num_players
+
+    def player(self, state):
+        return state.number
+
+    def actions(self, state):
+        yield 0
+        yield 1
+
+    def outcomes(self, state, action):
+        yield 0.5, Turn(state.number + 1, (state.sum + action) % 3)
+        yield 0.5, Turn(state.number + 1, (state.sum + 2 * action) % 3)
+
+    def payoff(self, state, player):
+        return 1.0 if (player + state.sum) % 3 == 0 else 0.0
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_games_of_seventy_players_who_leave_it_to_chance():
+    """Twice as many streams of random numbers as a byte with a sign can count."""
+    game = Round()
+    players = [RandomPlayer(game)] * 70
+    found = [
+        gamedp.simulate(game, players, games=40, seed=1, by_rules=True, compile=tier).means
+        for tier in ("always", "never")
+    ]
+    assert found[0] == found[1]
+
+
+class Place(NamedTuple):
+    """Where a walk is."""
+
+    number: int
+    over: int
+
+
+@attrs.frozen
+class TooMuch:
+    """At one place the outcomes sum to 1.5, and mostly the first of them is drawn."""
+
+    def initial_state(self):
+        return Place(0, 0)
+
+    def is_terminal(self, state):
+        return state.over == 1
+
+    def actions(self, state):
+        yield 0
+        yield 1
+
+    def outcomes(self, state, action):
+        if state.number == 3:
+            yield 0.9, Place(4, 1)
+            yield 0.6, Place(5, 1)
+        else:
+            yield 0.5, Place(1, 1)
+            yield 0.5, Place(3, 0)
+
+    def payoff(self, state, player):
+        return float(state.number)
+
+
+def test_wrong_probabilities_are_named_whichever_game_meets_them():
+    for seed in range(4):
+        with pytest.raises(InvalidModelError, match=r"number=3.*total probability 1\.5"):
+            gamedp.simulate(
+                TooMuch(), lambda state: 0, games=64, seed=seed, by_rules=True, compile="auto"
+            )
+
+
+class End(NamedTuple):
+    """How a stage ends; -1 before."""
+
+    place: int
+
+
+@attrs.frozen
+class Stage:
+    """Two ways to end, between which a player chooses, or a coin."""
+
+    is_coin: bool = False
+
+    def initial_state(self):
+        return End(-1)
+
+    def is_terminal(self, state):
+        return state.place >= 0
+
+    def actions(self, state):
+        yield 0
+        if not self.is_coin:
+            yield 1
+
+    def outcomes(self, state, action):
+        if self.is_coin:
+            yield 0.5, End(0)
+            yield 0.5, End(1)
+        else:
+            yield 1.0, End(action)
+
+    def payoff(self, state, player):
+        return 0.0
+
+
+class Piles(NamedTuple):
+    """Stones on two piles."""
+
+    one: int
+    other: int
+
+
+@attrs.frozen
+class Taking:
+    """A stone is taken from either pile; the smaller pile stands first, whichever it was."""
+
+    def stage(self):
+        return Stage()
+
+    def contexts(self):
+        return {"one": (0, 4), "other": (0, 4)}
+
+    def initial_state(self):
+        return Piles(3, 1)
+
+    def is_terminal(self, context):
+        return context.one + context.other == 0
+
+    def payoff(self, context, player):
+        return 0.0
+
+    def allows(self, context, end):
+        return context[end.place] > 0
+
+    def following(self, context, end):
+        if end.place == 0:
+            return Piles(context.one - 1, context.other)
+        return Piles(context.one, context.other - 1)
+
+    def reward(self, context, end, player):
+        return float(context[end.place] ** 2 * (context[1 - end.place] + 1))
+
+    def canonical(self, context):
+        return Piles(min(context), max(context)), False
+
+    def rank(self, context):
+        return context.one + context.other
+
+
+def test_rules_are_not_asked_where_contexts_go_on_otherwise_than_those_that_represent_them():
+    assert gamedp.solve(Taking(), compile="never").value() == 29.0
+    with pytest.raises(InvalidModelError, match=r"do not go on alike.*Leave canonical\(\) out"):
+        gamedp.simulate(
+            Taking(), lambda at: int(at.context.one < at.context.other), games=5, seed=1,
+            compile="never",
+        )  # fmt: skip
+
+
+class Round3(NamedTuple):
+    """How many throws are left, and how the last one fell."""
+
+    left: int
+    last: int
+
+
+@attrs.frozen
+class Throwing:
+    """Three throws of a coin, with something wrong in it."""
+
+    wrong: str
+
+    def stage(self):
+        return Stage(is_coin=True)
+
+    def contexts(self):
+        return {"left": (0, 3), "last": (0, 1)}
+
+    def initial_state(self):
+        return Round3(3, 0)
+
+    def is_terminal(self, context):
+        return context.left == 0
+
+    def payoff(self, context, player):
+        return float({"payoff": "nan"}.get(self.wrong, context.last))
+
+    def allows(self, context, end):
+        return not (self.wrong == "end" and context.left == 2 and end.place == 1)
+
+    def following(self, context, end):
+        return Round3(context.left - 1, end.place)
+
+    def reward(self, context, end, player):
+        return float("inf") if self.wrong == "reward" and context.left == 1 else 0.0
+
+    def rank(self, context):
+        return context.left
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ("payoff", r"payoff\(Round3\(left=0.*is nan"),
+        ("reward", r"Round3\(left=1.*inf"),
+        ("end", r"in Round3\(left=2.*allows\(\)"),
+    ],
+)
+def test_wrong_rules_of_staged_games_are_refused_though_nothing_was_solved(wrong, words):
+    with pytest.raises(InvalidModelError, match=words):
+        gamedp.simulate(Throwing(wrong), lambda at: 0, games=50, seed=1, compile="never")
+    right = gamedp.simulate(Throwing(""), lambda at: 0, games=50, seed=1, compile="never")
+    assert right.mean_plies == 3.0
+
+
+class Mirror(NamedTuple):
+    """A place on a line, and whether play is over."""
+
+    x: int
+    over: int
+
+
+@attrs.frozen
+class Folded:
+    """A stage whose states on the left are represented by those on the right."""
+
+    def initial_state(self):
+        return Mirror(0, 0)
+
+    def is_terminal(self, state):
+        return state.over == 1
+
+    def actions(self, state):
+        yield 0
+        yield 1
+
+    def outcomes(self, state, action):
+        if state.x == 0:
+            yield 0.5, Mirror(-1, 0)
+            yield 0.5, Mirror(1, 0)
+        else:
+            yield 1.0, Mirror(state.x * (3 - action), 1)
+
+    def payoff(self, state, player):
+        return 0.0
+
+    def canonical(self, state):
+        return Mirror(abs(state.x), state.over), False
+
+
+class OneFolded(Throwing):
+    def stage(self):
+        return Folded()
+
+    def following(self, context, end):
+        return Round3(context.left - 1, 0)
+
+
+def test_rules_are_not_asked_where_the_stage_joins_states():
+    with pytest.raises(UnsupportedProblemError, match=r"has canonical\(\)"):
+        gamedp.simulate(
+            OneFolded(""), lambda at: int(at.state.x > 0), games=5, seed=1, compile="never"
+        )
+
+
+@pytest.mark.parametrize("answer", [[0], {0: None}, {0: "x"}, "one"])
+def test_an_answer_that_is_none_names_the_player_and_the_position(answer):
+    def odd(position):
+        return answer
+
+    with pytest.raises(InvalidParameterError, match=r"odd.*Position"):
+        gamedp.simulate(attrs.evolve(Plain(), start=2), odd, games=5, seed=1, compile="never")
+
+
+@attrs.frozen
+class Plain(Taking):
+    """The same without piles changing places."""
+
+    start: int = 3
+
+    def initial_state(self):
+        return Piles(self.start, 1)
+
+    def canonical(self, context):
+        return context, False
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_in_one_thread_ends_the_others(error):
+    played = []
+
+    def play(thread, block, first, last):
+        if thread == 0:
+            raise error
+        played.append(block)
+        time.sleep(0.01)
+
+    with pytest.raises(error):
+        in_blocks(0, 20_000 * BLOCK, 2, play)
+    assert len(played) < 5_000

@@ -66,12 +66,8 @@ class Place(NamedTuple):
     over: int
 
 
-@attrs.frozen
-class TooMuch:
-    """At one place the outcomes sum to 1.5, and mostly the first of them is drawn."""
-
-    def initial_state(self):
-        return Place(0, 0)
+class TwoWays:
+    """Two actions in each state, until play is over."""
 
     def is_terminal(self, state):
         return state.over == 1
@@ -79,6 +75,14 @@ class TooMuch:
     def actions(self, state):
         yield 0
         yield 1
+
+
+@attrs.frozen
+class TooMuch(TwoWays):
+    """At one place the outcomes sum to 1.5, and mostly the first of them is drawn."""
+
+    def initial_state(self):
+        return Place(0, 0)
 
     def outcomes(self, state, action):
         if state.number == 3:
@@ -251,18 +255,11 @@ class Mirror(NamedTuple):
 
 
 @attrs.frozen
-class Folded:
+class Folded(TwoWays):
     """A stage whose states on the left are represented by those on the right."""
 
     def initial_state(self):
         return Mirror(0, 0)
-
-    def is_terminal(self, state):
-        return state.over == 1
-
-    def actions(self, state):
-        yield 0
-        yield 1
 
     def outcomes(self, state, action):
         if state.x == 0:

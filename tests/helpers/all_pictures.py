@@ -107,6 +107,13 @@ def trace(kind):
     return make(random_model(3), gamedp.Discounted(0.9), **options)
 
 
+def lengths():
+    """How long games of the best last, games of one who holds at 7, and the longest."""
+    model = pig().model
+    given = [gamedp.evaluate(model, [one, one]).survival(60) for one in (pig(), hold())]
+    return [*given, gamedp.policies.greatest_survival(model, 60)]
+
+
 PICTURES = {
     "values": lambda: pictures.plot_values(pig(), "opponent", "turn", where={"own": 0}),
     "values where": lambda: pictures.plot_values(
@@ -146,6 +153,10 @@ PICTURES = {
     "results of a pairing": lambda: pictures.plot_results(games().pairings[1]),
     "results of three": lambda: pictures.plot_results(three()),
     "gains": lambda: pictures.plot_gains(gamedp.exploitability(pig().model, [hold(), pig()])),
+    "survival": lambda: pictures.plot_survival(*lengths()),
+    "survival of one": lambda: pictures.plot_survival(
+        gamedp.policies.greatest_survival(pig().model, 60)
+    ),
     "payoffs": lambda: pictures.plot_distribution(gamedp.evaluate(pig().model, [hold(), pig()])),
     "games": lambda: pictures.plot_distribution(
         gamedp.simulate(pig().model, [hold(), pig()], games=1000, seed=7)

@@ -8,10 +8,11 @@ import pytest
 from scipy import stats
 
 import gamedp
+from gamedp.errors import InvalidParameterError
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Hold, Wubbel
-from gamedp.pictures import plot, plot_cross_table, plot_gains, plot_results
+from gamedp.pictures import plot, plot_cross_table, plot_gains, plot_results, plot_survival
 from gamedp.play import Meeting, Pairing, RoundRobin
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -126,3 +127,26 @@ def test_gains_are_drawn_with_their_bounds():
     best = gamedp.solve(Matches(6), compile="never")
     exact = plot_gains(gamedp.exploitability(best.model, [best, best]))
     assert exact.get_xlabel() == "gain by the best response"
+
+
+def test_survival_curves_are_what_was_found():
+    model = gamedp.compile(Matches(6), compile="never")
+    chance = gamedp.Policy.uniform(model)
+    given = gamedp.evaluate(model, [chance, chance]).survival(7)
+    most = gamedp.policies.greatest_survival(model, 7)
+    ax = plot_survival(given, most)
+    for line, curve in zip(ax.lines, (given, most), strict=True):
+        plies, chances = line.get_data()
+        assert plies.tolist() == list(range(8))
+        there = curve.upper > 1e-12
+        assert np.isnan(chances).tolist() == (~there).tolist()
+        assert (chances[there] <= curve.upper[there]).all()
+        assert (chances[there] >= curve.lower[there]).all()
+    assert ax.get_yscale() == "log"
+    assert plot(most, ax=plt.figure().add_subplot()).get_yscale() == "log"
+    short = gamedp.policies.greatest_survival(model, 3, actions={1})
+    ax = plot_survival(short)
+    assert (ax.get_yscale(), ax.get_xlabel()) == ("linear", "actions that count")
+    for curves in ((), (most, short)):
+        with pytest.raises(InvalidParameterError, match="one curve or more"):
+            plot_survival(*curves)

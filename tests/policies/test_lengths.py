@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from operator import mul
 
 import attrs
 import numba
@@ -14,7 +15,7 @@ import gamedp
 from gamedp.errors import InvalidParameterError, UnknownStateError, UnsupportedProblemError
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import ROLL, Wubbel
-from gamedp.policies import most_unfinished
+from gamedp.policies import greatest_survival, most_unfinished
 from gamedp.testing.models import random_model
 
 
@@ -94,16 +95,73 @@ def test_what_is_left_after_some_plies_is_exact(seed):
     weights /= np.bincount(owners, weights, minlength=model.num_states)[owners]
     policy = gamedp.Policy(model, weights)
     found = gamedp.evaluate(model, policy)
-    for plies in (0, 1, 4):
+    curve, most = found.survival(6), greatest_survival(model, 6)
+    for plies in range(7):
         here, _ = counts(model, policy.probabilities.tolist(), plies)
-        low, high = found.unfinished(plies)
+        low, high = curve.bounds(plies)
         assert low <= sum(here[:5]) <= high
-        assert high <= most_unfinished(model, plies)[1] * (1 + 1e-12)
+        assert (low, high) == found.unfinished(plies)
+        assert high <= most.bounds(plies)[1] * (1 + 1e-12)
+        assert most.bounds(plies) == most_unfinished(model, plies)
     here, seen = counts(model, policy.probabilities.tolist(), 40)
     assert found.unfinished(40)[0] <= sum(here[:5]) <= found.unfinished(40)[1]
     _, upper = found.visits()
     for node in range(found.chain.num_nodes):
         assert seen[found.chain.state(node)] <= upper[node] + sum(here[:5])
+
+
+def longest(model, plies):
+    """Return exactly how likely play is not over after so many plies from each state, at most."""
+    offsets = model.choice_offsets.tolist()
+    goes_on = [Fraction(first < stop) for first, stop in itertools.pairwise(offsets)]
+    for _ in range(plies):
+        after = []
+        for choice in range(model.num_choices):
+            begin, end = model.transition_offsets[choice : choice + 2].tolist()
+            chances = [abs(Fraction(p)) for p in model.probabilities[begin:end].tolist()]
+            reached = [goes_on[s] for s in model.successors[begin:end].tolist()]
+            after.append(sum(map(mul, chances, reached), Fraction(0)) / sum(chances))
+        goes_on = [max(after[i:k], default=Fraction(0)) for i, k in itertools.pairwise(offsets)]
+    return goes_on
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32), st.booleans())
+def test_the_longest_games_are_exact_from_any_starts(seed, swapped):
+    model = random_model(seed, num_states=6, num_players=2, end_components=False)
+    chances = np.random.default_rng(seed).dirichlet([1.0] * 3)
+    model = attrs.evolve(
+        model,
+        initial_states=np.array([0, 3, 4]),
+        initial_probabilities=np.where([False, swapped, False], -chances, chances),
+    )
+    whole = sum(map(Fraction, chances.tolist()))
+    found = greatest_survival(model, 6)
+    for plies in (0, 1, 2, 6):
+        each = longest(model, plies)
+        true = sum(Fraction(p) * each[s] for s, p in zip((0, 3, 4), chances.tolist(), strict=True))
+        low, high = found.bounds(plies)
+        assert low <= true / whole <= high
+        assert high - low <= 1e-13
+
+
+def test_a_survival_shows_itself():
+    chain = gamedp.Model.from_arrays(
+        [0, 1, 1], [0, 2], [0, 1], [0.75, 0.25], terminals=[1], payoffs=[1.0], action_labels=[3]
+    )
+    found = gamedp.evaluate(chain, gamedp.Policy.uniform(chain)).survival(100, actions=[3])
+    assert repr(found) == "<Survival of uniform: 0 ... 100 actions that count>"
+    text = found._repr_html_()
+    assert "<tr><th>0</th><td>1 … 1</td></tr>" in text
+    assert "<tr><th>100</th>" in text
+    assert text.count("<tr>") <= 14
+    assert "<th>1</th>" in greatest_survival(chain, 1)._repr_html_()
+    assert "the longest games" in repr(greatest_survival(chain, 0))
+    for plies in (-1, 101, 1.5, None):
+        with pytest.raises(InvalidParameterError, match="from 0 to 100"):
+            found.bounds(plies)
+    with pytest.raises(ValueError, match="read-only"):
+        found.lower[0] = 0.0
 
 
 def test_visits_of_a_known_chain():

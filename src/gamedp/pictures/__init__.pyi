@@ -12,5 +12,6 @@ from .slices import (
 )
 from .stages import plot_stages as plot_stages
 from .surface import plot_surface as plot_surface
+from .survival import plot_survival as plot_survival
 from .table import plot_cross_table as plot_cross_table
 from .tree import plot_tree as plot_tree

@@ -20,6 +20,7 @@ from gamedp.pictures.selection import fields_in, select
 from gamedp.pictures.slices import plot_policy, plot_values
 from gamedp.pictures.stages import plot_stages
 from gamedp.pictures.surface import plot_surface
+from gamedp.pictures.survival import plot_survival
 from gamedp.pictures.table import plot_cross_table
 from gamedp.play.pairing import Meeting, Pairing
 from gamedp.play.round_robin import RoundRobin
@@ -30,6 +31,7 @@ from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.policy import Policy
 from gamedp.policies.response import Exploitability, Response
 from gamedp.policies.simulation import Simulation
+from gamedp.policies.survival import Survival
 from gamedp.policies.trace import Trace
 from gamedp.results.search_result import SearchResult
 from gamedp.results.solution import Solution
@@ -54,6 +56,7 @@ WHOLE: dict[type, Callable[..., Any]] = {
     Pairing: plot_results,
     Meeting: plot_results,
     Exploitability: plot_gains,
+    Survival: plot_survival,
     Evaluation: plot_distribution,
     Simulation: plot_distribution,
     Distribution: plot_distribution,
@@ -82,6 +85,7 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
     - A round robin or ratings by :func:`gamedp.pictures.plot_ratings`; a tournament, a pairing, and
       a round robin or meeting of three and more by :func:`gamedp.pictures.plot_results`.
     - Exploitability by :func:`gamedp.pictures.plot_gains`.
+    - How likely play is not over by :func:`gamedp.pictures.plot_survival`.
     - A trace by :func:`gamedp.pictures.plot_trace`.
 
     Without fields, a solution or policy is drawn over the two that have most values, or over one if

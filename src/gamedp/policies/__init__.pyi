@@ -6,7 +6,10 @@ from .cross_table import (
 from .evaluate import evaluate as evaluate
 from .evaluation import Evaluation as Evaluation
 from .pairs import simulate_pairs as simulate_pairs
-from .plies import most_unfinished as most_unfinished
+from .plies import (
+    greatest_survival as greatest_survival,
+    most_unfinished as most_unfinished,
+)
 from .policy import Policy as Policy
 from .remoteness import (
     Remoteness as Remoteness,
@@ -24,6 +27,7 @@ from .simulation import (
     PairedSimulation as PairedSimulation,
     Simulation as Simulation,
 )
+from .survival import Survival as Survival
 from .trace import (
     Trace as Trace,
     trace_improvements as trace_improvements,

@@ -18,6 +18,7 @@ from gamedp.policies.chain import InducedChain, Process
 from gamedp.policies.choices import choices_in
 from gamedp.policies.policy import Policy
 from gamedp.policies.solving import bounds_of, lengths_of, solved_problem
+from gamedp.policies.survival import Survival
 from gamedp.results.solution import Solution
 from gamedp.results.start import mean_of
 from gamedp.results.status import (
@@ -136,12 +137,11 @@ class Evaluation:
         low, high = self.mean_plies_bounds
         return low if low == high else low + (high - low) / 2
 
-    def unfinished(
-        self, plies: int, *, actions: Collection[int] | None = None
-    ) -> tuple[float, float]:
-        """Return bounds of how likely a game is not over after so many actions.
+    def survival(self, plies: int, *, actions: Collection[int] | None = None) -> Survival:
+        """Return bounds of how likely a game is not over after n actions, for all n up to `plies`.
 
-        See :func:`gamedp.policies.most_unfinished` for the most that any policies can attain.
+        See :func:`gamedp.policies.greatest_survival` for the most that any policies can attain, and
+        :func:`gamedp.pictures.plot_survival` for the picture.
 
         Parameters
         ----------
@@ -156,11 +156,23 @@ class Evaluation:
         UnsupportedProblemError
             If play may go on and on with actions that do not count.
         """
+        number = steps.checked_plies(plies)
         process = self._processes[0]
         counted = steps.counted_choices(process.model.action_labels, actions)
         counted &= process.sources >= 0
-        number = steps.checked_plies(plies)
-        return steps.unfinished(process.model, number, counted, process.model.initial_states)
+        names = tuple(policy.name for policy in self.policies)
+        listed = steps.listed_actions(actions)
+        return steps.survival(process.model, number, counted, names, listed)
+
+    def unfinished(
+        self, plies: int, *, actions: Collection[int] | None = None
+    ) -> tuple[float, float]:
+        """Return bounds of how likely a game is not over after so many actions.
+
+        The last of :meth:`survival`, which takes the same and raises the same.
+        """
+        found = self.survival(plies, actions=actions)
+        return found.bounds(found.plies)
 
     def distribution(self, player: int = 0) -> dict[float, tuple[float, float]]:
         """Return bounds of how likely a player gets each payoff.

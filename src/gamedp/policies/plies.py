@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.policies.given import model_for
-from gamedp.results.start import mean_of
-from gamedp.runtime.floats import TINY, UNIT
+from gamedp.policies.survival import Survival
+from gamedp.runtime.floats import LEAST, TINY, UNIT
 from gamedp.runtime.options import Tier
 
 if TYPE_CHECKING:
@@ -24,13 +23,17 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = ["most_unfinished", "unfinished"]
+__all__ = ["greatest_survival", "most_unfinished", "survival"]
 
 
-def unfinished(
-    model: Model, plies: int, counted: Flags, starts: NDArray[np.int64]
-) -> tuple[float, float]:
-    """Return bounds of how likely play is not over after so many actions that count, at most.
+def survival(
+    model: Model,
+    plies: int,
+    counted: Flags,
+    names: tuple[str, ...],
+    actions: tuple[int, ...] | None,
+) -> Survival:
+    """Return bounds of how likely play is not over after n actions that count, at most, for all n.
 
     By backward induction: the probability that play goes on for k + 1 of them is the mean of those
     for k. It is computed with positive numbers alone, so that each step is relatively exact but
@@ -41,10 +44,11 @@ def unfinished(
     model : Model
         Each choice is the one that most likely prolongs play.
     plies : int
+        The greatest n.
     counted : (C,) bool
         The choices that count.
-    starts : (I,)
-        Where play begins, with the model's initial probabilities.
+    names, actions
+        As for :class:`Survival`.
 
     Raises
     ------
@@ -53,32 +57,36 @@ def unfinished(
     """
     matrix: Any = model.transition_matrix.copy()
     matrix.data = np.abs(model.probabilities)
-    if not counted.all():
+    counts_all = bool(counted.all())
+    if not counts_all:
         _refuse_loops(model, counted)
+    # Of each step: its sum, and what probabilities are off.
+    entries = int(np.diff(model.transition_offsets).max(initial=0)) + 8
     open_states = np.flatnonzero(np.diff(model.choice_offsets))
     begins = model.choice_offsets[open_states]
     goes_on = np.zeros(model.num_states)
     goes_on[open_states] = 1.0
+    chances = np.abs(model.initial_probabilities)
+    of_mean = 0 if chances.tolist() == [1.0] else 2 * len(chances)
+    found, steps = np.empty((2, plies + 1))
     depth = 1
-    for _ in range(plies):
-        after: Any = matrix @ goes_on
-        if counted.all():
-            goes_on[open_states] = np.maximum.reduceat(after, begins) if len(begins) else 0.0
-            continue
-        goes_on, rounds = _with_free_choices(matrix, after, counted, open_states, begins)
-        depth = max(depth, rounds)
-    entries = int(np.diff(model.transition_offsets).max(initial=0))
-    loss = 1.01 * plies * depth * (entries + 8) * UNIT
-    if loss > 0.01:
+    for ply in range(plies + 1):
+        if ply:
+            after: Any = matrix @ goes_on
+            if counts_all:
+                goes_on[open_states] = np.maximum.reduceat(after, begins) if len(begins) else 0.0
+            else:
+                goes_on, rounds = _with_free_choices(matrix, after, counted, open_states, begins)
+                depth = max(depth, rounds)
+        found[ply] = chances @ goes_on[model.initial_states] / chances.sum()
+        steps[ply] = ply * depth * entries + of_mean
+    loss, least = 1.01 * UNIT * steps, TINY + steps * LEAST
+    if loss[-1] > 0.01:
         message = f"{plies:,} plies are too many for bounds."
         raise UnsupportedProblemError(message)
-    found = goes_on[starts]
-    lower = np.maximum(found * (1 - loss) - TINY, 0.0).tolist()
-    upper = np.minimum(found * (1 + loss) + TINY, 1.0).tolist()
-    probabilities = np.abs(model.initial_probabilities).tolist()
-    return mean_of(lower, probabilities, 0.0, -math.inf), mean_of(
-        upper, probabilities, 0.0, math.inf
-    )
+    lower = np.maximum(found * (1 - loss) - least, 0.0)
+    upper = np.minimum(found * (1 + loss) + least, 1.0)
+    return Survival(lower=lower, upper=upper, names=names, actions=actions)
 
 
 def _with_free_choices(
@@ -135,6 +143,11 @@ def checked_plies(plies: Any) -> int:
     return number
 
 
+def listed_actions(actions: Collection[int] | None) -> tuple[int, ...] | None:
+    """Return the actions that count in order; None for all."""
+    return None if actions is None else tuple(sorted(set(actions)))
+
+
 def counted_choices(labels: NDArray[Any], actions: Collection[int] | None) -> Flags:
     """Return which choices count: those with one of some actions, or all."""
     if actions is None:
@@ -142,23 +155,24 @@ def counted_choices(labels: NDArray[Any], actions: Collection[int] | None) -> Fl
     return np.isin(labels, np.array(sorted(actions), np.int64))
 
 
-def most_unfinished(
+def greatest_survival(
     game_or_model: Any,
     plies: int,
     *,
     actions: Collection[int] | None = None,
     compile: Tier = "auto",
-) -> tuple[float, float]:
-    """Return bounds of how likely play is not over after so many plies, whatever policies play.
+) -> Survival:
+    """Return bounds of how likely play is not over after n plies, whatever policies play.
 
-    That is the greatest probability over all joint policies, including those that remember what was
-    played before.
+    For each n that is the greatest probability over all joint policies, including those that
+    remember what was played before; for another n it may be another policy.
 
     Parameters
     ----------
     game_or_model
         An instance of a class that fulfils :class:`gamedp.Game`, or a Model.
     plies : int
+        The greatest n.
     actions : collection of int, optional
         The actions that count; all if not given.
     compile : {"auto", "always", "never"}
@@ -166,7 +180,7 @@ def most_unfinished(
 
     Returns
     -------
-    lower, upper : float
+    Survival
 
     Raises
     ------
@@ -180,10 +194,37 @@ def most_unfinished(
     With five matches, of which each takes one to three, it may take five:
 
     >>> from gamedp.games.matches import Matches
+    >>> found = greatest_survival(Matches(matches=5), 6, compile="never")
+    >>> found.upper.round(9).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
+    """
+    number = checked_plies(plies)
+    model = model_for(game_or_model, [], compile)
+    counted = counted_choices(model.action_labels, actions)
+    return survival(model, number, counted, (), listed_actions(actions))
+
+
+def most_unfinished(
+    game_or_model: Any,
+    plies: int,
+    *,
+    actions: Collection[int] | None = None,
+    compile: Tier = "auto",
+) -> tuple[float, float]:
+    """Return bounds of how likely play is not over after so many plies, whatever policies play.
+
+    The last of :func:`gamedp.policies.greatest_survival`, which takes the same and raises the same.
+
+    Returns
+    -------
+    lower, upper : float
+
+    Examples
+    --------
+    >>> from gamedp.games.matches import Matches
     >>> low, high = most_unfinished(Matches(matches=5), 4, compile="never")
     >>> low <= 1.0 <= high, most_unfinished(Matches(matches=5), 5, compile="never")[1] < 1e-300
     (True, True)
     """
-    model = model_for(game_or_model, [], compile)
-    counted = counted_choices(model.action_labels, actions)
-    return unfinished(model, checked_plies(plies), counted, model.initial_states)
+    found = greatest_survival(game_or_model, plies, actions=actions, compile=compile)
+    return found.bounds(found.plies)

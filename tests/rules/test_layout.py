@@ -129,6 +129,7 @@ def test_packing_and_unpacking(limits, data):
     codes = codec.pack(fields)
     assert codes.shape == (len(rows), codec.num_words)
     assert np.array_equal(codec.unpack(codes), fields)
+    assert [codec.code(row) for row in rows] == list(map(tuple, codes.tolist()))
     assert len(np.unique(codes, axis=0)) == len(set(rows))
     assert all(codec.contains(fields) for fields in rows)
     if codec.size:

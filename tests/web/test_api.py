@@ -13,6 +13,8 @@ import gamedp
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.policies import remoteness
+from gamedp.runtime.settings import settings_of
+from gamedp.web import catalogue
 from gamedp.web.catalogue import Listed
 from gamedp.web.files import page_files
 from gamedp.web.tables import Limits, Tables
@@ -260,6 +262,29 @@ def test_what_the_server_was_started_with_counts():
         assert client.position("short", parameters={"matches": 6})["state"]["left"] == 6
         assert client.position("own")["state"]["left"] == 7
         assert client.asked("own", parameters={"matches": 6}).status_code == 422
+
+
+def test_a_game_is_made_once_for_the_same_parameters_and_few_are_kept(monkeypatch):
+    """To read the class, and to check its parameters, takes longer than an answer."""
+    asked = []
+    monkeypatch.setattr(
+        catalogue, "settings_of", lambda kind: asked.append(kind) or settings_of(kind)
+    )
+    monkeypatch.setattr(catalogue, "MOST_MADE", 2)
+    with Client(["matches"]) as client:
+        listed = client.games["matches"]
+        for takes in ([1, 2], [1, 2, 3], [1, 2]):
+            answer = client.position("matches", parameters={"matches": 9, "takes": takes})
+            assert answer["game"]["parameters"]["takes"] == takes
+        assert len(asked) == 2
+        # What is equal in Python may differ in a request.
+        assert client.asked("matches", parameters={"matches": 9, "misere": 1}).status_code == 422
+        assert client.asked("matches", parameters={"matches": 9, "misere": True}).is_success
+        assert client.asked("matches", parameters={"misere": True, "matches": 9}).is_success
+        assert len(asked) == 4
+        assert len(listed._made) == 2
+        nested = json.loads("[" * 600 + "]" * 600)
+        assert client.asked("matches", parameters={"takes": nested}).status_code == 422
 
 
 def test_answers_are_plain_json(client):

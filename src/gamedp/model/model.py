@@ -298,6 +298,8 @@ class Model:
                 )
                 raise UnknownStateError(message)
             return state, number, False
+        if not hasattr(type(self.rules.game), "canonical"):
+            return state, self.states.index(state), False
         layout = getattr(self.states, "layout", None)
         if layout is not None:
             try:

@@ -7,6 +7,7 @@ same code exactly when all their fields are equal.
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -105,7 +106,10 @@ class Layout:
             )
             raise InvalidModelError(message)
         for item, layout in zip(part, self.parts, strict=True):
-            layout._flatten_into(item, fields, state)  # noqa: SLF001 - of this very class
+            if type(item) is int and layout.kind is int:
+                fields.append(item)
+            else:
+                layout._flatten_into(item, fields, state)  # noqa: SLF001 - of this very class
 
     def build(self, fields: Iterator[int]) -> Any:
         """Return the state made of the next integers of `fields`."""
@@ -195,10 +199,21 @@ class Codec:
         """Say whether every field is in its range."""
         return all(
             (stride == 0 and -(2**63) <= value < 2**63) or low <= value < high
-            for value, low, high, stride in zip(
-                fields, self.low.tolist(), self.high.tolist(), self.stride.tolist(), strict=True
-            )
+            for value, (low, high, stride, _) in zip(fields, self._columns, strict=True)
         )
+
+    def code(self, fields: Sequence[int]) -> tuple[int, ...]:
+        """Return the code of one state, as :meth:`pack` returns those of many."""
+        words = [0] * self.num_words
+        for value, (low, _, stride, word) in zip(fields, self._columns, strict=True):
+            words[word] += (value - low) * stride if stride else value
+        return tuple(words)
+
+    @functools.cached_property
+    def _columns(self) -> list[tuple[int, int, int, int]]:
+        """Low, high, stride and word of each field, as numbers of Python."""
+        columns = (each.tolist() for each in (self.low, self.high, self.stride, self.word))
+        return list(zip(*columns, strict=True))
 
 
 class StateTable(Protocol):
@@ -259,10 +274,11 @@ class PackedTable:
         except InvalidModelError as error:
             raise UnknownStateError(str(error)) from None
         if self.codec.contains(fields):
-            code = self.codec.pack(np.array([fields], np.int64))
+            code = self.codec.code(fields)
             order, keys = self._lookup()
-            place = int(np.searchsorted(keys, _as_keys(code)[0]))
-            if place < len(keys) and keys[place] == _as_keys(code)[0]:
+            key = np.array(code if len(code) > 1 else code[0], keys.dtype)
+            place = int(keys.searchsorted(key))
+            if place < len(keys) and keys[place] == key:
                 return int(order[place])
         names = list(self.layout.names())
         ranges = ", ".join(f"{name!r}: (first, last)" for name in names[:3])

@@ -81,6 +81,8 @@ ERROR_PAGE = (
 )
 """What is shown at an address that is none."""
 
+in_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
 Answered = TypeVar("Answered")
 
 logger = logging.getLogger("gamedp")
@@ -90,9 +92,8 @@ def answer_of(
     content: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return an answer in JSON."""
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Response(
-        text.encode("utf-8", "replace"),
+        in_json(content).encode("utf-8", "replace"),
         status,
         {"cache-control": "no-store", **(headers or {})},
         "application/json",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import inspect
 import itertools
+import json
 import math
 import re
 import types
@@ -37,6 +39,9 @@ LONGEST = 64
 MOST_PARTS = 400
 """Numbers and texts in the start of a game; a larger one is too long for the page."""
 
+
+MOST_MADE = 32
+"""Games of one name that are kept, with different parameters."""
 
 MOST_OUTCOMES = 4_000
 """Of all actions at the start."""
@@ -98,9 +103,12 @@ class Listed:
     given: Mapping[str, Any] = attrs.field(factory=dict)
     fixed: Made | None = None
     is_registered: bool = False
+    _made: collections.OrderedDict[str, Made] = attrs.field(
+        factory=collections.OrderedDict, init=False, eq=False, repr=False
+    )
 
     def make(self, parameters: Mapping[str, Any]) -> Made:
-        """Return the game with some parameters.
+        """Return the game with some parameters, the same one for the same parameters.
 
         Raises
         ------
@@ -112,6 +120,19 @@ class Listed:
                 message = f"{self.name} is served as it is, without parameters."
                 raise Refused(422, message)
             return self.fixed
+        try:
+            key = json.dumps(parameters, sort_keys=True)
+        except RecursionError:
+            return self._new(parameters)  # which says what is wrong with them
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self._new(parameters)
+            while len(self._made) > MOST_MADE:
+                self._made.popitem(last=False)
+        return found
+
+    def _new(self, parameters: Mapping[str, Any]) -> Made:
+        """Return the game with some parameters, made anew."""
         settings = settings_of(self.kind)
         values = dict(self.given)
         for name, plain in parameters.items():

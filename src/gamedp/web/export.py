@@ -128,7 +128,7 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
             pairs = list(rules.game.outcomes(state, action))
             for chance in answer["chance"]:
                 chance["next"] = place(pairs[chance["outcome"]][1])
-        positions.append({**shown, "chosen": [] if values is None else list(values.chosen)})
+        positions.append({**shown, "chosen": [] if values is None else list(values.choose())})
     return {
         "format": 1,
         "game": {"name": made.name, "parameters": made.parameters},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gamedp.web.lines import replayed
 from gamedp.web.positions import happened
 from gamedp.web.states import plain_number
-from gamedp.web.values import by_table
+from gamedp.web.values import actions_by_table
 
 if TYPE_CHECKING:
     from gamedp.play.play import Line as Played
@@ -89,11 +89,11 @@ def _told_apart(
     if solution is None:
         names = ("before", "chosen", "after", "choice", "luck", "best_name", "values")
         return {**dict.fromkeys(names), "best": [], "mistake": False}
-    values = by_table(solution, made.rules, state)
-    mover = values.each[0][0]
-    most = max(each.number for each in values.actions)
-    taken = next(each for each in values.actions if each.action == action)
-    best = [each for each in values.actions if each.best != "no"]
+    actions = actions_by_table(solution, made.rules, state)
+    mover = made.rules.player(state)
+    most = max(each.number for each in actions)
+    taken = next(each for each in actions if each.action == action)
+    best = [each for each in actions if each.best != "no"]
     after = rewards[mover] + solution.value(following, mover)
     return {
         "before": most,

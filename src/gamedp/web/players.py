@@ -31,6 +31,6 @@ def chosen_action(
         Decides among equally good ones, and where the player is mistaken.
     """
     mistaken = player.chance is not None and rng.random() < player.chance
-    if values is None or mistaken or not values.chosen:
-        return int(actions[int(rng.integers(len(actions)))])
-    return int(values.chosen[int(rng.integers(len(values.chosen)))])
+    among: Sequence[int] = () if values is None or mistaken else values.choose()
+    among = among or actions
+    return int(among[int(rng.integers(len(among)))])

@@ -9,11 +9,23 @@ import attrs
 from gamedp.results.status import Best, Guarantee, opposite_bounds
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gamedp.results.search_result import SearchResult
     from gamedp.results.solution import Solution
     from gamedp.rules.game import Rules
 
-__all__ = ["SLACK", "OfAction", "Values", "by_search", "by_table", "chosen_by", "is_less", "why_of"]
+__all__ = [
+    "SLACK",
+    "OfAction",
+    "Values",
+    "actions_by_table",
+    "by_search",
+    "by_table",
+    "chosen_by",
+    "is_less",
+    "why_of",
+]
 
 SLACK = 1e-12
 """What rounding may make of two sums that are equal, relative to them."""
@@ -53,8 +65,8 @@ class Values:
         Each player with value and bounds, the mover first.
     relation : str
     actions : tuple of OfAction
-    chosen : tuple of int
-        What to choose from for play that gets the value.
+    choose : callable
+        Returns what to choose from for play that gets the value.
     """
 
     kind: Literal["table", "search"]
@@ -63,7 +75,7 @@ class Values:
     each: tuple[tuple[int, float, float, float], ...]
     relation: Relation
     actions: tuple[OfAction, ...]
-    chosen: tuple[int, ...]
+    choose: Callable[[], tuple[int, ...]]
 
 
 def is_less(value: float, most: float) -> bool:
@@ -82,36 +94,40 @@ def why_of(solution: Solution) -> Literal["exact", "proven", "equilibrium", "unp
 
 def by_table(solution: Solution, rules: Rules, state: Any) -> Values:
     """Return what a table says of a position that is not the end."""
-    mover = rules.player(state)
-    found = solution.action_values(state, mover)
-    own = solution.best_action(state)
-    bests: list[Best] = [each.best for each in found]
-    if rules.num_players > 2:
-        of_own = next((each.value for each in found if each.action == own), float("-inf"))
-        bests = [
-            "no" if is_less(each.value, of_own) else each.best if each.action == own else "possible"
-            for each in found
-        ]
-    actions = tuple(
-        OfAction(each.action, each.name, each.value, each.lower, each.upper, "=", best)
-        for each, best in zip(found, bests, strict=True)
-    )
+    actions = actions_by_table(solution, rules, state)
     return Values(
         kind="table",
         why=why_of(solution),
         depth=None,
         each=tuple(
             (player, solution.value(state, player), *solution.bounds(state, player))
-            for player in _from(mover, rules.num_players)
+            for player in _from(rules.player(state), rules.num_players)
         ),
         relation="=",
         actions=actions,
-        chosen=chosen_by(solution, actions, own, rules.num_players),
+        choose=lambda: chosen_by(solution, actions, state, rules.num_players),
+    )
+
+
+def actions_by_table(solution: Solution, rules: Rules, state: Any) -> tuple[OfAction, ...]:
+    """Return what a table says of the actions in a position that is not the end."""
+    found = solution.action_values(state, rules.player(state))
+    bests: list[Best] = [each.best for each in found]
+    if rules.num_players > 2:
+        own = solution.best_action(state)
+        of_own = next((each.value for each in found if each.action == own), float("-inf"))
+        bests = [
+            "no" if is_less(each.value, of_own) else each.best if each.action == own else "possible"
+            for each in found
+        ]
+    return tuple(
+        OfAction(each.action, each.name, each.value, each.lower, each.upper, "=", best)
+        for each, best in zip(found, bests, strict=True)
     )
 
 
 def chosen_by(
-    solution: Solution, actions: tuple[OfAction, ...], own: int | None, players: int
+    solution: Solution, actions: tuple[OfAction, ...], state: Any, players: int
 ) -> tuple[int, ...]:
     """Return what to choose from for play that gets the value of a table.
 
@@ -121,6 +137,7 @@ def chosen_by(
     is_certain = all(each.best == "certain" for each in best)
     if best and is_certain and players < 3 and solution.model.structure.is_acyclic:
         return tuple(each.action for each in best)
+    own = solution.best_action(state)
     return () if own is None else (own,)
 
 
@@ -177,7 +194,7 @@ def by_search(result: SearchResult, rules: Rules, state: Any) -> Values:
         ),
         relation="=",
         actions=tuple(actions),
-        chosen=result.best_actions,
+        choose=lambda: result.best_actions,
     )
 
 

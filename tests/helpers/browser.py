@@ -74,7 +74,17 @@ def visits(browser, site):
     """Yield what opens pages, each in a fresh context; nothing must stand in their consoles."""
     contexts, said = [], []
 
-    def visit(address, wait_for, *, width=900, motion="reduce", patched="", own=site, **options):
+    def visit(
+        address,
+        wait_for,
+        *,
+        width=900,
+        motion="reduce",
+        patched="",
+        own=site,
+        missing=False,
+        **options,
+    ):
         context = browser.new_context(
             viewport={"width": width, "height": options.pop("height", 700)},
             reduced_motion=motion,
@@ -85,7 +95,12 @@ def visits(browser, site):
         page = context.new_page()
         if patched:
             page.add_init_script(patched)
-        page.on("console", lambda message: said.append(message.text))
+        page.on(
+            "console",
+            lambda message: (
+                None if missing and "404" in message.text else said.append(message.text)
+            ),
+        )
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda request: said.extend(() if own in request.url else [request.url]))
         page.goto(address)

@@ -47,3 +47,19 @@ def printed(value, *, sign=False, fixed=False):
     if not float(text):
         return text
     return (MINUS if value < 0 else "+" if sign else "") + text
+
+
+def told_by(page):
+    """Return what the address of the page holds."""
+    code = page.url.partition("#")[2].partition("/")[2]
+    return json.loads(base64.urlsafe_b64decode(code + "==="))
+
+
+def seen(page):
+    """Return all that the page says of a position."""
+    open_actions(page)
+    plies = len(told_by(page)["a"])
+    page.locator(".past > .plies .ply").nth(plies - 1).wait_for()
+    parts = (".title", ".standing", ".actions", ".past > .plies", ".report", ".basis")
+    texts = [page.locator(part).first.inner_text() for part in parts]
+    return [*texts, page.locator(".board").inner_html()]

@@ -19,6 +19,8 @@ from gamedp.cli.serve import _short as short_name
 from gamedp.games.matches import Matches
 from gamedp.runtime import registry
 from gamedp.web import export, serve
+from gamedp.web.catalogue import Listed
+from gamedp.web.tables import Tables
 
 MAIN = "import sys; from gamedp.cli import main; sys.exit(main())"
 
@@ -109,11 +111,79 @@ def test_a_folder_is_written_anew_but_nothing_else_is(tmp_path, run):
 
 
 def test_a_game_of_many_positions_is_not_exported(tmp_path, run, monkeypatch):
-    monkeypatch.setattr(export, "MOST_POSITIONS", 20)
-    code, _, err = run("serve", "matches", f"--export={tmp_path / 'out'}", "--quiet")
-    assert code == 1
-    assert "more than 20 positions" in err
+    for limit, words in (
+        ("MOST_POSITIONS", "more than 20 positions"),
+        ("MOST_BYTES", "more than 20 bytes"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(export, limit, 20)
+            code, _, err = run("serve", "matches", f"--export={tmp_path / 'out'}", "--quiet")
+        assert code == 1
+        assert words in err
     assert not (tmp_path / "out").exists()
+
+
+def test_an_export_that_was_interrupted_can_be_done_again(tmp_path, run, monkeypatch):
+    folder, written = tmp_path / "out", []
+
+    def stop(path, content):
+        if len(written) == 3:
+            raise KeyboardInterrupt
+        written.append(path)
+        write(path, content)
+
+    write = export._write
+    monkeypatch.setattr(export, "_write", stop)
+    assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] != 0
+    monkeypatch.undo()
+    assert 0 < len(list(folder.rglob("*.*"))) < 10
+    (folder / "index.html.0123456789abcdef.gamedp-tmp").write_text("of a process that was killed")
+    assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
+    assert (folder / "data" / "nim.json").exists()
+
+
+def test_no_name_of_a_game_is_in_the_way_of_another_file(tmp_path, run):
+    names = ["games", "matches", "Matches", "../x"]
+    listed = [Listed(name, Matches, {"matches": 3 + n}) for n, name in enumerate(names)]
+    tables = Tables()
+    for each in listed:
+        tables.prepare(each.make({}), None)
+    counts = export.export(listed, tables, tmp_path / "out")
+    tables.close()
+    files = ["games-2.json", "matches.json", "matches-2.json", "x.json"]
+    assert [path.name for _, path in counts.values()] == files
+    found = json.loads((tmp_path / "out" / "data" / "games.json").read_text())
+    for each, file in zip(found, files, strict=True):
+        assert each["file"] == f"data/{file}"
+        data = json.loads((tmp_path / "out" / each["file"]).read_text())
+        assert data["game"] == {"name": each["name"], "parameters": each["given"]}
+
+
+def test_a_surface_is_exported_if_the_game_has_one(tmp_path, run):
+    folder = tmp_path / "out"
+    assert run("serve", "wubbel", "--set=goal=9", f"--export={folder}", "--quiet")[0] == 0
+    (listed,) = json.loads((folder / "data" / "games.json").read_text())
+    axes = listed["surface"]
+    content = (folder / axes.pop("file")).read_bytes()
+    with Client() as client:
+        client.position("wubbel", parameters={"goal": 9})
+        query = {**axes, "parameters": '{"goal":9}'}
+        assert client.get("/api/games/wubbel/surface", params=query).content == content
+    assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
+    assert sorted(path.name for path in (folder / "data").iterdir()) == ["games.json", "nim.json"]
+
+
+def test_a_page_that_needs_a_server_is_not_left_out_silently(tmp_path, run, register, monkeypatch):
+    name = "gamedp.games.kniffel.page:page"
+    register("gamedp.pages", name)
+    monkeypatch.setattr("gamedp.cli.serve.registered", registry.registered)
+    words = "kniffel is a page that needs a server, and cannot be exported."
+    code, _, err = run("serve", f"--games={name}", f"--export={tmp_path / 'out'}", "--quiet")
+    assert (code, words in err) == (1, True)
+    assert not (tmp_path / "out").exists()
+    code, out, err = run("serve", f"--games=matches,{name}", f"--export={tmp_path / 'out'}")
+    assert (code, f"warning: {words}" in err) == (0, True)
+    assert "matches: 36 positions" in out
 
 
 @pytest.mark.parametrize(

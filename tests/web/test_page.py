@@ -1,20 +1,16 @@
 """The page in a real browser: playable by keyboard, legible, accessible."""
 
-import base64
 import json
 import re
 
 import pytest
-from browser import COUNT_MOVES, axe_complaints, focused, served
-from play_page import GAMES, UNKNOWN, address, open_actions
-from starlette.staticfiles import StaticFiles
+from browser import COUNT_MOVES, axe_complaints, focused
+from play_page import GAMES, UNKNOWN, address, open_actions, seen, told_by
 
 import gamedp
 from gamedp.games.wubbel import SAVE, State
 from gamedp.runtime.settings import settings_of
 from gamedp.web.catalogue import from_registry
-from gamedp.web.export import export
-from gamedp.web.tables import Tables
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -73,22 +69,6 @@ def test_nothing_moves_for_whom_motion_disturbs(visit, motion, moves):
         open_actions(page).first.click()
         page.locator(".ply").first.wait_for()
         assert (page.evaluate("window.moves") > 0) == moves
-
-
-def told_by(page):
-    """Return what the address of the page holds."""
-    code = page.url.partition("#")[2].partition("/")[2]
-    return json.loads(base64.urlsafe_b64decode(code + "==="))
-
-
-def seen(page):
-    """Return all that the page says of a position."""
-    open_actions(page)
-    plies = len(told_by(page)["a"])
-    page.locator(".past > .plies .ply").nth(plies - 1).wait_for()
-    parts = (".title", ".standing", ".actions", ".past > .plies", ".report", ".basis")
-    texts = [page.locator(part).first.inner_text() for part in parts]
-    return [*texts, page.locator(".board").inner_html()]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -313,58 +293,6 @@ def test_the_surface_is_drawn_turned_and_told_as_a_table(visit, listed):
     canvas.press("ArrowLeft")
     assert canvas.evaluate("(canvas) => canvas.toDataURL()") != before
     assert focused(page).startswith("CANVAS")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The address of an exported folder, on a server that knows nothing but files."""
-    path = tmp_path_factory.mktemp("page")
-    listed = [from_registry(name, parameters) for name, parameters in GAMES.items()]
-    tables = Tables()
-    for each in listed:
-        tables.prepare(each.make({}), None)
-    export(listed, tables, path)
-    tables.close()
-    (path / "embedding.html").write_text(
-        '<!doctype html><title>x</title><link rel="icon" href="static/icon.svg"><input autofocus>'
-        '<p style="height: 100vh"></p><iframe src="index.html#wubbel"></iframe>'
-    )
-    with served(StaticFiles(directory=path, html=True)) as address:
-        yield address
-
-
-@pytest.mark.parametrize("name", ["matches", "wubbel"])
-def test_the_page_needs_no_server(visit, folder, name):
-    line = {"matches": {"a": [1, 2, 1, 1, 1, 2, 1]}, "wubbel": {"a": [0, 0, 1], "o": [2, 3, 0]}}
-    rest = {**line[name], "seats": ["person", "person"], "seed": 1}
-    code = address(name, **rest).partition("/")[2]
-    told = json.loads(base64.urlsafe_b64decode(code + "==="))
-    del told["p"]  # of a folder, the rules of a game are fixed
-    without = base64.urlsafe_b64encode(json.dumps(told).encode()).decode().rstrip("=")
-    offline = seen(visit(f"#{name}/{without}", site=folder))
-    online = seen(visit(address(name, **rest)))
-    assert offline == online
-    page = visit(f"#{name}", site=folder)
-    for _ in range(40):
-        if open_actions(page).first.get_attribute("class") == "action again":
-            break
-        open_actions(page).first.press("Enter")
-    assert "The game is over." in page.locator(".status").inner_text()
-
-
-def test_a_page_that_embeds_a_game_keeps_the_focus(visit, folder):
-    page = visit(site=folder)
-    page.goto(f"{folder}embedding.html")
-    frame = page.frame_locator("iframe")
-    frame.locator(".ply").wait_for(state="detached")
-    frame.locator('.action:not([aria-disabled="true"])').first.wait_for()
-    assert focused(page).startswith("INPUT")
-    assert page.evaluate("scrollY") == 0
-    frame.locator(".action").first.press("Enter")  # inside, the focus stays on the actions
-    frame.locator(".ply").first.wait_for()
-    assert focused(page).startswith("IFRAME")
-    inside = frame.locator("body").evaluate("() => document.activeElement.className")
-    assert inside.startswith("action")
 
 
 def test_nobody_waits_for_what_was_asked_before(visit):

@@ -103,6 +103,7 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
             print(f"{game} is searched, not solved: {basis.why_not}")
 
     if export is not None:
+        _say_left_out(pages, listed)
         _export(listed, tables, export, quiet=quiet)
         return
 
@@ -132,6 +133,21 @@ def _refusals_told() -> Iterator[None]:
         raise UnsupportedProblemError(refused.message) from None
 
 
+def _say_left_out(pages: list[Page], listed: list[Listed]) -> None:
+    """Say which pages a folder cannot have.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If nothing else was to be in it.
+    """
+    for page in pages:
+        message = f"{page.name} is a page that needs a server, and cannot be exported."
+        if not listed:
+            raise UnsupportedProblemError(message)
+        print(f"gamedp: warning: {message}", file=sys.stderr)
+
+
 def _export(listed: list[Listed], tables: Tables, folder: Path, *, quiet: bool) -> None:
     """Write the folder for games, which are solved unless they are."""
     from gamedp.web.export import export  # noqa: PLC0415 - not needed for --help
@@ -141,8 +157,8 @@ def _export(listed: list[Listed], tables: Tables, folder: Path, *, quiet: bool) 
         if tables.known(made) is None:
             with watch(quiet=quiet) as progress, _refusals_told():
                 tables.prepare(made, progress)
-    for name, count in export(listed, tables, folder).items():
-        print(f"{name}: {count:,} positions in {folder / 'data' / f'{name}.json'}")
+    for name, (count, path) in export(listed, tables, folder).items():
+        print(f"{name}: {count:,} positions in {path}")
 
 
 def _all(names: str | None) -> tuple[list[Listed], list[Page]]:

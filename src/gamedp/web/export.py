@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.play.play import Line as Played
-from gamedp.runtime.files import write_whole
+from gamedp.runtime.files import is_temporary, write_whole
 from gamedp.web.files import page_files
 from gamedp.web.positions import basis_facts, shown_position
+from gamedp.web.refusals import Refused
+from gamedp.web.surface import surface_bytes
 from gamedp.web.values import by_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from gamedp.results.solution import Solution
     from gamedp.web.basis import Basis
     from gamedp.web.catalogue import Listed, Made
     from gamedp.web.tables import Tables
 
-__all__ = ["MOST_POSITIONS", "export"]
+__all__ = ["MOST_BYTES", "MOST_POSITIONS", "export"]
 
 MOST_POSITIONS = 10_000
 """Of a game: their texts must reach a browser at once."""
+
+MOST_BYTES = 50_000_000
+"""Of these texts."""
+
+LIST = "games"
+"""The name of the file that lists the games."""
 
 ONLINE, OFFLINE = b'data-mode="server"', b'data-mode="folder"'
 CHARSET = b'<meta charset="utf-8">'
@@ -34,7 +44,7 @@ POLICY = (
 """What the server says in a header."""
 
 
-def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, int]:
+def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, tuple[int, Path]]:
     """Write the page and the positions of games, whose tables are known, into a folder.
 
     Parameters
@@ -47,8 +57,8 @@ def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, 
 
     Returns
     -------
-    dict of str to int
-        How many positions each game has.
+    dict of str to (int, Path)
+        How many positions each game has, and their file.
 
     Raises
     ------
@@ -60,7 +70,9 @@ def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, 
     if folder.exists() and (not folder.is_dir() or _is_foreign(folder)):
         message = f"{folder} holds something else; name a new folder."
         raise InvalidParameterError(message)
-    known, contents = [], {}
+    listed = list(listed)
+    names = _file_names([each.name for each in listed])
+    known, contents, counts = [], {}, {}
     for each in listed:
         game = each.make({})
         basis = tables.known(game)
@@ -68,22 +80,28 @@ def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, 
             why = "" if basis is None else basis.why_not
             message = f"{each.name} has no table, which a folder would be made of. {why}"
             raise UnsupportedProblemError(message)
-        data = table_data(game, basis)
-        contents[each.name] = data
-        facts = {**each.list_facts(basis), "fixed": True, "surface": None}
-        known.append({**facts, "file": f"data/{each.name}.json"})
-    for path, file in page_files().items():
-        content = file.content
-        if path.endswith(".html"):
-            content = content.replace(ONLINE, OFFLINE).replace(CHARSET, CHARSET + POLICY)
+        data, facts = table_data(game, basis), each.list_facts(basis)
+        path = f"data/{names[each.name]}"
+        surface = _surface(facts["surface"], basis.solution)
+        if surface is not None:
+            facts["surface"]["file"] = f"{path}.bin"
+            contents[f"{path}.bin"] = surface
+        else:
+            facts["surface"] = None
+        # Nobody can change the rules here, so that the page says all of them.
+        given = {name: plain for name, plain in game.parameters.items() if plain is not None}
+        facts |= {"fixed": True, "given": given, "file": f"{path}.json"}
+        known.append(facts)
+        contents[f"{path}.json"] = _json(data)
+        counts[each.name] = len(data["positions"]), folder / f"{path}.json"
+    contents[f"data/{LIST}.json"] = _json(known)
+    _write_page(folder)
+    for path, content in contents.items():
         _write(folder / path, content)
-    for name, data in contents.items():
-        _write(folder / "data" / f"{name}.json", _json(data))
-    _write(folder / "data" / "games.json", _json(known))
-    for old in (folder / "data").glob("*.json"):  # of games that were there before
-        if old.stem not in {*contents, "games"}:
+    for old in (folder / "data").iterdir():  # of games that were there before
+        if old.suffix in {".json", ".bin"} and f"data/{old.name}" not in contents:
             old.unlink()
-    return {name: len(data["positions"]) for name, data in contents.items()}
+    return counts
 
 
 def table_data(made: Made, basis: Basis) -> dict[str, Any]:
@@ -92,7 +110,7 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
     Raises
     ------
     UnsupportedProblemError
-        If there are too many.
+        If there are too many, or too much is to be said of them.
     """
     rules, solution = made.rules, basis.solution
     assert solution is not None  # noqa: S101 - the caller has made sure
@@ -117,6 +135,7 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
         for probability, state in rules.initial()
     ]
     positions: list[dict[str, Any]] = []
+    size = 0
     while len(positions) < len(states):
         state = states[len(positions)]
         played = Played(rules, [state], earned=[0.0] * rules.num_players)
@@ -129,6 +148,13 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
             for chance in answer["chance"]:
                 chance["next"] = place(pairs[chance["outcome"]][1])
         positions.append({**shown, "chosen": [] if values is None else list(values.choose())})
+        size += len(_json(positions[-1]))
+        if size > MOST_BYTES:
+            message = (
+                f"the positions of {made.name} are more than {MOST_BYTES:,} bytes, too much for a "
+                "page without a server."
+            )
+            raise UnsupportedProblemError(message)
     return {
         "format": 1,
         "game": {"name": made.name, "parameters": made.parameters},
@@ -139,17 +165,54 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
     }
 
 
+def _surface(axes: Mapping[str, Any] | None, solution: Solution) -> bytes | None:
+    """Return the surface of a game's decisions; None if it has none that can be drawn."""
+    if axes is None:
+        return None
+    try:
+        return surface_bytes(solution, **axes)
+    except Refused:
+        return None
+
+
+def _file_names(names: Iterable[str]) -> dict[str, str]:
+    """Return a name for the file of each game, which every system and every address can hold.
+
+    >>> _file_names(["nim", "Nim", "games", "some.package:Game"])
+    {'nim': 'nim', 'Nim': 'nim-2', 'games': 'games-2', 'some.package:Game': 'some-package-game'}
+    """
+    files: dict[str, str] = {}
+    for name in names:
+        plain = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-") or "game"
+        file, number = plain, 2
+        while file in {LIST, *files.values()}:
+            file, number = f"{plain}-{number}", number + 1
+        files[name] = file
+    return files
+
+
 def _is_foreign(folder: Path) -> bool:
     """Say whether a folder has anything that no export writes, or a page that none has written."""
-    pages = [path for path in folder.iterdir() if path.name not in {"static", "data"}]
+    found = [path for path in folder.iterdir() if not is_temporary(path)]
+    pages = [path for path in found if path.name not in {"static", "data"}]
     if not pages:
-        return any(folder.iterdir())
+        return bool(found)
     index = folder / "index.html"
     return (
         any(path.suffix != ".html" for path in pages)
         or not index.is_file()
         or OFFLINE not in index.read_bytes()
     )
+
+
+def _write_page(folder: Path) -> None:
+    """Write the page, first what says whose folder it is: what is interrupted can be done again."""
+    files = page_files()
+    for path in sorted(files, key=lambda path: path != "index.html"):
+        content = files[path].content
+        if path.endswith(".html"):
+            content = content.replace(ONLINE, OFFLINE).replace(CHARSET, CHARSET + POLICY)
+        _write(folder / path, content)
 
 
 def _write(path: Path, content: bytes) -> None:

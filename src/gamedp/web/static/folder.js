@@ -3,18 +3,34 @@
 import { Refused } from "./server.js";
 import { words } from "./words.js";
 
+const FORMAT = 1;
+
+// Nobody looks ahead here.
+export const canSearch = false;
+
 const tables = new Map();
 
-async function read(path, signal) {
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+// A file of the folder; each time the one that is there now, so that all are of one export.
+async function file(path, read, signal) {
   let response;
   try {
-    response = await fetch(path, { signal });
+    response = await fetch(path, { signal, cache: "no-cache" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Refused(words.unreachable, 0);
   }
-  if (!response.ok) throw new Refused(words.unreachable, response.status);
-  return response.json();
+  try {
+    if (response.ok) return await read(response);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+  }
+  throw new Refused(words.badFile(path), response.status);
+}
+
+function demand(what) {
+  if (!what) throw new Error("damaged");
 }
 
 let listed = [];
@@ -23,16 +39,38 @@ let listed = [];
 export const pages = async () => [];
 
 export async function games() {
-  listed = await read("data/games.json");
+  listed = await file("data/games.json", async (response) => {
+    const found = await response.json();
+    for (const { name, file: path, parameters, given } of found) demand(name && path && parameters && given);
+    return found;
+  });
   return listed;
 }
 
-async function tableOf(name, signal) {
-  if (!tables.has(name)) {
-    const game = listed.find((each) => each.name === name);
-    tables.set(name, await read(game.file, signal));
+// All that is used of a table is there, and it is that of the game.
+function check(table, game) {
+  const { positions, starts } = table;
+  demand(table.format === FORMAT && table.game.name === game.name && starts.length);
+  for (const { name, default: value } of game.parameters) demand(same(value, table.game.parameters[name]));
+  for (const { position: place } of starts) demand(positions[place]);
+  for (const { actions, over } of positions) {
+    demand(over || actions.length);
+    for (const { chance } of actions) for (const { next } of chance) demand(positions[next]);
   }
-  return tables.get(name);
+  return table;
+}
+
+const gameOf = (name) => listed.find((each) => each.name === name);
+
+async function tableOf(name, { parameters = {} }, signal) {
+  if (!tables.has(name)) {
+    const read = async (response) => check(await response.json(), gameOf(name));
+    tables.set(name, await file(gameOf(name).file, read, signal));
+  }
+  const table = tables.get(name);
+  const isOther = Object.entries(parameters).some(([key, value]) => !same(value, table.game.parameters[key]));
+  if (isOther) throw new Refused(words.otherRules, 422);
+  return table;
 }
 
 // Numbers from 0 to 1 that the seed and the ply determine (mulberry32).
@@ -57,12 +95,15 @@ function drawn(random, things) {
 }
 
 function begun(table, start) {
-  if (start?.state !== undefined) throw new Refused(words.badAddress, 422);
-  if (table.starts.length === 1) return { place: table.starts[0].position, start: null };
+  if (start?.state !== undefined) {
+    const place = table.positions.findIndex((each) => same(each.state, start.state));
+    if (place < 0) throw new Refused(words.badAddress, 422);
+    return { place, start };
+  }
   const number = start?.drawn
     ?? table.starts.indexOf(drawn(chanceBy(start?.seed ?? 0, 2 ** 20), table.starts));
-  if (!(number in table.starts)) throw new Refused(words.badAddress, 422);
-  return { place: table.starts[number].position, start: { drawn: number } };
+  if (!(Number.isInteger(number) && number in table.starts)) throw new Refused(words.badAddress, 422);
+  return { place: table.starts[number].position, start: table.starts.length === 1 ? null : { drawn: number } };
 }
 
 function step(position, action, outcome) {
@@ -90,13 +131,15 @@ function follow(table, line) {
 const finite = (payoffs, earned) => payoffs?.map((each, player) => Number(each) + earned[player]) ?? null;
 
 function choose(player, position, random) {
+  if (player.kind === "search") throw new Refused(words.noSearch, 422);
   const errs = player.kind === "random" || (player.kind === "mistaken" && random() < player.chance);
   const from = errs ? position.actions.map((each) => each.action) : position.chosen;
   return from[Math.floor(random() * from.length)];
 }
 
-export async function position(name, { line, then = null }, signal) {
-  const table = await tableOf(name, signal);
+export async function position(name, body, signal) {
+  const { line, then = null } = body;
+  const table = await tableOf(name, body, signal);
   const now = follow(table, line);
   let played = null;
   let pending = null;
@@ -135,8 +178,9 @@ function valuesOf(position, earned) {
   return values;
 }
 
-export async function history(name, { line }, signal) {
-  const table = await tableOf(name, signal);
+export async function history(name, body, signal) {
+  const { line } = body;
+  const table = await tableOf(name, body, signal);
   const now = follow(table, line);
   const plies = now.steps.map(({ position: before, entry, chance, earned }, ply) => {
     const { mover } = before;
@@ -149,7 +193,7 @@ export async function history(name, { line }, signal) {
       chosen, after: Number(chance.number),
       choice: entry.loss ? -Number(entry.loss) : 0,
       luck: entry.chance.length > 1 ? Number(chance.number) - chosen : 0,
-      best: best.map((each) => each.action), best_name: best[0].name,
+      best: best.map((each) => each.action), best_name: best[0]?.name ?? null,
       mistake: entry.best === "no" && Number(entry.loss) > 0, values: valuesOf(before, earned),
     };
   });
@@ -170,6 +214,5 @@ export async function history(name, { line }, signal) {
   };
 }
 
-export async function surface() {
-  throw new Refused(words.unreachable, 404);
-}
+export const surface = (name, query, signal) =>
+  file(gameOf(name).surface.file, (response) => response.arrayBuffer(), signal);

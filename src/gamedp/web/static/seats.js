@@ -68,7 +68,10 @@ function seat(play, player) {
   const amount = h("input", { type: "number", class: "amount", step: 1 });
   const unit = h("span", { class: "unit" });
   const choose = h("select", { "aria-label": words.seatOf(who) },
-    ...SEATS.map((kind) => h("option", { value: kind }, words[kind])));
+    ...SEATS.map((kind) => {
+      const isAbsent = kind === "search" && !play.source.canSearch;
+      return h("option", { value: kind, disabled: isAbsent }, words[kind] + (isAbsent ? ` (${words.byServer})` : ""));
+    }));
   const amountBox = h("span", { class: "amount-box" }, amount, unit);
   const kindNow = () => play.seats[player].split(":")[0];
 

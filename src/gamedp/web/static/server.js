@@ -41,6 +41,8 @@ async function answered(address, options, progress) {
 
 const nothing = () => {};
 
+export const canSearch = true;
+
 async function post(name, what, body, signal, progress = nothing) {
   const options = {
     method: "POST",

@@ -17,6 +17,7 @@ from gamedp.games.kniffel import Kniffel, KniffelTurn
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.rules.anatomy import fields_read
 from gamedp.stages import compile as compile_module, patient_sweeper, unrolled_code
+from gamedp.stages.context_loop import sweep_contexts_jit
 from gamedp.stages.program import program_of
 from gamedp.testing import check_game, exact_values
 
@@ -376,6 +377,15 @@ class Rounds(Journey):
 def test_rules_that_differ_when_they_are_compiled_are_refused():
     with pytest.raises(gamedp.InvalidModelError, match=r"disagree on what Walk.* is worth in Date"):
         gamedp.compile(Rounds(days=2), compile="always")
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_the_sweep_is_compiled_once_for_all_staged_games():
+    gamedp.compile(Journey(days=2, again=False), compile="always")
+    known = set(sweep_contexts_jit.overloads)
+    gamedp.compile(StagedWubbel(12), compile="always")
+    assert len(known) > 0
+    assert set(sweep_contexts_jit.overloads) == known
 
 
 @attrs.frozen

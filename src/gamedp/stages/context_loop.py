@@ -1,27 +1,25 @@
 """The compiled loops over contexts: a survey of all, a sweep of the stage for many at a time.
 
-Plain functions on arrays and on a staged game bound by :mod:`gamedp.compiler.bridge`; compiled for
-each game by :mod:`gamedp.stages.sweepers`.
+The sweep is compiled once for all staged games, and calls the rules through an address. Where each
+context is looked at once, the loop is compiled with the rules of each game, bound by
+:mod:`gamedp.compiler.bridge`, by :mod:`gamedp.stages.sweepers`.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from gamedp.compiler.native import compiled_for_all
 from gamedp.runtime.jit import LANES
 from gamedp.stages.ends_loop import (
     BAD,
-    CHANGE,
     DONE,
     NONE,
-    PLACE,
-    RISE,
     decode_context,
     decode_next,
     fill_ends_jit,
 )
-from gamedp.stages.kernels import sweep_stage_jit
+from gamedp.stages.kernels import PLACE, sweep_stage_jit, take_over_jit
 
 REAL, TERMINAL = 1, 2
 
@@ -63,32 +61,7 @@ def survey(game, work, kinds, ranks, values):
     return -1
 
 
-def take_over(block, row, codes, weights, writes, values, results):
-    """Measure how the values of contexts change, and write the new ones if `writes`.
-
-    The `row` of the block has the values of the stage in these contexts; a weight counts the stage
-    itself, too. Returns the first column without a value, or -1.
-    """
-    lanes = block.shape[2]
-    for column in range(codes.size):
-        new = block[column // lanes, row, column % lanes] + weights
-        if not abs(new) < np.inf:
-            return column
-        # What had no value before (NaN) has not changed.
-        change = new - values[codes[column]]
-        if change > results[RISE]:
-            results[RISE] = change
-        if abs(change) > results[CHANGE]:
-            results[CHANGE] = abs(change)
-        if writes:
-            values[codes[column]] = new
-    return -1
-
-
-take_over_jit = njit(take_over)
-
-
-def sweep_contexts(game, work, program, codes, values, weights, writes):
+def sweep_contexts(work, rules, program, codes, values, weights, writes):
     """Sweep the stage for all contexts in `codes`, LANES at a time.
 
     What it is worth goes to `values` if `writes`, else only the changes are measured;
@@ -98,11 +71,12 @@ def sweep_contexts(game, work, program, codes, values, weights, writes):
     -------
     status : int
         DONE; NOT_SOLVED_YET if a context leads to one that has no value yet; BAD if one leads to
-        what is no context, or has no way to go on.
+        what is no context, or has no way to go on; FAILED if the rules raise an error, which they
+        raise again where the function of `rules` is called from Python.
     """
     for first in range(0, codes.size, LANES):
         some = codes[first : min(first + LANES, codes.size)]
-        status = fill_ends_jit(game, work, program.never, some, values, weights)
+        status = fill_ends_jit(work, rules, program.never, some, values, weights)
         if status == DONE:
             sweep_stage_jit(program, work.alive, work.block, work.scratch)
             row = program.own_rows[-1]
@@ -114,6 +88,9 @@ def sweep_contexts(game, work, program, codes, values, weights, writes):
             work.results[PLACE] += first
             return status
     return DONE
+
+
+sweep_contexts_jit = compiled_for_all(sweep_contexts)
 
 
 def follow_contexts(game, work, codes, payoffs, following, swaps, ranks, rewards):

@@ -1,37 +1,36 @@
 """The compiled loop over the ends of a stage: the value of each in a few dozen contexts at a time.
 
-Plain functions on arrays and on a staged game bound by :mod:`gamedp.compiler.bridge`; compiled for
-each game by :mod:`gamedp.stages.sweepers`.
-
-A loop over columns asks one rule, and stores its answers. Where the rule has no loop itself and
-cannot raise, LLVM turns such a loop into vector instructions, a register of contexts at a time. For
-that the loops must be inlined, so that what they read does not change under them; arrays must be
-few, and have a layout that is known when the loop is compiled; and nothing may be stored on
-condition.
+Plain functions on arrays, compiled once for all staged games: what the rules answer for an end they
+get by calling :func:`gamedp.stages.answer_loop.answer_end` through its address. Loops over columns
+become vector instructions; :mod:`gamedp.stages.answer_loop` says when.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 
+from gamedp.compiler.native import call_native, called_by_rules
 from gamedp.runtime.jit import LANES
+from gamedp.stages.answer_loop import (
+    ASKED,
+    COLUMN,
+    COLUMNS,
+    END,
+    OUTSIDE,
+    PAYS,
+    SIGN,
+)
+from gamedp.stages.kernels import PLACE
 
 # What a call returns.
-DONE, NOT_SOLVED_YET, BAD = range(3)
-
-# Places in `results`: the largest rise and the largest change of a value, and the place among the
-# contexts where something was wrong.
-RISE, CHANGE, PLACE = range(3)
+DONE, NOT_SOLVED_YET, BAD, FAILED = range(4)
 
 NONE = -2
 """The code of no context, nor of one before a context."""
 
-# Of a floating-point number, as an integer. Without the sign, the bits of numbers are in the order
-# of the numbers, and those of NaN above all.
-SIGN = -(2**63)
 INFINITE = int(np.array(np.inf).view(np.int64))
+"""As `SIGN`, the bits of a number as an integer; those of NaN are above."""
 
 
 @register_jitable
@@ -74,60 +73,12 @@ def spread(work, codes):
 
 
 @register_jitable(forceinline=True)
-def choose(game, columns, end, asked, count, chosen):
-    """List the columns whose contexts allow an end, if not all agree; return how many do."""
-    if asked == 1:
-        return count if game.allows(game.gamedp_decode_column(columns, 0), end) else 0
-    found = 0
-    for column in range(count):
-        chosen[found] = column
-        if game.allows(game.gamedp_decode_column(columns, column), end):
-            found += 1
-    return found
-
-
-@register_jitable(forceinline=True)
-def pack(columns, chosen, count, num_fields, packed):
-    """Move the chosen columns together."""
-    for column in range(count):
-        for k in range(num_fields):
-            packed[k * LANES + column] = columns[k * LANES + chosen[column]]
-
-
-@register_jitable(forceinline=True)
 def unpack(end_values, chosen, count, never, size, thin):
     """Move what belongs to the chosen columns back to where they are."""
     for column in range(size):
         thin[column] = never
     for column in range(count):
         thin[chosen[column]] = end_values[column]
-
-
-@register_jitable(forceinline=True)
-def lead_on(game, columns, end, count, ranges, following, swaps):
-    """Find the code of the context that an end leads to from each column.
-
-    Where that is outside the box it is -1, and then so is what is returned.
-    """
-    outside = 0
-    for column in range(count):
-        context = game.gamedp_decode_column(columns, column)
-        representative, swapped = game.canonical(game.following(context, end))
-        code = game.gamedp_encode(representative, *ranges)
-        following[column] = code
-        swaps[column] = swapped
-        outside |= code
-    return outside
-
-
-@register_jitable(forceinline=True)
-def pay(game, columns, end, count, rewards, peaks):
-    """Find what an end earns in each column; `peaks` are the bits of the largest sizes so far."""
-    bits = rewards.view(np.int64)
-    for column in range(count):
-        rewards[column] = game.reward(game.gamedp_decode_column(columns, column), end, 0)
-        size = bits[column] & ~SIGN
-        peaks[column] = max(peaks[column], size)
 
 
 @register_jitable(forceinline=True)
@@ -145,56 +96,50 @@ def add_up(values, following, swaps, rewards, constant_sum, count, end_values):
     return most
 
 
-def fill_ends(game, work, never, codes, values, weights):
+def fill_ends(work, rules, never, codes, values, weights):
     """Write into the ends' rows the value of each end in each of the contexts `codes`.
 
     Where an end is not allowed, that is `never`.
 
     With `weights`, rewards do not count: it is what the next context's number in `values` says.
     """
-    block, alive, end_fields = work.block, work.alive, work.end_fields
-    columns, chosen, packed = work.columns, work.chosen, work.packed
+    block, alive, numbers = work.block, work.alive, work.numbers
     following, swaps, rewards, end_values = (
         work.following,
         work.swaps,
         work.rewards,
         work.end_values,
     )
-    ranges = game.gamedp_ranges(work.low, work.high, work.stride)
     shape = (block.shape[0], block.shape[2])
     whole, thin = end_values.reshape(shape), work.thin.reshape(shape)
-    asked = spread(work, codes)
-    for place in range(end_fields.shape[0]):
-        end = game.gamedp_decode_end(end_fields[place])
-        count = choose(game, columns, end, asked, codes.size, chosen)
+    numbers[COLUMNS] = codes.size
+    numbers[PAYS] = not weights
+    numbers[ASKED] = spread(work, codes)
+    for place in range(work.num_ends):
+        numbers[END] = place
+        count = call_native(rules.answer, rules.game, rules.page)
+        if count < 0:
+            work.results[PLACE] = numbers[COLUMN]
+            return BAD if count == OUTSIDE else FAILED
         if count == 0 and not alive[place]:
             continue  # as it was for the contexts before
         alive[place] = count > 0
-        table, row = columns, whole
-        if count < codes.size:
-            table, row = packed, thin
-            pack(columns, chosen, count, work.low.size, packed)
-        if lead_on(game, table, end, count, ranges, following, swaps) < 0:
-            for column in range(count):
-                if following[column] < 0:
-                    work.results[PLACE] = chosen[column]
-            return BAD
         if weights:
             swaps[:] = False
-        else:
-            pay(game, table, end, count, rewards, work.peaks)
         most = add_up(values, following, swaps, rewards, work.constant_sum, count, end_values)
         if most >= INFINITE:  # or NaN
             for column in range(count):
                 if not abs(end_values[column]) < np.inf:
-                    work.results[PLACE] = chosen[column]
+                    work.results[PLACE] = work.chosen[column]
             return NOT_SOLVED_YET
+        row = whole
         if count < codes.size:
-            unpack(end_values, chosen, count, never, codes.size, work.thin)
+            row = thin
+            unpack(end_values, work.chosen, count, never, codes.size, work.thin)
         for part in range(block.shape[0]):
             for lane in range(block.shape[2]):
                 block[part, place, lane] = row[part, lane]
     return DONE
 
 
-fill_ends_jit = njit(fill_ends)
+fill_ends_jit = called_by_rules(fill_ends, _nrt=False)

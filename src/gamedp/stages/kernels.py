@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["bound_rounding_jit", "evaluate_jit", "restrict_jit", "sweep_stage_jit"]
+__all__ = ["bound_rounding_jit", "evaluate_jit", "restrict_jit", "sweep_stage_jit", "take_over_jit"]
+
+# Places in `results`: the largest rise and the largest change of a value, and the place among the
+# contexts where something was wrong.
+RISE, CHANGE, PLACE = range(3)
 
 
 def sweep_stage(program: Program, alive: Flags, block: Floats, scratch: Floats) -> None:
@@ -50,6 +54,39 @@ def sweep_stage(program: Program, alive: Flags, block: Floats, scratch: Floats) 
 
 
 sweep_stage_jit: Any = compiled(sweep_stage)
+
+
+def take_over(
+    block: Floats,
+    row: int,
+    codes: Integers,
+    weights: bool,
+    writes: bool,
+    values: Floats,
+    results: Floats,
+) -> int:
+    """Measure how the values of contexts change, and write the new ones if `writes`.
+
+    The `row` of the block has the values of the stage in these contexts; a weight counts the stage
+    itself, too. Returns the first column without a value, or -1.
+    """
+    lanes = block.shape[2]
+    for column in range(codes.size):
+        new = block[column // lanes, row, column % lanes] + weights
+        if not abs(new) < np.inf:
+            return column
+        # What had no value before (NaN) has not changed.
+        change = new - values[codes[column]]
+        if change > results[RISE]:
+            results[RISE] = change
+        if abs(change) > results[CHANGE]:
+            results[CHANGE] = abs(change)
+        if writes:
+            values[codes[column]] = new
+    return -1
+
+
+take_over_jit: Any = compiled(take_over)
 
 
 def restrict(

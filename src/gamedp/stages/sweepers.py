@@ -15,6 +15,7 @@ from numba import int64, typeof
 from gamedp.compiler.bridge import bind, compiled_methods, record
 from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import disagree, loops_over_rules, state_functions
+from gamedp.compiler.native import NativeFunction, Place
 from gamedp.compiler.overflow import compiled_twin, refuse_overflow_at
 from gamedp.compiler.rounding import IN_STAGES, is_rounded, refuse_rounded
 from gamedp.errors import shown
@@ -22,7 +23,8 @@ from gamedp.rules.anatomy import dissect, fields_read
 from gamedp.rules.staged import STAGED_DEFAULTS, STAGED_METHODS, StagedRules
 from gamedp.runtime.jit import LANES
 from gamedp.stages import context_loop, ends_loop, unrolled_code
-from gamedp.stages.kernels import sweep_stage_jit
+from gamedp.stages.answer_loop import answer_end
+from gamedp.stages.kernels import PLACE, sweep_stage_jit, take_over_jit
 from gamedp.stages.model import Contexts, Onward, Sweep
 from gamedp.stages.plain_rules import PlainRules
 from gamedp.stages.vector_code import REGISTER, Program
@@ -40,6 +42,25 @@ UNROLLING_PAYS = 1 << 36
 """Transitions times contexts from which on unrolled code saves more time than it takes to compile:
 some seconds."""
 
+
+ASKED_OF_ENDS = ("allows", "following", "canonical", "reward")
+"""The rules that are asked about an end."""
+
+PAGE = (
+    "low",
+    "high",
+    "stride",
+    "columns",
+    "packed",
+    "chosen",
+    "following",
+    "swaps",
+    "rewards",
+    "peaks",
+    "end_fields",
+    "numbers",
+)
+"""What of a call's work the rules read and write."""
 
 _ZERO, _ZEROS = np.zeros(1, np.int64), np.zeros(1)
 NO_PROGRAM = Program(_ZERO, _ZERO, _ZERO, _ZEROS, _ZEROS, np.zeros(1, np.bool_), _ZERO, 1)
@@ -94,6 +115,8 @@ class PlainSweeper:
             rewards=np.zeros(LANES),
             end_values=np.zeros(LANES),
             thin=np.zeros(LANES),
+            numbers=np.zeros(5, np.int64),
+            num_ends=len(self.end_fields),
             peaks=np.zeros(LANES, np.int64),
             matters=self.matters,
             end_fields=self.end_fields,
@@ -140,12 +163,12 @@ class PlainSweeper:
             lambda: self._sweep(work, program, codes, values, weights, writes), codes
         )
         if status != ends_loop.DONE:
-            context = self.plain_rules.context(int(codes[int(work.results[ends_loop.PLACE])]))
+            context = self.plain_rules.context(int(codes[int(work.results[PLACE])]))
             self.plain_rules.check(context)
-            if status == ends_loop.BAD:
+            if status in {ends_loop.BAD, ends_loop.FAILED}:
                 disagree(f"in {shown(context)}", None)
             return Sweep(is_complete=False)
-        rise, change = work.results[: ends_loop.PLACE].tolist()
+        rise, change = work.results[:PLACE].tolist()
         return Sweep(True, rise, change, float(work.peaks.view(np.float64).max()))
 
     def follow(self, codes: NDArray[np.int64]) -> Onward:
@@ -161,7 +184,7 @@ class PlainSweeper:
         work, arrays = self._work(), attrs.astuple(onward, recurse=False)
         status = self._guarded(lambda: self._call(self._follow, work, codes, *arrays), codes)
         if status != ends_loop.DONE:
-            context = self.plain_rules.context(int(codes[int(work.results[ends_loop.PLACE])]))
+            context = self.plain_rules.context(int(codes[int(work.results[PLACE])]))
             self.plain_rules.check(context)
             disagree(f"in {shown(context)}", None)
         return onward
@@ -192,20 +215,19 @@ class PlainSweeper:
         writes: bool,
     ) -> int:
         """Do what `context_loop.sweep_contexts` does, with plain rules and compiled kernels."""
+        rules = types.SimpleNamespace(answer=answer_end, game=self.game, page=work)
         row = int(program.own_rows[-1])
         for first in range(0, len(codes), LANES):
             some = codes[first : first + LANES]
-            status = self._fill(self.game, work, program.never, some, values, weights)
+            status = self._fill(work, rules, program.never, some, values, weights)
             if status == ends_loop.DONE:
                 sweep_stage_jit(program, work.alive, work.block, work.scratch)
-                column = context_loop.take_over_jit(
-                    work.block, row, some, weights, writes, values, work.results
-                )
+                column = take_over_jit(work.block, row, some, weights, writes, values, work.results)
                 if column < 0:
                     continue
-                work.results[ends_loop.PLACE] = column
+                work.results[PLACE] = column
                 status = ends_loop.BAD
-            work.results[ends_loop.PLACE] += first
+            work.results[PLACE] += first
             return status
         return ends_loop.DONE
 
@@ -268,15 +290,13 @@ class CompiledSweeper(PlainSweeper):
     def __init__(self, plain_rules: PlainRules) -> None:
         super().__init__(plain_rules)
         if not numba.config.DISABLE_JIT:
-            self._survey, self._sweep_contexts, self._follow = self._loops
-        else:
-            self._sweep_contexts = context_loop.sweep_contexts
+            self._survey, self._follow = self._loops
 
     def _bound(self) -> Any:
         anatomy = dissect(self.rules.game, STAGED_METHODS, STAGED_DEFAULTS)
         functions = state_functions(self.layout) | state_functions(self.end_layout, of="_end")
         layouts = hash_of(repr((self.layout, self.end_layout)))
-        key = f"{type(self.rules.game).__name__}-{anatomy.digest[:24]}-stages-{layouts}"
+        self._key = key = f"{type(self.rules.game).__name__}-{anatomy.digest[:24]}-stages-{layouts}"
         methods = anatomy.methods | functions
         game = bind(self.rules.game, key, methods, anatomy.helpers, anatomy.fields, exact=True)
         if not numba.config.DISABLE_JIT:
@@ -292,12 +312,10 @@ class CompiledSweeper(PlainSweeper):
                 "rank": context,
                 "is_state": context,
             }
-            functions_of_rules = (
-                context_loop.survey,
-                context_loop.sweep_contexts,
-                context_loop.follow_contexts,
-            )
+            functions_of_rules = context_loop.survey, context_loop.follow_contexts
             self._loops = loops_over_rules(functions_of_rules, key, signatures)
+            asked = {name: signatures[name] for name in ASKED_OF_ENDS}
+            (self._answer_end,) = loops_over_rules((answer_end,), key, asked)
         return game
 
     def _refuse_overflow(self, context: Any, error: Exception) -> None:
@@ -333,7 +351,24 @@ class CompiledSweeper(PlainSweeper):
         weights: bool,
         writes: bool,
     ) -> int:
-        return self._call(self._sweep_contexts, work, program, codes, values, weights, writes)
+        game = Place(self.game, self._key)
+        page = Place(record("ends", {name: getattr(work, name) for name in PAGE}))
+        answer = self._native(game, page)
+        rules = record(
+            "rules of ends", {"answer": answer.given, "game": game.given, "page": page.given}
+        )
+        status = context_loop.sweep_contexts_jit(
+            record("stages", vars(work)), rules, program, codes, values, weights, writes
+        )
+        if status == ends_loop.FAILED:
+            answer.function(game.itself, page.itself)
+        return int(status)
+
+    def _native(self, game: Place, page: Place) -> NativeFunction:
+        """Return what answers for an end."""
+        if numba.config.DISABLE_JIT:
+            return NativeFunction(answer_end, answer_end)
+        return NativeFunction.of(self._answer_end, game.numba_type, page.numba_type)
 
 
 def _narrow(fields: NDArray[np.int64], *extremes: NDArray[np.int64]) -> NDArray[Any]:

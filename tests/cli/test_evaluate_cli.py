@@ -143,6 +143,8 @@ def test_staged_games_are_simulated_by_their_solution(run, run_json):
     _, out, _ = run(*asked, "best", "--threads", 2)
     assert f"{same.means[0]:.10g}   for best" in out
     assert "totals as far off or farther" in out
+    _, out, _ = run(*asked, "optimal", "--width", 100)
+    assert "with 0.95 confidence, at look 1, approximate" in out
     random = run_json(*asked, "random")
     same = gamedp.simulate(game, gamedp.play.RandomPlayer(game), games=300, seed=5)
     assert random["means"] == list(same.means)
@@ -150,8 +152,7 @@ def test_staged_games_are_simulated_by_their_solution(run, run_json):
     for players, status, words in (
         (("optimal", "--pairs"), 1, "pairs are of two policies"),
         (("optimal", "--by-rules"), 2, "leave by_rules out"),
-        (("optimal", "--width", 0.1), 1, "nothing may be earned on the way"),
-        (("level=3",), 2, "level=3 is no policy by rule"),
+        (("level=3",), 2, "level=3 cannot play a staged game. Who can: optimal, random"),
     ):
         code, _, errors = run(*asked, *players)
         assert (code, words in errors) == (status, True), errors

@@ -386,9 +386,21 @@ def test_a_width_that_makes_no_sense_is_refused(option):
         gamedp.simulate(SMALL, [Hold(3)] * 2, seed=1, games=10, **option)
 
 
+@pytest.mark.parametrize("by_rules", [False, True])
+def test_games_with_rewards_stop_by_an_interval_that_is_said_to_be_approximate(by_rules):
+    trio = [push] * 3
+    true = gamedp.evaluate(Race(), trio, compile="never").value()
+    found = gamedp.simulate(
+        Race(), trio, games=20_000, seed=1, width=0.1, by_rules=by_rules, compile="never"
+    )
+    known = found.sequential
+    assert known.is_approximate
+    assert known.low <= true <= known.high
+    assert known.width <= 0.1
+    assert known.looks == 1
+
+
 def test_a_width_needs_a_range_of_payoffs():
-    with pytest.raises(UnsupportedProblemError, match="on the way"):
-        gamedp.simulate(Race(), [push] * 3, width=0.1, compile="never")
     open_ended = attrs.make_class("Open", [], bases=(Wubbel,))
     open_ended.value_range = lambda self, state, player: (0.0, math.inf)
     with pytest.raises(UnsupportedProblemError, match="value_range"):

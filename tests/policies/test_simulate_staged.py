@@ -6,10 +6,16 @@ import pytest
 from staged_games import Date, Debts, Journey, StagedWubbel, Tosses, WubbelTurn
 
 import gamedp
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.wubbel import ROLL
-from gamedp.policies import simulate_pairs, staged_games, staged_kernels, walk_kernels
+from gamedp.policies import (
+    simulate_pairs,
+    staged_games,
+    staged_kernels,
+    staged_players,
+    walk_kernels,
+)
 
 SMALL = Kniffel(dice=2, faces=3, throws=2, threshold=5, upper_bonus=7)
 
@@ -244,6 +250,90 @@ def test_staged_games_stop_once_enough_is_known():
     assert found.low <= true <= found.high
 
 
+def test_staged_games_with_rewards_stop_by_an_interval_that_is_said_to_be_approximate(small):
+    found = gamedp.simulate(SMALL, small, games=20_000, seed=3, width=0.19)
+    known = found.sequential
+    assert known.is_approximate
+    assert known.width <= 0.19
+    assert (known.looks, found.games) == (2, 16_384)
+    assert known.low <= small.value() <= known.high
+    assert "approximate" in found._repr_html_()
+    ends = gamedp.policies.student_interval(found.means[0], found.deviations[0], found.games)
+    assert known.low < ends[0] < ends[1] < known.high  # all looks together are as sure as this one
+    one = gamedp.simulate(SMALL, small, games=1, seed=3, width=0.5).sequential
+    assert (one.low, one.high) == (-np.inf, np.inf)
+
+
+@attrs.frozen
+class FreeWubbel(StagedWubbel):
+    """Wubbel that declares a reward, of nothing."""
+
+    def reward(self, context, end, player):
+        return 0.0
+
+
+def test_a_reward_that_is_always_zero_is_none():
+    pair = [gamedp.play.RandomPlayer(FreeWubbel(4))] * 2
+    found = gamedp.simulate(FreeWubbel(4), pair, games=1000, seed=3, width=0.05, compile="never")
+    same = [gamedp.play.RandomPlayer(StagedWubbel(4))] * 2
+    plain = gamedp.simulate(StagedWubbel(4), same, games=1000, seed=3, width=0.05, compile="never")
+    assert found.sequential == plain.sequential
+    assert not found.sequential.is_approximate
+    assert facts(found) == facts(plain)
+    paid = [gamedp.play.RandomPlayer(PaidWubbel(4))] * 2
+    other = gamedp.simulate(PaidWubbel(4), paid, games=100, seed=3, width=0.05, compile="never")
+    assert other.sequential.is_approximate
+
+
+def test_contexts_that_no_game_is_in_are_forgotten(monkeypatch):
+    game, most = StagedWubbel(9), []
+    pair = [bold, timid]
+    options = {"games": 100, "seed": 2, "threads": 2, "compile": "never"}
+    expected = facts(gamedp.simulate(game, pair, **options))
+    both = simulate_pairs(game, pair, pairs=100, seed=2, threads=2, compile="never").seatings
+    kept = staged_players.OwnContexts.kept
+
+    def watched(self, own):
+        own = kept(self, own)
+        most.append((len(self.contexts), len(set(own.tolist()))))
+        return own
+
+    monkeypatch.setattr(staged_players.OwnContexts, "kept", watched)
+    assert facts(gamedp.simulate(game, pair, **options)) == expected
+    assert max(size for size, _ in most) > 60
+    most.clear()
+    monkeypatch.setattr(staged_players, "KEPT", 10)
+    assert facts(gamedp.simulate(game, pair, **options)) == expected
+    assert all(size <= max(10, used) for size, used in most)
+    again = simulate_pairs(game, pair, pairs=100, seed=2, threads=2, compile="never").seatings
+    assert list(map(facts, again)) == list(map(facts, both))
+
+
+@attrs.frozen
+class Lying:
+    """A sweeper that is compiled to say something else than the rules."""
+
+    true: object
+    says: dict
+
+    def __getattr__(self, name):
+        return getattr(self.true, name)
+
+    def follow(self, codes):
+        onward = self.true.follow(codes)
+        wrong = {name: np.full_like(getattr(onward, name), to) for name, to in self.says.items()}
+        return attrs.evolve(onward, **wrong)
+
+
+@pytest.mark.parametrize("says", [{"rewards": np.inf}, {"following": -1}], ids=["pays", "forbids"])
+@pytest.mark.parametrize("asked", [False, True], ids=["solution", "rule"])
+def test_compiled_rules_that_say_something_else_are_named(small, says, asked):
+    model = attrs.evolve(small.model, sweeper=Lying(small.model.sweeper, says))
+    policy = gamedp.play.RandomPlayer(SMALL) if asked else attrs.evolve(small, model=model)
+    with pytest.raises(InvalidModelError, match=r"the compiled rules fail in Sheet.*plain"):
+        gamedp.simulate(model, policy, games=5, seed=1)
+
+
 @pytest.mark.parametrize("game", [StagedWubbel(5), PaidWubbel(5)], ids=["plain", "paid"])
 def test_pairs_of_staged_games_share_their_dice(game):
     flat = gamedp.stages.Flattened(game)
@@ -350,8 +440,8 @@ def test_what_cannot_play_is_refused(small):
         simulate_pairs(SMALL, [small] * 2, by_rules=True)
     with pytest.raises(UnsupportedProblemError, match="pairs are of two policies"):
         simulate_pairs(SMALL, small)
-    with pytest.raises(UnsupportedProblemError, match="nothing may be earned on the way"):
-        gamedp.simulate(SMALL, small, width=0.1)
+    with pytest.raises(InvalidParameterError, match="searches, and there is no search of staged"):
+        gamedp.simulate(SMALL, gamedp.play.LevelPlayer(3))
     found = gamedp.simulate(SMALL, small, games=9, seed=1)
     with pytest.raises(UnsupportedProblemError, match="is player 0's; name no other player"):
         found.agrees_with(gamedp.stages.distribution(small), player=1)

@@ -564,6 +564,16 @@ class Unranked(Debts):
         return 0
 
 
+@pytest.mark.parametrize("chance", [float("nan"), float("inf"), -0.25])
+def test_ends_are_expected_of_true_chances_alone(chance):
+    solution = solve_uncompiled(Kniffel(dice=1, faces=2, throws=1))
+    begin = solution.model.starts[0][1]
+    with pytest.raises(
+        gamedp.errors.InvalidParameterError, match=r"begin in Sheet.* with probability"
+    ):
+        gamedp.stages.expected_ends(solution, [{begin: 1.0}, {begin: chance}])
+
+
 @pytest.mark.parametrize(
     ("game", "words"),
     [

@@ -49,7 +49,7 @@ class SimulationOptions:
         Leave a game unfinished after so many.
     width : float
         Stop once the mean of the first player is known within an interval as narrow as this, or
-        after --games.
+        after --games. Where something is earned on the way, the interval is approximate.
     confidence : float
         Set the confidence of that interval.
     pairs : bool
@@ -186,6 +186,12 @@ def _ruled(
     player = read_player(name, rules, solve, 1.0)
     knows = isinstance(player, (gamedp.play.RandomPlayer, gamedp.StagedSolution))
     if not knows and not callable(getattr(player, "choose", None)):
+        if isinstance(rules, gamedp.rules.StagedRules):
+            message = (
+                f"{name} cannot play a staged game. Who can: optimal, random, and policies that "
+                "choose in a gamedp.stages.Position."
+            )
+            raise InvalidParameterError(message)
         message = f"{name} is no policy by rule; `gamedp tournament` lets it play."
         raise InvalidParameterError(message)
     return player
@@ -239,8 +245,9 @@ def _words(
             pairs.append(("value", f"{true.value(player=player)!r}"))
     known = found.sequential
     if known is not None and width is not None:
+        rough = ", approximate" if known.is_approximate else ""
         enough = "" if known.width <= width else ", not as narrow as asked"
-        words = f"with {known.confidence:.6g} confidence, at look {known.looks}{enough}"
+        words = f"with {known.confidence:.6g} confidence, at look {known.looks}{rough}{enough}"
         pairs.append(("interval", f"{known.low:.6g} .. {known.high:.6g}   {words}"))
     pairs.append(("plies", f"{found.mean_plies:.10g} on average"))
     return pairs

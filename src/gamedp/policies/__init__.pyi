@@ -28,6 +28,7 @@ from .simulation import (
     Simulation as Simulation,
 )
 from .survival import Survival as Survival
+from .tally import student_interval as student_interval
 from .trace import (
     Trace as Trace,
     trace_improvements as trace_improvements,

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import attrs
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.policies.tally import BLOCK, Tally
+from gamedp.policies.tally import BLOCK, Tally, student_interval
 
 __all__ = ["SequentialInterval", "Stopping"]
 
@@ -28,12 +28,16 @@ class SequentialInterval:
         Of the intervals of all looks together: whichever look was the last one.
     looks : int
         How often it was asked whether enough is known.
+    is_approximate : bool
+        Whether it is Student's, for games in which something is earned on the way. It relies on a
+        mean of many games being nearly normal: what is earned rarely and is large may be missed.
     """
 
     low: float
     high: float
     confidence: float
     looks: int
+    is_approximate: bool = False
 
     @property
     def width(self) -> float:
@@ -52,6 +56,9 @@ class Stopping:
     one p on a scale of 0 to 1: ``x log(x / p) + (1 - x) log((1 - x) / (1 - p))`` is at most
     ``log(2 / error) / games``.
 
+    What is earned on the way has no range that is known. Then the interval is Student's, which
+    contains the mean about as often as it says.
+
     Attributes
     ----------
     width : float
@@ -63,6 +70,8 @@ class Stopping:
         All that there are, if they are known.
     low, high : float
         The range of payoffs.
+    has_rewards : bool
+        Whether anything may be earned on the way, beside the payoffs.
 
     References
     ----------
@@ -78,6 +87,7 @@ class Stopping:
     payoffs: Collection[float] | None
     low: float
     high: float
+    has_rewards: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -87,7 +97,7 @@ class Stopping:
         if not 0 < self.confidence < 1:
             message = f"confidence is {shown(self.confidence)}; it must lie between 0 and 1."
             raise InvalidParameterError(message)
-        if not math.isfinite(self.high - self.low):
+        if not self.has_rewards and not math.isfinite(self.high - self.low):
             message = (
                 "to stop at a width, the range of payoffs must be known: let the game have a "
                 "value_range(state, player), or simulate a number of games."
@@ -106,6 +116,9 @@ class Stopping:
         """Return what is known at one of the looks, of which there have been so many."""
         error = (1 - self.confidence) / len(self.looks())
         count = tally.games - tally.unfinished
+        if self.has_rewards:
+            ends = student_interval(*tally.moments(0), count, 1 - error)
+            return SequentialInterval(*ends, self.confidence, looks, is_approximate=True)
         low, high = 0.0, 1.0
         if count and self.high > self.low:
             if self.payoffs is not None and len(self.payoffs) <= 2:

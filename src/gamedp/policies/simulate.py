@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from gamedp.errors import UnsupportedProblemError
 from gamedp.policies.chain_games import ChainGames
 from gamedp.policies.given import (
     checked_whole,
@@ -70,16 +69,18 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
         Leave a game unfinished after so many; in a staged game, actions inside the stage count.
     width : float, optional
         Stop once the mean of player 0 is known within an interval as narrow as this, by
-        `sequential` of the result. For games in which nothing is earned on the way.
+        `sequential` of the result. Where something is earned on the way the interval is Student's,
+        which is approximate.
     confidence : float
         With which it is known.
     by_rules : bool
         Whether to follow the rules from position to position, instead of exploring all positions
         first. A policy is then an object with ``choose(state)``, or a function of a state, and
         compiled along with the rules; or a :class:`gamedp.play.RandomPlayer`. They are asked in the
-        game's own states, not in their representatives; compiled ones once in each of the first
-        65,536 positions, whose outcomes are kept. The games are others than those on the chain for
-        the same seed.
+        game's own states, not in their representatives. Each thread keeps the answers of compiled
+        ones, with their outcomes, for the first 65,536 positions that it meets, and asks once
+        there; elsewhere it asks each time. The games are others than those on the chain for the
+        same seed.
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`; the games are the same.
 
@@ -92,7 +93,7 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     InvalidParameterError
         If something is no policy, or takes no action that there is, or a number is not positive.
     UnsupportedProblemError
-        If there is a `width`, and what may be earned has no range that is known.
+        If there is a `width`, nothing is earned on the way, and the range of payoffs is unknown.
 
     Examples
     --------
@@ -152,10 +153,8 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     if width is None:
         playing.play(games)
     else:
-        if playing.has_rewards:
-            message = "to stop at a width, nothing may be earned on the way; give games alone."
-            raise UnsupportedProblemError(message)
-        stopping = Stopping(width, confidence, games, *playing.payoffs())
+        payoffs = playing.payoffs()
+        stopping = Stopping(width, confidence, games, *payoffs, has_rewards=playing.has_rewards)
         for number, look in enumerate(stopping.looks(), 1):
             playing.play(look)
             sequential = stopping.interval(playing.tally(), number)

@@ -118,6 +118,7 @@ class Simulation:
         found = self.sequential
         if found is not None:
             words = f"with a confidence of {found.confidence:g} after {found.looks:,} looks"
+            words += ", approximate" if found.is_approximate else ""
             rows["expected for player 0"] = f"{found.low:.6g} … {found.high:.6g} {words}"
         rows |= {"mean plies": f"{self.mean_plies:.6g}", "seed": str(self.seed)}
         return html_table(rows)

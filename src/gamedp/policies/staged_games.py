@@ -13,8 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import attrs
 import numpy as np
 
+from gamedp.compiler.methods import disagree
 from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
@@ -34,6 +36,7 @@ from gamedp.stages.model import StagedModel
 from gamedp.stages.plain_rules import PlainRules
 from gamedp.stages.program import program_of
 from gamedp.stages.solution import StagedSolution
+from gamedp.stages.sweepers import PlainSweeper
 from gamedp.stages.totals.kernels import choose_jit
 
 if TYPE_CHECKING:
@@ -99,7 +102,9 @@ class StagedGames:
         self.names = tuple(
             "optimal" if table >= 0 else self._rules[-1 - table].name for table in self._tables
         )
-        stage, self.has_rewards = self.model.stage, _earns(self.model)
+        stage = self.model.stage
+        declares = hasattr(type(self.model.rules.game), "reward")
+        self.has_rewards = declares or bool(stage.rewards.any())
         self._programs: list[Program] = [
             program_of(stage, optimum=one.objective.optimum, keeps_all=True)
             for one in self._solutions
@@ -111,7 +116,6 @@ class StagedGames:
         inner = inner[: len(self._program.own_rows)]
         self._movers = stage.players[inner].astype(np.int64)
         self._stage = Stage(self.model, inner, self._program)
-        self._own = OwnContexts.of(self.model, self._rules)
         self._asking = Lock()
         if self._rules and stage.rules is not None and hasattr(type(stage.rules.game), "canonical"):
             message = (
@@ -124,7 +128,11 @@ class StagedGames:
         self._games = 0
 
     def payoffs(self) -> tuple[set[float] | None, float, float]:
-        """Return all that player 0 may be paid, the least of it and the most."""
+        """Return all that player 0 may be paid, the least of it and the most.
+
+        A reward that is declared and always 0 is none; to know that, all contexts are looked at.
+        """
+        self.has_rewards = self.has_rewards and _earns(self.model)
         found = self.model.sweeper.survey().values
         paid = set(np.unique(found[~np.isnan(found)]).tolist())
         if self.model.num_players == 2:  # as player 1 of the context that represents another
@@ -157,7 +165,7 @@ class StagedGames:
     ) -> Played:
         """Play the games with these numbers; `each` is what maps a function over parts of them."""
         streams = _streams(self._key, begin, end, in_pairs=self._in_pairs, is_changed=is_changed)
-        games = _Games.begun(self.model, streams, self._own)
+        games = _Games.begun(self.model, streams, OwnContexts.of(self.model, self._rules))
         while len(games.active):
             each(functools.partial(self._go_on, games, is_changed=is_changed), games.parts())
         return games.played(self.model)
@@ -194,12 +202,13 @@ class StagedGames:
                 possible = self._stage.possible(onward.following)
             movers = self._movers[places[waiting]] ^ swapped[waiting]
             there = codes[contexts[waiting]]
-            at = there if self._own is None else games.own[some[waiting]]
+            at = there if games.known is None else games.own[some[waiting]]
             positions = np.stack([movers, at, places[waiting]])
             open_choices = possible[contexts[waiting]]
             self._ask(
-                waiting, positions, there, open_choices, streams, answers, is_changed=is_changed
-            )
+                games.known, waiting, positions, there, open_choices, streams, answers,
+                is_changed=is_changed,
+            )  # fmt: skip
         games.plies[some] = plies
         is_left = ends == staged_kernels.UNFINISHED
         games.leave(some[is_left])
@@ -213,8 +222,8 @@ class StagedGames:
         games.streams[some] = streams[~is_left]
         games.codes[some] = onward.following[contexts, ends]
         games.swapped[some] ^= onward.swaps[contexts, ends]
-        if self._own is not None:
-            games.own[some] = self._own.after(
+        if games.known is not None:
+            games.own[some] = games.known.after(
                 games.own[some], ends, games.codes[some], games.swapped[some]
             )
 
@@ -222,15 +231,25 @@ class StagedGames:
         """Raise InvalidModelError for the first context in which the rules are wrong."""
         if not is_wrong.any():
             return
-        model = self.model
-        context = model.state(int(codes[is_wrong][0]))
-        PlainRules(model.rules, model.stage, model.layout, model.codec).check(context)
+        code = int(codes[is_wrong][0])
+        self._check_rules(code)
         message = (
-            f"in {shown(context)} the stage ends in a way that allows() forbids, whatever the "
-            "players do. Let every action and every throw of the stage leave a way to an end that "
-            "is allowed."
+            f"in {shown(self.model.state(code))} the stage ends in a way that allows() forbids, "
+            "whatever the players do. Let every action and every throw of the stage leave a way to "
+            "an end that is allowed."
         )
         raise InvalidModelError(message)
+
+    def _check_rules(self, code: int) -> None:
+        """Raise InvalidModelError if the rules of a context are wrong, or compiled ones differ."""
+        model, context = self.model, self.model.state(code)
+        plain_rules = PlainRules(model.rules, model.stage, model.layout, model.codec)
+        plain_rules.check(context)
+        plain = PlainSweeper(plain_rules).follow(np.array([code]))
+        played = model.sweeper.follow(np.array([code]))
+        for one, other in zip(attrs.astuple(plain), attrs.astuple(played), strict=True):
+            if not np.array_equal(one, other, equal_nan=True):
+                disagree(f"in {shown(context)}", None)
 
     def _seated(self, is_changed: bool) -> NDArray[np.int64]:
         """Return whom each player follows: which solution, or -1 less the number of a rule."""
@@ -238,6 +257,7 @@ class StagedGames:
 
     def _ask(
         self,
+        known: OwnContexts | None,
         waiting: NDArray[np.int64],
         positions: NDArray[np.int64],
         codes: NDArray[np.int64],
@@ -251,6 +271,8 @@ class StagedGames:
 
         Parameters
         ----------
+        known : OwnContexts or None
+            What the contexts of the positions are numbers of; else they are codes.
         waiting : (w,)
         positions : (3, w)
             Which player is asked, in which context, at which place of the stage.
@@ -266,7 +288,7 @@ class StagedGames:
         borders = np.cumsum(np.bincount(groups))[:-1]
         for first, group in zip(firsts.tolist(), np.split(order, borders), strict=True):
             player, context, place = positions[:, first].tolist()
-            own = self.model.state(context) if self._own is None else self._own.contexts[context]
+            own = self.model.state(context) if known is None else known.contexts[context]
             rule = self._rules[-1 - self._seated(is_changed)[player]]
             actions = self._stage.actions(place, possible[first])
             if not actions:
@@ -295,10 +317,11 @@ class StagedGames:
             found = np.full((len(inner), shape[2]), -1, np.int32)
             bad = choose_jit(program, end_values, found)
             if bad >= 0:
-                context = shown(self.model.state(int(codes[inner[bad]])))
+                code = int(codes[inner[bad]])
+                self._check_rules(code)
                 message = (
-                    f"the solution knows no values after {context}; it was stopped before it got "
-                    "there."
+                    f"the solution knows no values after {shown(self.model.state(code))}; it was "
+                    "stopped before it got there."
                 )
                 raise UnsupportedProblemError(message)
             chosen[table, inner] = found
@@ -333,7 +356,9 @@ class _Games:
     swapped : (games,) bool
     streams : (games, S) uint64
     own : (games,) int64
-        The contexts in the players' own view, by the numbers of `OwnContexts`.
+        The contexts in the players' own view, by their numbers in `known`.
+    known : OwnContexts or None
+        None where the codes say it.
 
     Attributes
     ----------
@@ -350,9 +375,11 @@ class _Games:
         swapped: NDArray[np.bool_],
         streams: NDArray[np.uint64],
         own: NDArray[np.int64],
+        known: OwnContexts | None,
     ) -> None:
         count = len(codes)
         self.codes, self.swapped, self.streams, self.own = codes, swapped, streams, own
+        self.known = known
         self.plies = np.zeros(count, np.int64)
         self.earned = np.zeros(count)
         self.active = np.arange(count)
@@ -361,7 +388,7 @@ class _Games:
 
     @classmethod
     def begun(
-        cls, model: StagedModel, streams: NDArray[np.uint64], own: OwnContexts | None
+        cls, model: StagedModel, streams: NDArray[np.uint64], known: OwnContexts | None
     ) -> _Games:
         """Return games at their start, which is drawn from the last stream of each."""
         places = np.zeros(len(streams), np.int64)
@@ -373,12 +400,14 @@ class _Games:
             sums = np.cumsum(probabilities)
             places = np.searchsorted(sums[:-1], drawn, side="right")
         swapped = (model.initial_probabilities < 0)[places]
-        owned = places if own is None else own.starts[places]
-        return cls(model.initial_states[places], swapped, streams, owned)
+        own = places if known is None else known.starts[places]
+        return cls(model.initial_states[places], swapped, streams, own, known)
 
     def parts(self) -> list[Part]:
         """Return those that go on, by their contexts, a slice of these at a time."""
         self.active = self.active[self._goes_on[self.active]]
+        if self.known is not None:
+            self.own[self.active] = self.known.kept(self.own[self.active])
         contexts, places = np.unique(self.codes[self.active], return_inverse=True)
         order = np.argsort(places, kind="stable")
         games, places = self.active[order], places[order]
@@ -432,8 +461,15 @@ def _streams(
 
 
 def _earns(model: StagedModel) -> bool:
-    """Say whether anything is earned on the way."""
-    return bool(model.stage.rewards.any()) or hasattr(type(model.rules.game), "reward")
+    """Say whether anything is earned on the way, in any context."""
+    if model.stage.rewards.any():
+        return True
+    codes = model.sweeper.survey().codes
+    for first in range(0, len(codes), CONTEXTS):
+        onward = model.sweeper.follow(codes[first : first + CONTEXTS])
+        if onward.rewards[onward.following >= 0].any():
+            return True
+    return False
 
 
 def _model_of(given: Any, policies: Sequence[Any], compile: Tier) -> StagedModel:

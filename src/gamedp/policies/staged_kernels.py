@@ -134,7 +134,10 @@ walk_stage_jit: Any = compiled(walk_stage)
 
 
 def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
-    """Mark the choices whatever follows which, the stage can end as a context allows.
+    """Mark the choices that are open in each context: those that force no end it forbids.
+
+    A choice is open if the state after each of its outcomes is an end that the context allows, or
+    an inner state with an open choice.
 
     Parameters
     ----------
@@ -143,7 +146,7 @@ def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
     allowed : (n, E) bool
         Which ends each of n contexts allows.
     possible : (n, C) bool
-        Filled.
+        Filled: whether each choice is open in each context.
     """
     num_ends = allowed.shape[1]
     can_end = np.zeros(program.num_rows, np.bool_)

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = ["OwnContexts", "Stage", "StageRule", "refuse_other_player"]
 
+KEPT = 1 << 17
+"""Contexts, and steps from one to the next, that are kept although no game is in them: a few dozen
+megabytes."""
+
 
 class Stage:
     """What those who are asked know of the stage.
@@ -120,6 +124,12 @@ class StageRule:
             given = Policy.from_solution(given)
         if isinstance(given, Policy):
             self.name, self._rule = given.name, given.actions
+        elif callable(getattr(given, "search", None)):
+            message = (
+                f"{shown(given)} searches, and there is no search of staged games; give a "
+                "StagedSolution, a function of a gamedp.stages.Position, or a RandomPlayer."
+            )
+            raise InvalidParameterError(message)
         elif not isinstance(given, RandomPlayer):
             self._rule = rule_of(given)
 
@@ -172,6 +182,9 @@ class StageRule:
 class OwnContexts:
     """The contexts that games are in, where others represent them: rules look at their own.
 
+    Each row of games that are played together has its own: a game names its context by a number
+    that changes when others are forgotten.
+
     Parameters
     ----------
     model : StagedModel
@@ -197,6 +210,31 @@ class OwnContexts:
         """Return them if there are rules to be asked, and contexts that represent others."""
         has_symmetry = hasattr(type(model.rules.game), "canonical")
         return cls(model) if rules and has_symmetry else None
+
+    def kept(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Forget the contexts that no game is in if there are many; return the others' numbers.
+
+        To be called while no thread plays.
+
+        Parameters
+        ----------
+        own : (n,) int64
+            Those that all games are in that go on.
+
+        Returns
+        -------
+        own : (n,) int64
+            The same contexts, by the numbers that they have from now on.
+        """
+        if len(self._after) > KEPT:
+            self._after.clear()
+        if len(self.contexts) <= KEPT:
+            return own
+        self._after.clear()  # it has numbers, too
+        used, places = np.unique(own, return_inverse=True)
+        self.contexts = [self.contexts[number] for number in used.tolist()]
+        self._numbers = {context: number for number, context in enumerate(self.contexts)}
+        return places
 
     def after(
         self,

@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "Played", "Tally", "in_blocks", "moments"]
+__all__ = ["BLOCK", "Played", "Tally", "in_blocks", "moments", "student_interval"]
 
 BLOCK = 8_192
 """Games of a block: what they earn is added up in their order, and then that of the blocks."""
@@ -111,6 +111,40 @@ def moments(sums: tuple[float, float], count: int) -> tuple[float, float]:
     if count < 2:
         return mean, math.nan
     return mean, math.sqrt(max(0.0, squares - count * mean * mean) / (count - 1))
+
+
+def student_interval(
+    mean: float, deviation: float, count: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return Student's confidence interval of what numbers are expected to be [1]_.
+
+    It is exact for numbers with a normal distribution, and approximate for others.
+
+    Parameters
+    ----------
+    mean, deviation : float
+        Mean and standard deviation of independent numbers.
+    count : int
+        How many there are. Of fewer than two, the interval has no end.
+    confidence : float
+
+    References
+    ----------
+    .. [1] Student, "The probable error of a mean", Biometrika 6 (1908).
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> low, high = gamedp.policies.student_interval(mean=5.0, deviation=2.0, count=16)
+    >>> round(low, 3), round(high, 3)
+    (3.934, 6.066)
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to import, and rarely needed
+
+    if count < 2:
+        return -math.inf, math.inf
+    reach = float(stdtrit(count - 1, (1 + confidence) / 2)) * deviation / math.sqrt(count)
+    return mean - reach, mean + reach
 
 
 def in_blocks(

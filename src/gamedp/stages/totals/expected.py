@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import attrs
 import numpy as np
 
-from gamedp.errors import UnsupportedProblemError, shown
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.runtime.processors import processors
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import CONTEXTS
@@ -73,8 +74,9 @@ def expected_ends(
     solution : StagedSolution
         Of a game for one player, in which each stage leads to a context of a lower rank.
     starts : sequence of mappings
-        How probable it is to begin in each context. Several starts are followed together, in the
-        time that one takes.
+        How probable it is to begin in each context, or how often: finite numbers, 0 or more. The
+        counts are proportional to them. Several starts are followed together, in the time that one
+        takes.
     progress : callable, optional
         As for :func:`gamedp.solve`; it may raise to stop.
 
@@ -90,6 +92,8 @@ def expected_ends(
         stage, or leads from a context to one of the same rank.
     UnknownStateError
         If there is no such context.
+    InvalidParameterError
+        If a probability is negative or not finite.
 
     Examples
     --------
@@ -115,6 +119,12 @@ def expected_ends(
     waiting: dict[int, list[NDArray[np.int64]]] = {}
     for column, start in enumerate(starts):
         for context, weight in start.items():
+            if not 0 <= weight < math.inf:
+                message = (
+                    f"a start is to begin in {shown(context)} with probability {shown(weight)}; "
+                    "it must be a finite number, 0 or more."
+                )
+                raise InvalidParameterError(message)
             code, _ = model.index(context)
             weights[code, column] += weight
             rank = int(model.rules.call("rank", model.state(code)))

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import gamedp
-from gamedp.errors import UnsupportedProblemError
+from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError
 from gamedp.games.matches import Matches, MatchesState
 from gamedp.games.wubbel import Wubbel
 from gamedp.policies import remoteness
+from gamedp.runtime import progress
+from gamedp.solvers import BackwardInduction
 from gamedp.testing.strategies import models
 
 relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -121,3 +123,42 @@ def test_three_players_have_a_mean():
     found = remoteness(gamedp.solve(model))
     assert [found.plies(state) for state in (0, 1, 2)] == [1.5, 1.0, 0.0]
     assert list(itertools.chain(found.after(1))) == [0]
+
+
+def walk(length):
+    """Return a random walk to and fro, which lasts long: its mean is found by many sweeps."""
+    ends = np.column_stack([np.arange(length) - 1, np.arange(length) + 1])
+    ends[-1, 1], ends[0, 0] = length + 1, length
+    return gamedp.Model.from_arrays(
+        [*range(length + 1), length, length], range(0, 2 * length + 1, 2), ends.ravel(),
+        [0.5] * ends.size, terminals=[length, length + 1], payoffs=[0.0, 1.0],
+    )  # fmt: skip
+
+
+def test_it_ends_when_time_is_up():
+    solution = gamedp.solve(walk(1_000))
+    with pytest.raises(NotSolvedError, match="time"):
+        remoteness(solution, max_seconds=1e-9)
+    with pytest.raises(InvalidParameterError, match="max_seconds"):
+        remoteness(solution, max_seconds=-1.0)
+
+
+@pytest.mark.parametrize("kind", ["forced", "mean"])
+def test_it_tells_how_far_it_is_and_can_be_stopped(monkeypatch, kind):
+    class Stopped(BaseException):
+        pass
+
+    def stop(told):
+        seen.append(told.phase)
+        if told.phase == "solve":
+            raise Stopped
+
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    game = Matches(matches=9) if kind == "forced" else Wubbel(goal=8)
+    solver = BackwardInduction() if kind == "forced" else None
+    solution = gamedp.solve(game, solver=solver, compile="never")
+    seen = []
+    with pytest.raises(Stopped):
+        remoteness(solution, progress=stop)
+    assert seen[-1] == "solve"
+    assert remoteness(solution).kind == kind

@@ -120,6 +120,62 @@ def test_a_solve_ends_when_nobody_asks_again(slow, monkeypatch):
         assert slow.given_up.wait(PATIENCE)
 
 
+@pytest.fixture
+def slow_lengths(monkeypatch):
+    """Let a second part of the work, how long play lasts, go on until it is given up."""
+    begun, given_up = threading.Event(), threading.Event()
+
+    def remoteness(solution, *, max_seconds, progress):
+        begun.set()
+        try:
+            while True:
+                progress(Progress("solve", 2, 5, 0.1, "slowly"))
+                time.sleep(0.01)
+        except jobs.GivenUp:
+            given_up.set()
+            raise
+
+    monkeypatch.setattr(tables, "remoteness", remoteness)
+    return begun, given_up
+
+
+def test_how_long_play_lasts_is_told_apart_and_given_up_as_well(slow_lengths, monkeypatch):
+    begun, given_up = slow_lengths
+    monkeypatch.setattr(jobs, "LEASE", PATIENCE)
+    with Client() as client:
+        told = {"phase": "wait"}
+        while told["phase"] != "lengths":
+            told = client.post("/api/games/matches/position", json={"line": {}}).json()
+        assert (told["done"], told["total"]) == (2, 5)
+        (job,) = client.tables.solves._jobs.values()
+        job._leases.clear()  # as when that of the last who asked is over
+        assert given_up.wait(PATIENCE)
+        assert job.done.wait(PATIENCE)
+        assert not client.tables.solves._jobs
+    assert begun.is_set()
+
+
+def test_without_time_left_a_table_is_served_without_lengths(monkeypatch):
+    asked = []
+
+    def remoteness(solution, *, max_seconds, progress):
+        asked.append(max_seconds)
+        message = "no time is left."
+        raise gamedp.NotSolvedError(message, solution)
+
+    monkeypatch.setattr(tables, "remoteness", remoteness)
+    with Client(tables=Tables(Limits(lengths=7.5))) as client:
+        answer = client.position("matches")
+        assert (answer["plies"], answer["ends"]) == (None, None)
+        assert (answer["basis"]["plies"], answer["basis"]["why_no_plies"]) == (None, "time")
+        assert answer["value"]["number"] == 1
+        assert {each["plies"] for each in answer["actions"]} == {None}
+        monkeypatch.setattr(tables, "MOST_REMOTE", 3)
+        answer = client.position("matches", parameters={"matches": 5})
+        assert answer["basis"]["why_no_plies"] == "states"
+    assert asked == [7.5]
+
+
 def test_who_still_waits_keeps_it_going(slow, monkeypatch):
     monkeypatch.setattr(app, "HOLD", 0.05)
     with Client() as client:

@@ -14,12 +14,16 @@ from gamedp.model.problem import Problem
 from gamedp.policies.chain import InducedChain
 from gamedp.policies.choices import choices_in
 from gamedp.policies.solving import lengths_of
+from gamedp.runtime import compile_clock
 from gamedp.solvers import Retrograde
+from gamedp.solvers.asked import checked_number, reporting
+from gamedp.solvers.tools.limit import Limit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.results.solution import Solution
+    from gamedp.runtime.progress import ProgressCallback
 
     Floats = NDArray[np.float64]
 
@@ -98,7 +102,12 @@ class Remoteness:
         return low if low == high else low + (high - low) / 2
 
 
-def remoteness(solution: Solution) -> Remoteness:
+def remoteness(
+    solution: Solution,
+    *,
+    max_seconds: float = math.inf,
+    progress: ProgressCallback | None = None,
+) -> Remoteness:
     """Return how many actions are still taken from each state of a solved game.
 
     Without chance, and with payoffs at the end alone, that is what "wins in 5" counts: the loser
@@ -110,6 +119,10 @@ def remoteness(solution: Solution) -> Remoteness:
     ----------
     solution : Solution
         For the total reward.
+    max_seconds : float
+        Time at most, as for :func:`gamedp.solve`; a single pass is finished.
+    progress : callable, optional
+        Is called with a :class:`gamedp.Progress` now and then.
 
     Returns
     -------
@@ -119,6 +132,8 @@ def remoteness(solution: Solution) -> Remoteness:
     ------
     UnsupportedProblemError
         If the solution is for another objective.
+    NotSolvedError
+        If time is up, or the expected number cannot be found.
 
     References
     ----------
@@ -136,6 +151,15 @@ def remoteness(solution: Solution) -> Remoteness:
     >>> found.kind, found.plies(), found.after(MatchesState(0, 6))
     ('forced', 4.0, {1: 4.0, 2: 3.0, 3: 3.0})
     """
+    limit = Limit(checked_number("max_seconds", max_seconds))
+    limit()
+    listener = None if progress is None else reporting(progress)
+    with compile_clock.reporting_compilation(listener):
+        return _remoteness(solution, limit, progress)
+
+
+def _remoteness(solution: Solution, limit: Limit, progress: ProgressCallback | None) -> Remoteness:
+    """Return the same within a limit of time."""
     model, objective = solution.model, solution.objective
     if not isinstance(objective, TotalReward) or objective.until is not None:
         message = f"remoteness is for TotalReward, not for {shown(objective)}."
@@ -144,7 +168,7 @@ def remoteness(solution: Solution) -> Remoteness:
     if distances is None:
         problem = Problem(model, objective)
         if Retrograde().supports(problem):
-            distances = Retrograde().solve(problem, tolerance=0.0).distances
+            distances = Retrograde().solve(problem, tolerance=0.0, progress=progress).distances
     if distances is not None:
         steps = np.where(distances < 0, math.inf, distances)
         return Remoteness(solution=solution, kind="forced", lower=steps, upper=steps)
@@ -154,7 +178,7 @@ def remoteness(solution: Solution) -> Remoteness:
         message = f"the solution has no action in some states. {error}"
         raise UnsupportedProblemError(message) from None
     counted = chain.process.sources >= 0
-    found = lengths_of(chain.model, counted, TOLERANCE)
+    found = lengths_of(chain.model, counted, TOLERANCE, limit, progress)
     nodes = chain.process.numbers[: model.num_states]
     return Remoteness(
         solution=solution, kind="mean", lower=found.lower[nodes], upper=found.upper[nodes]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
     from gamedp.policies.chain import Process
+    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["bounds_of", "lengths_of", "solved", "solved_problem"]
 
@@ -60,7 +61,13 @@ def solved(process: Process, objective: Objective, tolerance: float) -> Solution
     raise NotSolvedError(message, attrs.evolve(both, status=Status.UNDECLARED))
 
 
-def lengths_of(chain: Model, counted: NDArray[np.bool_], tolerance: float) -> Solution:
+def lengths_of(
+    chain: Model,
+    counted: NDArray[np.bool_],
+    tolerance: float,
+    limit: Limit | None = None,
+    progress: ProgressCallback | None = None,
+) -> Solution:
     """Return how many of some choices are taken until the end, as a solution of its own.
 
     Parameters
@@ -69,6 +76,8 @@ def lengths_of(chain: Model, counted: NDArray[np.bool_], tolerance: float) -> So
         One choice in each state.
     counted : (C,) bool
     tolerance : float
+    limit, progress
+        As for :func:`solved_problem`.
     """
     counting = attrs.evolve(
         chain,
@@ -80,13 +89,19 @@ def lengths_of(chain: Model, counted: NDArray[np.bool_], tolerance: float) -> So
         rounding=(0.0, 0.0, 0.0),
     )
     objective = TotalReward(until=counting.is_terminal)
-    return solved_problem(Problem(counting, objective), tolerance)
+    return solved_problem(Problem(counting, objective), tolerance, limit, progress)
 
 
-def solved_problem(problem: Problem, tolerance: float) -> Solution:
+def solved_problem(
+    problem: Problem,
+    tolerance: float,
+    limit: Limit | None = None,
+    progress: ProgressCallback | None = None,
+) -> Solution:
     """Return the solution of a problem; where rounding stops the solver, that is one."""
+    limit = limit or Limit(math.inf)
     try:
-        return solve_problem(problem, None, tolerance, relative=False, limit=Limit(math.inf))
+        return solve_problem(problem, None, tolerance, progress, relative=False, limit=limit)
     except NotSolvedError as error:
         known = error.solution
         if isinstance(known, Solution) and known.status is Status.ROUNDING:

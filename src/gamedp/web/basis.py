@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
 
@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from gamedp.policies.remoteness import Remoteness
     from gamedp.results.solution import Solution
 
-__all__ = ["Basis"]
+__all__ = ["Basis", "NoLengths"]
+
+NoLengths: TypeAlias = Literal["states", "time", "unknown"]
+"""Why it is not known how long play lasts: too many states, no time left, or another reason."""
 
 
 @attrs.frozen(eq=False)
@@ -28,6 +31,8 @@ class Basis:
     bytes : int
     remoteness : Remoteness or None
         How long play still lasts; None if that is not known.
+    why_no_lengths : str or None
+        Why it is not, of a table.
     """
 
     solution: Solution | None
@@ -35,3 +40,4 @@ class Basis:
     range: tuple[float, float] | None
     bytes: int = 0
     remoteness: Remoteness | None = None
+    why_no_lengths: NoLengths | None = None

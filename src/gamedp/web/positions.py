@@ -75,6 +75,7 @@ def basis_facts(basis: Basis, values: Values | None) -> dict[str, Any]:
         "depth": None if values is None else values.depth,
         "width": None if solution is None else plain_number(solution.width),
         "plies": None if basis.remoteness is None else basis.remoteness.kind,
+        "why_no_plies": basis.why_no_lengths,
     }
 
 

@@ -19,7 +19,7 @@ from gamedp.policies.remoteness import remoteness
 from gamedp.rules.game import method
 from gamedp.verbs.searching import search
 from gamedp.verbs.solving import solve
-from gamedp.web.basis import Basis
+from gamedp.web.basis import Basis, NoLengths
 from gamedp.web.jobs import Jobs
 from gamedp.web.refusals import Refused
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
     from gamedp.results.solution import Solution
     from gamedp.runtime.options import Tier
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.progress import Progress, ProgressCallback
     from gamedp.web.catalogue import Made
     from gamedp.web.requests import Look
 
@@ -56,6 +56,8 @@ class Limits:
         Of a game that is solved; a larger one is searched.
     seconds : float
         For a solve.
+    lengths : float
+        Seconds to find out how long play lasts, after a solve.
     bytes : float
         Of all tables that are kept together, and of one that is solved.
     tables : int
@@ -70,6 +72,7 @@ class Limits:
 
     states: float = 600_000
     seconds: float = 60.0
+    lengths: float = 20.0
     bytes: float = 2.0**31
     tables: int = 32
     searches: int = 512
@@ -160,7 +163,7 @@ def _solved(
 ) -> Basis:
     """Solve a game; say why not if it is too large for that."""
     if made.solution is not None:
-        return _basis(made, made.solution)
+        return _basis(made, made.solution, report, limits)
     try:
         solution: Solution = solve(
             made.rules.game,
@@ -186,32 +189,45 @@ def _solved(
         logger.exception("the rules of %s fail", made.name)
         message = f"the rules of {made.name} fail: {type(error).__name__}: {error}"
         raise Refused(422, message) from error
-    return _basis(made, solution)
+    return _basis(made, solution, report, limits)
 
 
-def _basis(made: Made, solution: Solution) -> Basis:
+def _basis(
+    made: Made, solution: Solution, report: ProgressCallback | None, limits: Limits
+) -> Basis:
     lows, highs = solution.lower, solution.upper
     least, most = float(lows.min(initial=0.0)), float(highs.max(initial=0.0))
     if made.rules.num_players == 2:
         total = made.rules.constant_sum
         least, most = min(least, total - most), max(most, total - least)
     finite = abs(least) < float("inf") and abs(most) < float("inf")
-    lengths = _remoteness(solution)
+    lengths, why_none = _lengths(solution, report, limits)
     size = solution.statistics.bytes
     if lengths is not None:
         size += lengths.lower.nbytes + lengths.upper.nbytes
-    return Basis(solution, "", (least, most) if finite else None, size, lengths)
+    return Basis(solution, "", (least, most) if finite else None, size, lengths, why_none)
 
 
-def _remoteness(solution: Solution) -> Remoteness | None:
-    """Return how long play still lasts, if that can be found quickly."""
+def _lengths(
+    solution: Solution, report: ProgressCallback | None, limits: Limits
+) -> tuple[Remoteness | None, NoLengths | None]:
+    """Return how long play still lasts, or why that is not known: the table is there without it."""
     if solution.model.num_states > MOST_REMOTE:
-        return None
+        return None, "states"
+
+    def tell(progress: Progress) -> None:
+        assert report is not None  # noqa: S101 - it is not called without
+        report(attrs.evolve(progress, phase="lengths"))
+
     try:
-        return remoteness(solution)
-    except (GamedpError, MemoryError) as error:  # the table is there without it
+        tell_all = None if report is None else tell
+        return remoteness(solution, max_seconds=limits.lengths, progress=tell_all), None
+    except NotSolvedError as error:
+        logger.info("how long play lasts is not found in time: %s", error)
+        return None, "time"
+    except (GamedpError, MemoryError) as error:
         logger.info("how long play lasts is not known: %s", error)
-        return None
+        return None, "unknown"
 
 
 def _without(made: Made, why: str) -> Basis:

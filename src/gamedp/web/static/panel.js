@@ -364,7 +364,9 @@ const lasting = ({ plies, ends }) => (plies === null ? "" : !Number.isFinite(Num
 
 const fixed = (value) => number(value, { fixed: true });
 
-function lengthWords({ basis, ends, plies }) {
+function lengthWords({ basis, ends, over, plies }) {
+  const why = over ? null : words.noPlies[basis.why_no_plies];
+  if (why) return `${why} `;
   if (plies === null || !Number.isFinite(Number(plies))) return "";
   const said = ends ? words.bestPlay(words.ends[ends](plies))
     : words.leftPlies(number(plies, { digits: 1 }), basis.plies === "mean");

@@ -119,6 +119,22 @@ def test_players_are_simulated_in_pairs(run, run_json, model):
     assert "p-value" not in out
 
 
+def test_of_few_games_no_error_is_told(run, run_json):
+    asked = ("simulate", *SMALL, "--players", f"{HOLD}=4,uniform", "--seed", 5)
+    for more, words in (
+        (("--games", 1), "no error: fewer than two games have ended"),
+        (("--games", 2, "--pairs"), "no error: fewer than two pairs have ended"),
+        (("--games", 4, "--max-plies", 1), "unknown"),
+        (("--games", 4, "--max-plies", 1, "--pairs"), "unknown"),
+    ):
+        _, out, _ = run(*asked, *more)
+        assert "nan" not in out
+        assert words in out
+        found = run_json(*asked, *more)
+        assert None in (found.get("standard_error", 0), *found.get("standard_errors", ()))
+        assert "nan" not in str(found)
+
+
 def test_staged_games_are_simulated_by_their_solution(run, run_json):
     asked = (
         "simulate",
@@ -220,3 +236,46 @@ def test_what_makes_no_sense_is_refused_in_one_line(run, arguments, word):
     assert (code, out) == (2, "")
     assert word in err
     assert err.count("\n") == 1
+
+
+KNIFFEL = ("kniffel", "--set", "dice=2,faces=2", "--compile", "never")
+FIELD = f"optimal:0.7,{HOLD}=2:0.7"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("simulate", *KNIFFEL, "--players", "optimal", "--by-rules"), "leave by_rules out"),
+        (("simulate", *KNIFFEL, "--players", "optimal", "--width", 0), "width is 0"),
+        (("simulate", *KNIFFEL, "--players", "optimal,optimal"), "each player needs one"),
+        (("simulate", *SMALL, "--players", "optimal"), "each player needs one"),
+        (("simulate", *SMALL, "--players", "optimal", "--pairs"), "pairs are of two policies"),
+        (("simulate", *SMALL, "--players", "optimal,nobody"), "nobody"),
+        (("simulate", *SMALL, "--players", "optimal,random", "--width", -1), "width is -1"),
+        (("simulate", *SMALL, "--players", "optimal,random", "--games", 0), "games is 0"),
+        (("simulate", *SMALL, "--players", "optimal,random", "--seed", -1), "seed is -1"),
+        (
+            ("simulate", *SMALL, "--players", "optimal,random", "--width=1", "--confidence=1"),
+            "confidence is 1",
+        ),
+        (("evaluate", *SMALL, "--players", "optimal"), "each player needs one"),
+        (("evaluate", *SMALL, "--players", "optimal", "--both-seats"), "two players"),
+        (("evaluate", *SMALL, "--players", "optimal,random", "--plies", -1), "plies is -1"),
+        (("evaluate", *SMALL, "--players", "optimal,random", "--tolerance", 0), "tolerance is 0"),
+        (("respond", *SMALL, "--against", FIELD), "sum to 1"),
+        (("respond", *SMALL, "--against", "optimal,nobody"), "nobody"),
+        (("respond", *SMALL, "--against", "optimal", "--objective", "horizon"), "--horizon"),
+        (("tournament", *SMALL, "--entrants", "optimal,nobody"), "nobody"),
+        (("selfplay", *SMALL, "--level", "best", "--against", "nobody"), "nobody"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_solved(
+    run, monkeypatch, arguments, word
+):
+    def solve(*_arguments, **_options):
+        raise AssertionError
+
+    monkeypatch.setattr(gamedp, "solve", solve)
+    code, out, err = run(*arguments)
+    assert (code in {1, 2}, out) == (True, "")
+    assert word in err

@@ -117,6 +117,22 @@ def test_a_round_robin_of_three_seats_shows_mean_payoffs():
     assert ax.get_xlabel() == "mean payoff"
 
 
+def test_one_group_of_games_has_no_interval():
+    one = Meeting(tuple("abc"), payoffs=[(1.0, 2.0, 3.0)])
+    ax = plot(one)
+    assert ax.get_title() == "no intervals: one group of games does not tell"
+    assert ax.lines[0].get_xdata().tolist() == [3.0, 2.0, 1.0]
+    assert plot(Meeting(tuple("abc"))).get_title() == "no game was played to the end by all"
+    game = Matches(6)
+    players = [gamedp.play.RandomPlayer(game)] * 2
+    found = gamedp.play.tournament(game, *players, games=2, seed=1)
+    title = plot(found).get_title()
+    assert title.startswith("mean lead of the first player")
+    assert title.endswith(", no interval: one pair")
+    none = gamedp.play.tournament(game, *players, games=2, seed=1, max_plies=1)
+    assert plot(none).get_title() == "no pair of games has ended"
+
+
 def test_gains_are_drawn_with_their_bounds():
     found = gamedp.policies.Exploitability(gains=((0.0, 0.5), (0.25, 0.75)))
     ax = plot(found)

@@ -155,6 +155,10 @@ def test_games_without_payoffs_are_counted_and_left_out():
     mean, error = one.payoff("bold")
     assert 0 <= mean <= 1
     assert math.isnan(error)
+    shown = one._repr_html_() + one.meetings[0]._repr_html_()
+    assert "nan" not in shown
+    assert shown.count("no error: fewer than two groups of games") == len(PLAYERS) + 3
+    assert "unknown: there are no groups of games" in table._repr_html_()
 
 
 def test_what_makes_no_sense_is_refused():

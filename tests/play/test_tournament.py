@@ -407,7 +407,15 @@ class TestTournament:
         assert never.unfinished == 2
         assert math.isnan(never.mean_difference)
         assert math.isnan(never.standard_error)
-        assert all(map(math.isnan, never.interval))
+        assert never.interval is None
+        assert "nan" not in never._repr_html_()
+        assert "unknown: there are no pairs of games that have ended" in never._repr_html_()
+        single = gamedp.play.tournament(
+            game, *[gamedp.play.RandomPlayer(game)] * 2, games=2, seed=1, max_plies=1000
+        )
+        assert single.interval is None
+        assert "nan" not in single._repr_html_()
+        assert "no error: fewer than two pairs of games" in single._repr_html_()
 
     def test_says_how_many_games_differ(self):
         solution = gamedp.solve(SMALL, **PLAIN)

@@ -3,10 +3,11 @@
 import numba
 import numpy as np
 import pytest
-from scipy.stats import kstest
+from scipy.stats import kstest, norm
 
 import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.games.matches import Matches
 from gamedp.games.wubbel import SAVE, Hold, Wubbel
 from gamedp.policies import walk_kernels
 from gamedp.policies.tally import BLOCK
@@ -80,6 +81,48 @@ def test_hold_at_any_number_agrees_with_its_exact_value(small):
     assert gamedp.simulate(small, [Hold(5)] * 2, games=GAMES, seed=1).agrees_with(wrong) < 1e-9
 
 
+def three_ends(reward=0.0):
+    """One throw: 0, 1 or 2, and what is earned by it."""
+    return gamedp.Model.from_arrays(
+        [0, 1, 1, 1, 1],
+        [0, 3],
+        [1, 2, 3],
+        [0.25, 0.5, 0.25],
+        rewards=[reward],
+        terminals=[1, 2, 3],
+        payoffs=[0.0, 1.0, 2.0],
+    )
+
+
+def test_few_games_that_end_alike_are_no_proof_of_an_error():
+    model = three_ends()
+    policy = gamedp.Policy.uniform(model)
+    true = gamedp.evaluate(model, policy)
+    values = []
+    for seed in range(400):
+        found = gamedp.simulate(model, policy, games=2, seed=seed)
+        values.append(found.agrees_with(true))
+        # The mean of two games deviates by 1/2.
+        assert values[-1] == pytest.approx(2 * norm.sf(abs(found.means[0] - 1) / 0.5))
+    assert min(values) > 0.04
+    earned = three_ends(reward=1.0)
+    policy = gamedp.Policy.uniform(earned)
+    true = gamedp.evaluate(earned, policy)
+    one = gamedp.simulate(earned, policy, games=1, seed=2)
+    assert abs(one.means[0] - 2.0) > 0.5
+    with pytest.raises(UnsupportedProblemError, match="no p-value"):
+        one.agrees_with(true)
+
+
+def test_games_without_chance_agree_or_do_not():
+    model = gamedp.compile(Matches(5), compile="never")
+    one, two = [lambda state: 1], [lambda state: min(2, state.left)]
+    found = gamedp.simulate(model, [*one, *two], games=3, seed=1)
+    first, second = (gamedp.evaluate(model, pair) for pair in ([*one, *two], one * 2))
+    assert first.value() == -second.value()
+    assert (found.agrees_with(first), found.agrees_with(second)) == (1.0, 0.0)
+
+
 def test_games_begin_where_the_model_says():
     model = gamedp.Model.from_arrays(
         [0, 0, 0, 0],
@@ -116,6 +159,7 @@ def test_games_that_do_not_end_are_counted():
     none = gamedp.simulate(never, gamedp.Policy.uniform(never), games=10, seed=1, max_plies=5)
     assert none.unfinished == 10
     assert np.isnan(none.means[0])
+    assert "nan" not in none._repr_html_() + repr(none)
     with pytest.raises(UnsupportedProblemError, match="none of 10"):
         none.interval(1.0)
 

@@ -20,9 +20,12 @@ from gamedp.cli.options import (
     ObjectiveOptions,
     OutputOptions,
 )
-from gamedp.cli.players import WAYS, compiled_game, read_field, read_players
+from gamedp.cli.players import WAYS, compiled_game, names_in, read_field, read_players
 from gamedp.errors import InvalidParameterError
+from gamedp.policies.given import check_count
+from gamedp.policies.plies import checked_plies
 from gamedp.runtime.settings import values_of
+from gamedp.solvers.asked import checked_number
 
 if TYPE_CHECKING:
     from gamedp.policies import Evaluation, Response
@@ -66,14 +69,18 @@ def evaluate(
     tolerance
         Allow this distance between the bounds of a value.
     """
-    made, model, solve = compiled_game(game, settings, compile, output, command="evaluate")
-    given = read_players(how.players, model, solve)
-    names = [name.strip() for name in how.players.split(",")]
-    seated = [given[name] for name in names]
-    if how.both_seats and len(seated) != 2:
-        message = f"--both-seats is for two players; these are {len(seated)}."
+    names = names_in(how.players)
+    if how.both_seats and len(names) != 2:
+        message = f"--both-seats is for two players; these are {len(names)}."
         raise InvalidParameterError(message)
+    if how.plies is not None:
+        checked_plies(how.plies)
+    checked_number("tolerance", tolerance)
     wanted = objective.make()
+    made, model, solve = compiled_game(game, settings, compile, output, command="evaluate")
+    check_count(len(names), model.num_players)
+    given = read_players(how.players, model, solve)
+    seated = [given[name] for name in names]
     orders = [(0, 1), (1, 0)] if how.both_seats else [tuple(range(len(seated)))]
     found = [
         ([names[seat] for seat in order],
@@ -121,6 +128,8 @@ def respond(
     tolerance
         Allow this distance between the bounds of a value.
     """
+    wanted = objective.make()
+    checked_number("tolerance", tolerance)
     made, model, solve = compiled_game(game, settings, compile, output, command="respond")
     if not 1 <= player <= model.num_players:
         message = f"--player {player}: the players are 1 to {model.num_players}."
@@ -129,9 +138,7 @@ def respond(
     opponents: Any = list(given.values())
     if weights:
         opponents = {given[name]: weight for name, weight in weights.items()}
-    found = gamedp.best_response(
-        model, opponents, player - 1, objective.make(), tolerance=tolerance
-    )
+    found = gamedp.best_response(model, opponents, player - 1, wanted, tolerance=tolerance)
     if output.json:
         head = {"game": game, "parameters": values_of(made), "against": against}
         report.print_json({**head, **_facts_of_answer(found)})

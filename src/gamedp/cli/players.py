@@ -12,6 +12,7 @@ from gamedp.cli.options import Compile, GameSettings, OutputOptions
 from gamedp.cli.parameters import make
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
+from gamedp.policies.policy import weights_of
 from gamedp.runtime.registry import PLAYERS
 from gamedp.runtime.settings import settings_of
 
@@ -25,6 +26,7 @@ __all__ = [
     "compiled_game",
     "names_in",
     "program_named",
+    "read_all",
     "read_entrants",
     "read_field",
     "read_player",
@@ -78,13 +80,20 @@ def read_entrants(
     InvalidParameterError
         If one is named twice, is of another game, or makes no sense.
     """
-    found: dict[str, Any] = {}
-    for name in names_in(text):
-        if name in found:
+    names = names_in(text)
+    for place, name in enumerate(names):
+        if name in names[:place]:
             message = f"{name} is named twice; each entrant has a name of its own."
             raise InvalidParameterError(message)
-        found[name] = read_player(name, rules, solve, seconds)
-    return found
+    return read_all(names, lambda name: read_player(name, rules, solve, seconds))
+
+
+def read_all(names: list[str], read: Callable[[str], Any]) -> dict[str, Any]:
+    """Return players by their names; whoever takes solving is the last to be read."""
+    found = {
+        name: read(name) for name in sorted(names, key=lambda name: read_level(name) == "best")
+    }
+    return {name: found[name] for name in names}
 
 
 def read_player(
@@ -162,7 +171,7 @@ def read_players(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> di
     InvalidParameterError
         If it is of another game, or refuses its number.
     """
-    return {name: _read(name, model, solve) for name in names_in(text)}
+    return read_all(names_in(text), lambda name: _read(name, model, solve))
 
 
 def read_field(
@@ -183,6 +192,8 @@ def read_field(
     if weights and len(weights) < len(set(names)):
         message = f"{text}: give all of them a weight, as in hold=20:0.7,hold=10:0.3, or none."
         raise InvalidParameterError(message)
+    if weights:
+        weights_of(weights)  # refuses what does not sum to one
     return read_players(",".join(names), model, solve), weights
 
 

@@ -160,7 +160,7 @@ def registered_name(group: str, tool: Any) -> str:
 
 
 def _in_json(value: Any) -> Any:
-    """Turn a value into what JSON has: infinities and NaN become texts, tuples become lists."""
+    """Turn a value into what JSON has: infinities become texts, NaN None, tuples lists."""
     if isinstance(value, Mapping):
         return {str(key): _in_json(item) for key, item in value.items()}
     if hasattr(value, "tolist"):  # an array of numpy's
@@ -182,6 +182,8 @@ def _scalar_in_json(value: Any) -> Any:
         return int(value)
     if isinstance(value, numbers.Real):
         number = float(value)
+        if math.isnan(number):
+            return None
         return number if math.isfinite(number) else str(number)
     return repr(value)
 

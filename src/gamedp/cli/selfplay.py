@@ -17,7 +17,7 @@ from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.levels import read_level
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
-from gamedp.cli.players import ENTRANTS, read_player
+from gamedp.cli.players import ENTRANTS, read_all, read_player
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 from gamedp.runtime.settings import values_of
@@ -108,8 +108,9 @@ def _players(
     """Return both players; the game is solved at most once."""
     solve = functools.cache(lambda: gamedp.solve(game, compile=compile, progress=progress))
     rules = gamedp.rules.Rules(game)
-    names = (how.level, how.against)
-    return [read_player(name, rules, solve, how.seconds) for name in names]
+    names = [how.level, how.against]
+    found = read_all(names, lambda name: read_player(name, rules, solve, how.seconds))
+    return [found[name] for name in names]
 
 
 def _level_or_name(text: str) -> int | str:
@@ -194,11 +195,11 @@ def _score(result: Tournament) -> str:
 def _difference(how: GamesOptions, result: Tournament) -> str:
     """Say by how much one is better than the other, and how certain that is."""
     mean, error = result.mean_difference, result.standard_error
-    group = "pair" if result.players == 2 else "group"
+    group = result.group_word
     if math.isnan(mean):
         return f"unknown: no {group} of games was finished"
     amount = f"{mean:+.3f} on average for {_called(how.level)} over {_called(how.against)}"
-    if math.isnan(error):
+    if result.interval is None:
         return (
             f"{amount}\none {group} of games does not tell how certain that is; play more --games"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -17,6 +18,8 @@ from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, Ou
 from gamedp.cli.players import WAYS, compiled_game, names_in, read_player, read_players
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.policies.given import check_count, checked_whole, refuse_by_rules, refuse_others
+from gamedp.policies.sequential import check_stopping
 from gamedp.rules.staged import is_staged
 from gamedp.runtime.settings import values_of
 
@@ -85,9 +88,7 @@ def simulate(
     """
     made = make_game(game, settings or ())
     names = names_in(how.players)
-    if how.pairs and (how.width is not None or how.games % 2):
-        message = "--pairs takes an even number of --games, and no --width."
-        raise InvalidParameterError(message)
+    _refuse(how, made, len(names))
     in_stages = is_staged(made)
     place: Any = made
     if in_stages:
@@ -122,6 +123,27 @@ def simulate(
         if p_value is not None:
             words.append(("p-value", f"{p_value:.3g}   {meaning}"))
     _show(game, made, names, facts, words, output)
+
+
+def _refuse(how: SimulationOptions, made: Any, num_players: int) -> None:
+    """Refuse what makes no sense, before anything takes long."""
+    if how.pairs and (how.width is not None or how.games % 2):
+        message = "--pairs takes an even number of --games, and no --width."
+        raise InvalidParameterError(message)
+    numbers = {"games": how.games, "threads": how.threads, "max_plies": how.max_plies}
+    for name, number in numbers.items():
+        checked_whole(name, number, 1)
+    if how.seed is not None:
+        checked_whole("seed", how.seed, 0)
+    if how.width is not None:
+        check_stopping(how.width, how.confidence)
+    in_stages = is_staged(made)
+    if in_stages:
+        refuse_by_rules(how.by_rules)
+    wanted = (gamedp.rules.StagedRules if in_stages else gamedp.rules.Rules)(made).num_players
+    if how.pairs:
+        refuse_others(num_players, wanted)
+    check_count(num_players, wanted)
 
 
 def _show(
@@ -171,7 +193,16 @@ def _agreement(
             return found.agrees_with(gamedp.stages.distribution(true)), P_VALUE_OF_TOTALS
         except UnsupportedProblemError as error:  # totals are not whole, or contexts lead back
             logger.info("there is no distribution of totals: %s", error)
-    return found.agrees_with(true), P_VALUE
+    return _p_value_of(lambda: found.agrees_with(true)), P_VALUE
+
+
+def _p_value_of(compute: Callable[[], float]) -> float | None:
+    """Return a p-value, None if the games are too few."""
+    try:
+        return compute()
+    except UnsupportedProblemError as error:
+        logger.info("there is no p-value: %s", error)
+        return None
 
 
 def _refuse_to_solve() -> NoReturn:
@@ -237,10 +268,8 @@ def _words(
     count = len(names)
     for player, name in enumerate(names):
         whose = f"{name} as {report.player_name(player)}" if count > 1 else name
-        error = found.standard_error(player)
-        pairs.append(
-            ("mean", f"{found.means[player]:.10g}   for {whose}, give or take {error:.2g}")
-        )
+        error = _give_or_take(found.standard_error(player), "games")
+        pairs.append(("mean", f"{_mean(found.means[player])}   for {whose}, {error}"))
         if true is not None:
             pairs.append(("value", f"{true.value(player=player)!r}"))
     known = found.sequential
@@ -251,6 +280,16 @@ def _words(
         pairs.append(("interval", f"{known.low:.6g} .. {known.high:.6g}   {words}"))
     pairs.append(("plies", f"{found.mean_plies:.10g} on average"))
     return pairs
+
+
+def _mean(mean: float) -> str:
+    return "unknown" if math.isnan(mean) else f"{mean:.10g}"
+
+
+def _give_or_take(error: float, of: str) -> str:
+    """Say how far a mean may be off."""
+    few = f"no error: fewer than two {of} have ended"
+    return few if math.isnan(error) else f"give or take {error:.2g}"
 
 
 def _facts_of_pairs(both: PairedSimulation, exact: list[Evaluation]) -> dict[str, Any]:
@@ -278,12 +317,13 @@ def _words_of_pairs(
         ("seed", f"{both.seed}"),
     ]
     for player, name in enumerate(names):
-        error = f"give or take {both.standard_error:.2g}"
-        pairs.append(("mean", f"{both.means[player]:.10g}   for {name} in both seats, {error}"))
+        error = _give_or_take(both.standard_error, "pairs")
+        pairs.append(("mean", f"{_mean(both.means[player])}   for {name} in both seats, {error}"))
         if exact:
             pairs.append(("value", f"{_values(exact)[player]!r}"))
-    alone = f"{both.independent_error:.2g} if every game had dice of its own"
-    pairs.append(("error", f"{both.standard_error:.2g}; {alone}"))
+    if both.finished > 1:
+        alone = f"{both.independent_error:.2g} if every game had dice of its own"
+        pairs.append(("error", f"{both.standard_error:.2g}; {alone}"))
     p_value = _p_value(both, exact) if exact else None
     if p_value is not None:
         pairs.append(("p-value", f"{p_value:.3g}   {P_VALUE}"))
@@ -298,4 +338,6 @@ def _values(exact: list[Evaluation]) -> list[float]:
 
 def _p_value(both: PairedSimulation, exact: list[Evaluation]) -> float | None:
     """Return the p-value of the pairs, if all games have ended."""
-    return None if both.unfinished else both.agrees_with(exact[0], exact[1])
+    if both.unfinished:
+        return None
+    return _p_value_of(lambda: both.agrees_with(exact[0], exact[1]))

@@ -200,19 +200,28 @@ def _games(how: EntrantsOptions, result: RoundRobin, of: str) -> list[tuple[str,
     ]
 
 
+def _with_error(mean: float, error: float) -> str:
+    """Return a mean payoff and its standard error, in a column."""
+    if math.isnan(mean):
+        return f"{'unknown':>11}"
+    return f"{mean:>11,.6g} " + ("(no error: one group)" if math.isnan(error) else f"± {error:.2g}")
+
+
 def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, str]]:
     """Return the results of games of three and more in words, the highest payoff first."""
     payoffs = {name: result.payoff(name) for name in result.names}
-    order = sorted(result.names, key=lambda name: payoffs[name], reverse=True)
+    order = sorted(result.names, key=lambda name: payoffs[name][0], reverse=True)
     width = max(map(len, result.names))
     meetings = _of_many(result)
     size = math.factorial(len(meetings[0].names))
-    table = [
-        f"{name:<{width}}  {payoffs[name][0]:>11,.6g} ± {payoffs[name][1]:.2g}" for name in order
-    ]
+    table = [f"{name:<{width}}  {_with_error(*payoffs[name])}" for name in order]
     lines = [
         f"{', '.join(meeting.names)}: "
-        + ", ".join(f"{meeting.payoff(name)[0]:.6g}" for name in meeting.names)
+        + (
+            ", ".join(f"{meeting.payoff(name)[0]:.6g}" for name in meeting.names)
+            if meeting.payoffs
+            else "no group was played to the end"
+        )
         + (", exactly" if meeting.is_exact else "")
         for meeting in meetings
     ]

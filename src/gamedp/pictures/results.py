@@ -73,18 +73,32 @@ def plot_results(
     if isinstance(found, RoundRobin | Meeting):
         means, errors = np.array([found.payoff(name) for name in found.names]).T
         ax = draw_intervals(found.names, means, _factor(found) * errors, ax)
-        ax.set(xlabel="mean payoff", title="intervals of 95 %, over all orders of the seats")
+        title = "intervals of 95 %, over all orders of the seats"
+        if np.isnan(means).any():
+            title = "no game was played to the end by all"
+        elif np.isnan(errors).any():
+            title = "no intervals: one group of games does not tell"
+        ax.set(xlabel="mean payoff", title=title)
         return ax
     if isinstance(found, Tournament):
-        low, high = found.interval
-        doubt = "" if not found.standard_error > 0 else f", 95 % interval {low:.3g} … {high:.3g}"
-        title = f"mean lead of the first player {found.mean_difference:.3g}{doubt}"
+        title = _lead(found)
         return _draw_shares(found.by_seat, title, ax, sampled=True)
     counts = np.array([found.first, found.second], dtype=float)
     title = f"{short(found.one)} against {short(found.other)}"
     if found.unfinished:
         title += f", {found.unfinished:,.6g} more games unfinished"
     return _draw_shares(counts, title, ax, sampled=not found.is_exact)
+
+
+def _lead(found: Tournament) -> str:
+    """Say by how much the first player leads, and how certain that is."""
+    if math.isnan(found.mean_difference):
+        return f"no {found.group_word} of games has ended"
+    mean = f"mean lead of the first player {found.mean_difference:.3g}"
+    if found.interval is None:
+        return f"{mean}, no interval: one {found.group_word}"
+    low, high = found.interval
+    return f"{mean}, 95 % interval {low:.3g} … {high:.3g}" if high > low else mean
 
 
 def _draw_shares(counts: NDArray[Any], title: str, ax: Axes | None, *, sampled: bool) -> Axes:

@@ -16,7 +16,7 @@ from gamedp.policies.given import model_for
 from gamedp.policies.policy import Policy, as_policies, model_of
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.results.solution import Solution
-from gamedp.runtime.notebook import html_rows, html_table
+from gamedp.runtime.notebook import html_rows, html_table, with_error
 
 if TYPE_CHECKING:
     from gamedp.play.play import GameRecord
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import Tier
 
 __all__ = ["Meeting", "Pairing", "Result", "compute", "new_meeting"]
+
+GROUPS = "groups of games that were played to the end"
+"""What mean payoffs of three and more are of."""
 
 SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 """What each result of a game is worth."""
@@ -247,7 +250,7 @@ class Meeting:
 
     def _repr_html_(self) -> str:
         """Return what each player got on average, for notebooks."""
-        rows = [(name, "{:.6g} ± {:.2g}".format(*self.payoff(name))) for name in self.names]
+        rows = [(name, with_error(*self.payoff(name), GROUPS)) for name in self.names]
         return html_rows(["player", "mean payoff ± standard error"], [*rows, *_facts(self).items()])
 
 

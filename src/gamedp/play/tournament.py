@@ -18,7 +18,7 @@ from gamedp.play.players import seated, seats_taken
 from gamedp.policies.given import checked_whole
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules
-from gamedp.runtime.notebook import html_table
+from gamedp.runtime.notebook import html_table, with_error
 from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
@@ -144,6 +144,11 @@ class Tournament:
         return means[~np.isnan(means)]
 
     @property
+    def group_word(self) -> str:
+        """What a group of games is called."""
+        return "pair" if self.players == 2 else "group"
+
+    @property
     def mean_difference(self) -> float:
         """The mean of the differences, over the groups that were finished; NaN if none was."""
         return float(self._groups.mean()) if len(self._groups) else math.nan
@@ -155,12 +160,15 @@ class Tournament:
         return float(self._groups.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
 
     @property
-    def interval(self) -> tuple[float, float]:
+    def interval(self) -> tuple[float, float] | None:
         """The 95% confidence interval of that mean, by Student's t distribution of the groups.
 
-        Approximate unless the means of groups are normal; good for a few dozen groups and more.
+        None with fewer than two groups. Approximate unless the means of groups are normal; good for
+        a few dozen groups and more.
         """
-        reach = float(stdtrit(max(len(self._groups) - 1, 1), 0.975)) * self.standard_error
+        if len(self._groups) < 2:
+            return None
+        reach = float(stdtrit(len(self._groups) - 1, 0.975)) * self.standard_error
         return self.mean_difference - reach, self.mean_difference + reach
 
     @property
@@ -177,8 +185,10 @@ class Tournament:
         """Return a small table for notebooks."""
         rows = {name: f"{getattr(self, name):,}" for name in ("wins", "draws", "losses")}
         rows["unfinished"] = f"{self.unfinished:,}"
-        rows["mean difference"] = f"{self.mean_difference:.6g} ± {self.standard_error:.2g}"
-        rows["95 % interval"] = "{:.6g} … {:.6g}".format(*self.interval)
+        groups = f"{self.group_word}s of games that have ended"
+        rows["mean difference"] = with_error(self.mean_difference, self.standard_error, groups)
+        if self.interval is not None:
+            rows["95 % interval"] = "{:.6g} … {:.6g}".format(*self.interval)
         rows["mean plies"] = f"{self.mean_plies:.6g}"
         return html_table(rows)
 

@@ -25,6 +25,7 @@ __all__ = [
     "listed",
     "model_for",
     "refuse_by_rules",
+    "refuse_others",
     "rules_for",
     "seeded",
 ]
@@ -80,11 +81,11 @@ def checked_whole(name: str, number: Any, least: int) -> int:
     return number
 
 
-def check_count(policies: Sequence[Any], num_players: int) -> None:
+def check_count(policies: int, num_players: int) -> None:
     """Raise InvalidParameterError unless each player of a game has a policy."""
-    if len(policies) != num_players:
+    if policies != num_players:
         message = (
-            f"{len(policies)} policies are given for a game of {num_players} players; each player "
+            f"{policies} policies are given for a game of {num_players} players; each player "
             "needs one."
         )
         raise InvalidParameterError(message)
@@ -100,13 +101,20 @@ def refuse_by_rules(by_rules: bool) -> None:
         raise InvalidParameterError(message)
 
 
+def refuse_others(policies: int, players: int) -> None:
+    """Raise UnsupportedProblemError unless two policies play a game for two."""
+    if players != 2 or policies != 2:
+        message = "pairs are of two policies, in a game for two."
+        raise UnsupportedProblemError(message)
+
+
 def rules_for(given: Any, policies: list[Any]) -> Rules:
     """Return the rules that policies are to play by; raise for what cannot do so."""
     rules = given.rules if isinstance(given, Model) else Rules(given)
     if rules is None:
         message = "this model has no game, whose rules could be followed; leave by_rules out."
         raise InvalidParameterError(message)
-    check_count(policies, rules.num_players)
+    check_count(len(policies), rules.num_players)
     for policy in policies:
         if model_of(policy) is not None:
             message = (

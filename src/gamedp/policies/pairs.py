@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from gamedp.errors import UnsupportedProblemError
 from gamedp.policies.chain_games import ChainPairs
 from gamedp.policies.given import (
     checked_whole,
@@ -14,6 +13,7 @@ from gamedp.policies.given import (
     listed,
     model_for,
     refuse_by_rules,
+    refuse_others,
     rules_for,
     seeded,
 )
@@ -23,11 +23,6 @@ from gamedp.policies.simulation import PairedSimulation, Simulation
 from gamedp.policies.staged_games import StagedGames
 from gamedp.policies.tally import Played, Tally, in_blocks, moments
 from gamedp.runtime.options import Tier
-
-if TYPE_CHECKING:
-    from gamedp.model.model import Model
-    from gamedp.rules.game import Rules
-    from gamedp.stages.model import StagedModel
 
 __all__ = ["simulate_pairs"]
 
@@ -95,18 +90,18 @@ def simulate_pairs(
     if is_of_stages(game_or_model):
         refuse_by_rules(by_rules)
         staged = StagedGames(game_or_model, given, key, max_plies, threads, compile, in_pairs=True)
-        _refuse_others(staged.model, given)
+        refuse_others(len(given), staged.model.num_players)
         play, has_rewards = staged.played_pairs, staged.has_rewards
         names, total = list(staged.names), staged.model.constant_sum
     elif by_rules:
         rules = rules_for(game_or_model, given)
-        _refuse_others(rules, given)
+        refuse_others(len(given), rules.num_players)
         games = RulesGames(rules, given, key, max_plies, threads, compile, in_pairs=True)
         play, has_rewards, total = games.played_pairs, games.has_rewards, rules.constant_sum
         names = list(map(name_of, given))
     else:
         model = model_for(game_or_model, given, compile)
-        _refuse_others(model, given)
+        refuse_others(len(given), model.num_players)
         made = as_policies(given, model)
         chains = ChainPairs(model, made, key, max_plies)
         play, has_rewards, total = chains.played, chains.has_rewards, model.constant_sum
@@ -127,13 +122,6 @@ def simulate_pairs(
         deviation=deviation,
         seatings=(first, second),
     )
-
-
-def _refuse_others(of: Model | Rules | StagedModel, policies: list[Any]) -> None:
-    """Raise UnsupportedProblemError unless two policies play a game for two."""
-    if of.num_players != 2 or len(policies) != 2:
-        message = "pairs are of two policies, in a game for two."
-        raise UnsupportedProblemError(message)
 
 
 def _tallied(

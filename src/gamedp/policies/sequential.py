@@ -10,7 +10,7 @@ import attrs
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.policies.tally import BLOCK, Tally, student_interval
 
-__all__ = ["SequentialInterval", "Stopping"]
+__all__ = ["SequentialInterval", "Stopping", "check_stopping"]
 
 GROWTH = 1.5
 """How many times as many games there are at the next look."""
@@ -91,12 +91,7 @@ class Stopping:
 
     def __attrs_post_init__(self) -> None:
         """Refuse what cannot be."""
-        if not 0 < self.width < math.inf:
-            message = f"width is {shown(self.width)}; it must be a positive number."
-            raise InvalidParameterError(message)
-        if not 0 < self.confidence < 1:
-            message = f"confidence is {shown(self.confidence)}; it must lie between 0 and 1."
-            raise InvalidParameterError(message)
+        check_stopping(self.width, self.confidence)
         if not self.has_rewards and not math.isfinite(self.high - self.low):
             message = (
                 "to stop at a width, the range of payoffs must be known: let the game have a "
@@ -131,6 +126,16 @@ class Stopping:
         return SequentialInterval(
             self.low + low * extent, self.low + high * extent, self.confidence, looks
         )
+
+
+def check_stopping(width: float, confidence: float) -> None:
+    """Raise InvalidParameterError for a width or confidence that cannot be."""
+    if not 0 < width < math.inf:
+        message = f"width is {shown(width)}; it must be a positive number."
+        raise InvalidParameterError(message)
+    if not 0 < confidence < 1:
+        message = f"confidence is {shown(confidence)}; it must lie between 0 and 1."
+        raise InvalidParameterError(message)
 
 
 def _clopper_pearson(wins: int, count: int, error: float) -> tuple[float, float]:

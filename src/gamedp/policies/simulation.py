@@ -13,7 +13,7 @@ from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.sequential import SequentialInterval
 from gamedp.policies.tally import Tally
 from gamedp.results.status import check_player
-from gamedp.runtime.notebook import html_table
+from gamedp.runtime.notebook import html_table, with_error
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.result import Distribution
 
@@ -22,13 +22,44 @@ __all__ = ["PairedSimulation", "Simulation"]
 Kind: TypeAlias = Literal["exact", "wilson"]
 
 
-def normal_p_value(difference: float, error: float, value: float) -> float:
-    """Return how likely a mean is so far from an exact value, by the normal distribution."""
+def normal_p_value(
+    mean: float, error: float, bounds: tuple[float, float], *, is_known: bool
+) -> float:
+    """Return how likely a mean is so far from an exact value, by the normal distribution.
+
+    Parameters
+    ----------
+    mean, error : float
+        With its standard error.
+    bounds : (float, float)
+        Of the exact value.
+    is_known : bool
+        Whether the error is the true one, not that of what was seen.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If nothing is known of the error: one game was played, or all were the same by chance.
+    """
     from scipy.stats import norm  # noqa: PLC0415 - slow to import, and rarely needed
 
-    if not error > 0:
-        return 1.0 if abs(difference) <= 1e-9 * max(1.0, abs(value)) else 0.0
-    return float(2 * norm.sf(abs(difference) / error))
+    low, high = bounds
+    apart = max(low - mean, mean - high, 0.0)
+    if error > 0:
+        return float(2 * norm.sf(apart / error))
+    is_same = apart <= 1e-9 * max(1.0, abs(mean))
+    if not (is_same or is_known):
+        message = "so few games, or games that all brought the same, have no p-value; play more."
+        raise UnsupportedProblemError(message)
+    return 1.0 if is_same else 0.0
+
+
+def _is_certain(exact: Evaluation | StagedSolution) -> bool:
+    """Say whether nothing in these games is left to chance."""
+    if not isinstance(exact, Evaluation):
+        return False
+    model = exact.chain.model
+    return len(model.initial_states) == 1 and len(model.successors) == model.num_choices
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -106,7 +137,8 @@ class Simulation:
     def __repr__(self) -> str:
         """Say who played, and what came of it."""
         names = " against ".join(self.names)
-        return f"<Simulation of {names}: {self.games:,} games, player 0 got {self.means[0]:.6g}>"
+        got = f"player 0 got {self.means[0]:.6g}" if self.finished else "none of which has ended"
+        return f"<Simulation of {names}: {self.games:,} games, {got}>"
 
     def _repr_html_(self) -> str:
         """Return a small table for notebooks."""
@@ -114,7 +146,7 @@ class Simulation:
         rows |= {"games": f"{self.games:,}", "unfinished": f"{self.unfinished:,}"}
         for player, mean in enumerate(self.means):
             error = self.standard_error(player)
-            rows[f"mean for player {player}"] = f"{mean:.6g} ± {error:.2g} (standard error)"
+            rows[f"mean for player {player}"] = with_error(mean, error, "games that have ended")
         found = self.sequential
         if found is not None:
             words = f"with a confidence of {found.confidence:g} after {found.looks:,} looks"
@@ -178,7 +210,8 @@ class Simulation:
         """Return the p-value of games like these, if what is computed is right.
 
         Of an evaluation with two payoffs, and nothing earned on the way, by the exact binomial
-        test; else by the normal distribution of the mean. Of a distribution of totals, by the
+        test; else by the normal distribution of the mean, with the true deviation if only payoffs
+        count, or that of the games. Of a distribution of totals, by the
         largest distance between the shares of games up to a total and its chance [1]_: the p-value
         is at most what is returned, and 0 for a total that cannot be.
 
@@ -193,7 +226,8 @@ class Simulation:
         Raises
         ------
         UnsupportedProblemError
-            If some games are unfinished, which the value counts, too; or it is not that of a total.
+            If some games are unfinished, which the value counts, too; or it is not that of a total;
+            or so few games have no p-value.
 
         References
         ----------
@@ -205,14 +239,20 @@ class Simulation:
         if isinstance(exact, Distribution):
             return self._agrees_with_totals(exact, player)
         self.refuse(exact)
-        value = exact.value(player=player)
+        value, error = exact.value(player=player), self.standard_error(player)
+        is_known = _is_certain(exact)
         if not self._has_rewards and isinstance(exact, Evaluation):
-            payoffs = sorted(exact.distribution(player))
+            payoffs = exact.distribution(player)
             if len(payoffs) == 2:
-                low, high = payoffs
+                low, high = sorted(payoffs)
                 chance = min(max((value - low) / (high - low), 0.0), 1.0)
                 return float(binomtest(self.count(high, player), self.games, chance).pvalue)
-        return normal_p_value(self.means[player] - value, self.standard_error(player), value)
+            squares = [
+                (payoff - value) ** 2 * sum(bounds) / 2 for payoff, bounds in payoffs.items()
+            ]
+            error, is_known = math.sqrt(math.fsum(squares) / self.games), True
+        bounds = exact.bounds(player=player)
+        return normal_p_value(self.means[player], error, bounds, is_known=is_known)
 
     def _agrees_with_totals(self, exact: Distribution, player: int) -> float:
         """Return the p-value of the totals of player 0."""
@@ -284,20 +324,23 @@ class PairedSimulation:
     def __repr__(self) -> str:
         """Say who played, and what came of it."""
         one, other = self.names
+        mean = with_error(self.means[0], self.standard_error, "pairs that have ended")
         return (
-            f"<PairedSimulation of {one} against {other}: {self.pairs:,} pairs, {one} got "
-            f"{self.means[0]:.6g} give or take {self.standard_error:.2g}>"
+            f"<PairedSimulation of {one} against {other}: {self.pairs:,} pairs, {one} got {mean}>"
         )
 
     def _repr_html_(self) -> str:
         """Return a small table for notebooks."""
         rows = {
-            f"mean for policy {place}": f"{mean:.6g} ± {self.standard_error:.2g} ({name})"
+            f"mean for policy {place}": (
+                f"{with_error(mean, self.standard_error, 'pairs that have ended')} ({name})"
+            )
             for place, (name, mean) in enumerate(zip(self.names, self.means, strict=True))
         }
         rows |= {"pairs": f"{self.pairs:,}", "unfinished": f"{self.unfinished:,}"}
-        rows |= {"error without pairs": f"{self.independent_error:.2g}", "seed": str(self.seed)}
-        return html_table(rows)
+        if not math.isnan(self.independent_error):
+            rows["error without pairs"] = f"{self.independent_error:.2g}"
+        return html_table(rows | {"seed": str(self.seed)})
 
     @property
     def finished(self) -> int:
@@ -328,9 +371,13 @@ class PairedSimulation:
         Raises
         ------
         UnsupportedProblemError
-            If some games are unfinished, which the value counts, too; or it is not that of a total.
+            If some games are unfinished, which the value counts, too; or it is not that of a total;
+            or so few pairs have no p-value.
         """
         for each, evaluation in zip(self.seatings, (first, second), strict=True):
             each.refuse(evaluation)
-        exact = (first.value() + second.value(player=1)) / 2
-        return normal_p_value(self.means[0] - exact, self.standard_error, exact)
+        both = zip(first.bounds(), second.bounds(player=1), strict=True)
+        low, high = (math.fsum(ends) / 2 for ends in both)
+        is_known = _is_certain(first) and _is_certain(second)
+        error = self.standard_error
+        return normal_p_value(self.means[0], error, (low, high), is_known=is_known)

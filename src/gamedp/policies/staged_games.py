@@ -475,7 +475,7 @@ def _earns(model: StagedModel) -> bool:
 def _model_of(given: Any, policies: Sequence[Any], compile: Tier) -> StagedModel:
     """Return the model that is played, after a look at who plays."""
     rules = given.rules if isinstance(given, StagedModel) else StagedRules(given)
-    check_count(policies, rules.num_players)
+    check_count(len(policies), rules.num_players)
     models = [given] if isinstance(given, StagedModel) else []
     for policy in policies:
         if not isinstance(policy, StagedSolution):

@@ -1,14 +1,15 @@
-"""Small tables for notebooks."""
+"""Small tables for notebooks, and means with their errors."""
 
 from __future__ import annotations
 
 import html
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["html_rows", "html_table"]
+__all__ = ["html_rows", "html_table", "with_error"]
 
 MOST_ROWS = 40
 MOST_LETTERS = 400
@@ -39,6 +40,27 @@ def html_rows(header: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:
     """
     heads = "".join(f"<th>{_text(name)}</th>" for name in header)
     return f"<table><tr>{heads}</tr>{_body(rows)}</table>"
+
+
+def with_error(mean: float, error: float, of: str) -> str:
+    """Return a mean and its standard error in words; NaN is what is not known.
+
+    Parameters
+    ----------
+    mean, error : float
+    of : str
+        What these are of, in the plural: an error takes two of them.
+
+    Examples
+    --------
+    >>> with_error(1.25, 0.5, "games"), with_error(1.25, float("nan"), "games")
+    ('1.25 ± 0.5', '1.25, no error: fewer than two games')
+    """
+    if math.isnan(mean):
+        return f"unknown: there are no {of}"
+    if math.isnan(error):
+        return f"{mean:.6g}, no error: fewer than two {of}"
+    return f"{mean:.6g} ± {error:.2g}"
 
 
 def _body(rows: Iterable[tuple[str, ...]]) -> str:

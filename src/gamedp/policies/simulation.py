@@ -211,9 +211,9 @@ class Simulation:
 
         Of an evaluation with two payoffs, and nothing earned on the way, by the exact binomial
         test; else by the normal distribution of the mean, with the true deviation if only payoffs
-        count, or that of the games. Of a distribution of totals, by the
-        largest distance between the shares of games up to a total and its chance [1]_: the p-value
-        is at most what is returned, and 0 for a total that cannot be.
+        count, or that of the games. Of a distribution of totals, by the largest distance between
+        the shares of games up to a total and its chance [1]_: the p-value is at most what is
+        returned, and 0 for a total that cannot be.
 
         Parameters
         ----------

@@ -298,23 +298,16 @@ table.holds("    p-value of their totals", "-", f"{p_value:.2f}", p_value > 0.00
 mine, his = Card.of("- 8 9 16 15 - 15 9 25 30 40 - 20"), Card.of("3 8 9 16 15 24 - 9 25 30 40 0 -")
 duel = Duel.of(mine, his, solution=solution)
 own = gamedp.stages.distribution(solution, mine.sheet(rules))
-for_points = sum(
-    chance
-    * (
-        1
-        - duel.opponent.at_least(duel.lead + more)
-        + duel.opponent.probability(duel.lead + more) / 2
-    )
-    for more, chance in own
-)
 table.holds(
-    "two cards: wins who plays for points", "-", f"{for_points:.6f}", 0 < for_points < duel.lower
-)
+    "two cards: wins who plays for points", "-",
+    f"{duel.for_points:.6f}",
+    0 < duel.for_points < duel.lower,
+)  # fmt: skip
 table.holds("    who plays to win, at least", "-", f"{duel.lower:.6f}", duel.lower <= duel.upper)
 table.holds(
     "    which gains", "-",
-    f"{duel.lower - for_points:.4f} to {duel.upper - for_points:.4f}",
-    duel.lower > for_points,
+    f"{duel.lower - duel.for_points:.4f} to {duel.upper - duel.for_points:.4f}",
+    duel.lower > duel.for_points,
 )  # fmt: skip
 table.holds(
     "    and earns fewer points", "-",

@@ -1,5 +1,6 @@
 """Playing for a total, and for victory: held against every way a small game can go."""
 
+import math
 from fractions import Fraction
 from functools import cache
 
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.games.kniffel import ENTERING, KEEPING, ROLLING, Card, Kniffel, Sheet, Turn, throw
+from gamedp.games.kniffel import ENTERING, KEEPING, ROLLING, Card, Kniffel, Sheet, Turn, gain, throw
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.either_turn import EitherTurn
 from gamedp.games.kniffel.for_total import ForTotal
+from gamedp.games.kniffel.gains import _Drawn
 from gamedp.games.kniffel.remainder import Remainder
 from gamedp.games.kniffel.targets import Targets
 from gamedp.testing import check_game
@@ -386,3 +388,83 @@ def test_words_for_people():
     assert game.render(game.initial_state()).startswith("0 points earned; free: Einser, Zweier")
     assert {ROLLING, KEEPING, ENTERING} == {0, 1, 2}
     assert Turn(0, 0, (), 0, 0, 0).phase == ROLLING
+
+
+@pytest.fixture(scope="module")
+def hand():
+    return ByHand(SMALL)
+
+
+def drawn_pairs(solution, free, seed, count):
+    drawn = _Drawn(SMALL, solution, np.random.default_rng(seed))
+    return [(drawn.card(free), drawn.card(free)) for _ in range(count)]
+
+
+def small_gain(hand, free, **options):
+    return gain(free, rules=SMALL, solution=hand.solution, compile="never", **options)
+
+
+def test_each_gain_is_that_of_a_position_by_hand(hand):
+    found = small_gain(hand, 3, positions=3, seed=0)
+    advice = small_gain(hand, 3, positions=3, seed=0, exact=False)
+    pairs = drawn_pairs(hand.solution, 3, 0, 3)
+    for place, ((sheet, points), (his_sheet, his_points)) in enumerate(pairs):
+        assert SMALL.rank(sheet) == SMALL.rank(his_sheet) == 3
+        lead = points - his_points
+        to_win = sum(hand.joint(sheet, his_sheet, lead, turn, "points") for turn in (False, True))
+        for_points = sum(
+            chance * other * hand.worth(lead + mine - his)
+            for mine, chance in hand.totals(sheet).items()
+            for his, other in hand.totals(his_sheet).items()
+        )
+        assert found.for_points[place] == pytest.approx(float(for_points), abs=1e-12)
+        assert found.gains[place] == pytest.approx(float(to_win / 2 - for_points), abs=found.error)
+        by_advice = hand.utility(sheet, his_sheet, lead)
+        assert advice.to_win[place] == pytest.approx(float(by_advice), abs=1e-8)
+    assert found.error < 1e-8
+    assert (advice.gains <= found.gains + found.error + advice.error).all()
+    assert advice.gains.min() >= -advice.error
+    assert found.gains.max() > 0.01
+
+
+def test_positions_are_drawn_as_often_as_they_occur(hand):
+    drawn = _Drawn(SMALL, hand.solution, np.random.default_rng(5))
+    cards = [drawn.card(0) for _ in range(400)]
+    seen = np.array([points + SMALL.payoff(sheet, 0) for sheet, points in cards])
+    exact = gamedp.stages.distribution(hand.solution)
+    apart = max(abs((seen >= total).mean() - exact.at_least(total)) for total, _ in exact)
+    assert 2 * math.exp(-2 * len(seen) * apart**2) > 1e-4  # as in Simulation.agrees_with
+
+
+def test_the_same_seed_gives_the_same_gain_with_its_interval(hand):
+    one, same, other = (small_gain(hand, 1, positions=6, seed=seed) for seed in (1, 1, 2))
+    assert one.to_win.tolist() == same.to_win.tolist() != other.to_win.tolist()
+    low, high = one.interval()
+    student = gamedp.policies.student_interval(one.mean, one.gains.std(ddof=1), 6)
+    assert (low, high) == (student[0] - one.error, student[1] + one.error)
+    assert repr(one).startswith("<Gain with 1 free boxes, 6 positions: ")
+    alone = small_gain(hand, 1, positions=1, seed=1)
+    assert alone.interval() == (-math.inf, math.inf)
+    assert "at least" in repr(attrs.evolve(one, exact=False))
+
+
+def test_two_who_play_for_points_win_equally_often(hand):
+    sheet, _ = _Drawn(SMALL, hand.solution, np.random.default_rng(1)).card(2)
+    duel = Duel(SMALL, sheet, sheet, 0, solution=hand.solution, compile="never")
+    assert duel.for_points == pytest.approx(0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"free": 0}, "free must be a whole number of at least 1, not 0"),
+        ({"free": 10}, "free is 10; a card has 9 boxes"),
+        ({"positions": 0}, "positions must be"),
+        ({"positions": 2.5}, "positions must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"max_contexts": 10}, "max_contexts="),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(hand, options, words):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match=words):
+        small_gain(hand, **({"free": 1, "positions": 1} | options))

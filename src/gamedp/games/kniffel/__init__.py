@@ -24,7 +24,8 @@ On top of the rules there is an :class:`Adviser`, which knows the value of every
 entry in any :class:`Situation`; a :class:`Record` of a game, and :func:`analyse`, which separates
 luck from lost points; and the :class:`Dialogue` of ``gamedp kniffel``. For other goals than
 expected points, :class:`Targets` has the best probability of reaching any total, and a
-:class:`Duel` that of winning; the :class:`Outlook` of a situation is one or the other.
+:class:`Duel` that of winning; the :class:`Outlook` of a situation is one or the other. :func:`gain`
+says how much more often wins who plays to win.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ from gamedp.games.kniffel.chances import Chance, chance_of
 from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
 from gamedp.games.kniffel.dialogue_for_two import DialogueForTwo, replay_of_two
 from gamedp.games.kniffel.duel import Duel
+from gamedp.games.kniffel.gains import Gain, gain
 from gamedp.games.kniffel.outlook import (
     Opponent,
     Outlook,
@@ -94,6 +96,7 @@ __all__ = [
     "Duel",
     "Expectation",
     "Fortune",
+    "Gain",
     "Kniffel",
     "KniffelTurn",
     "Opponent",
@@ -118,6 +121,7 @@ __all__ = [
     "box_number",
     "chance_in_words",
     "chance_of",
+    "gain",
     "kept",
     "load_record",
     "outlook_against",

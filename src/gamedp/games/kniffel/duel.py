@@ -145,6 +145,12 @@ class Duel:
         exactly = self.opponent.probability(ahead)
         return 1.0 - float(self.opponent.at_least(ahead)) + self.draw * float(exactly)
 
+    @cached_property
+    def for_points(self) -> float:
+        """How likely I am to win if I play for points as well."""
+        own = gamedp.stages.distribution(self.solution, self.sheet)
+        return float(own.expectation(lambda points: self._worth(self.lead + points)))
+
     @property
     def lower(self) -> float:
         """What is reached by a policy that does not look at his throws to come; a lower bound."""

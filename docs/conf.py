@@ -56,6 +56,7 @@ nitpick_ignore_regex = [("py:.*", r"(?!gamedp\b).*"), ("py:mod", ".*")]
 html_theme = "furo"
 html_title = f"gamedp {release}"
 html_static_path = ["_static"]
+html_favicon = "../src/gamedp/web/static/icon.svg"
 html_css_files = ["wrap.css"]
 html_copy_source = False
 html_show_sphinx = False

@@ -207,7 +207,8 @@ export async function fall(tray, view) {
 function card(view, spots) {
   const body = view.rows.map(([name, ...entries], n) =>
     mark(h("tr", {}, h("th", { scope: "row" }, named(name)),
-      ...entries.map((entry) => h("td", {}, entry === null ? "–" : String(entry)))), spots, n));
+      ...entries.map((entry) => (typeof entry === "string" ? h("td", { class: "words" }, entry)
+        : h("td", {}, entry === null ? "–" : number(entry))))), spots, n));
   return h("table", {}, h("tbody", {}, ...body));
 }
 

@@ -1,5 +1,6 @@
 """What is compiled is told apart from what is solved, and told to those who wait."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -19,12 +20,14 @@ PAUSE = 0.02
 
 
 def compile_for(seconds, inner=0):
-    """Do as numba does: begin, wait, compile what is called, and end."""
-    compile_clock.begin()
-    for _ in range(inner):
-        compile_for(seconds)
-    time.sleep(seconds)
-    compile_clock.end()
+    """Do as numba does: begin, wait, compile what is called, and end in any case."""
+    try:
+        compile_clock.begin()
+        for _ in range(inner):
+            compile_for(seconds)
+        time.sleep(seconds)
+    finally:
+        compile_clock.end()
 
 
 @attrs.frozen
@@ -100,12 +103,37 @@ def test_who_waits_is_told():
     assert told[2][1] >= 2 * PAUSE
 
 
+def test_nothing_is_collected_meanwhile():
+    told = []
+    with compile_clock.reporting_compilation(lambda *_: told.append(gc.isenabled())):
+        compile_for(0.0, inner=2)
+        assert gc.isenabled()
+        compile_clock.begin()
+        thread = threading.Thread(target=compile_for, args=(0.0,))
+        thread.start()
+        thread.join()
+        assert not gc.isenabled()  # here something is compiled still
+        compile_clock.end()
+    assert gc.isenabled()
+    assert told == [False] * 4
+
+
+def test_a_collector_that_is_off_stays_off():
+    gc.disable()
+    try:
+        compile_for(0.0)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
 def test_who_interrupts_leaves_no_trace(clock):
     def interrupt(count, seconds):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), compile_clock.reporting_compilation(interrupt):
-        compile_clock.begin()
+        compile_for(1.0)
+    assert gc.isenabled()
     compile_for(2.0)
     assert compile_clock.seconds_within(3.0) == 2.0
 

@@ -13,9 +13,11 @@ import gamedp
 from gamedp.games.kniffel import ENTERING, KEEPING, ROLLING, Card, Kniffel, Sheet, Turn, gain, throw
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.either_turn import EitherTurn
+from gamedp.games.kniffel.for_points import ForPoints, beating, reaching
 from gamedp.games.kniffel.for_total import ForTotal
 from gamedp.games.kniffel.gains import _Drawn
 from gamedp.games.kniffel.remainder import Remainder
+from gamedp.games.kniffel.rest import rest_after
 from gamedp.games.kniffel.targets import Targets
 from gamedp.testing import check_game
 
@@ -162,6 +164,72 @@ SHEETS = [
     (JOKERS, sheet_of(JOKERS, 0, 4), sheet_of(JOKERS, 1, 8, bonus=1), 5),
     (JOKERS, sheet_of(JOKERS, 0, 4, bonus=1), sheet_of(JOKERS, 7), -5),
 ]
+
+
+@pytest.mark.parametrize(
+    ("game", "sheet", "his", "lead"), [each for each in SHEETS if not each[0].is_terminal(each[1])]
+)
+@pytest.mark.parametrize("goal", ["beat", "reach"])
+def test_one_decision_and_then_play_for_points_is_that_by_hand(game, sheet, his, lead, goal):
+    by_hand = ByHand(game)
+    rest = rest_after(by_hand.solution, sheet)
+    mean = int(by_hand.solution.value(sheet))
+    opponent = gamedp.stages.distribution(by_hand.solution, his)
+    worth = beating(opponent, lead) if goal == "beat" else reaching(mean)
+    play = ForPoints(by_hand.solution, sheet, rest, worth)
+
+    def known(points):
+        if goal == "reach":
+            return Fraction(points >= mean)
+        return sum(c * by_hand.worth(lead + points - t) for t, c in by_hand.totals(his).items())
+
+    def after(sheet, earned):
+        return sum(c * known(earned + total) for total, c in by_hand.totals(sheet).items())
+
+    assert play.value == pytest.approx(float(after(sheet, 0)), abs=1e-12)
+    inside, turn = by_hand.solution.inside(sheet), game.stage()
+
+    @cache
+    def value(state):
+        if turn.is_terminal(state):
+            return after(*by_hand.after(sheet, state))
+        return sum(
+            Fraction(chance).limit_denominator(100) * value(following)
+            for chance, following in turn.outcomes(state, inside.best_action(state))
+        )
+
+    for dice in [(2, 0), (1, 1), (0, 2)]:
+        for number in (1, 2):
+            options = play.options(dice, number)
+            for option in options:
+                if option.kept is None:
+                    [end] = [
+                        end
+                        for end in game.entries(sheet, dice)
+                        if (end.box, end.points) == (option.box, option.points)
+                    ]
+                    exact = value(end)
+                else:
+                    exact = value(turn.on_the_table(game.throws - number, option.kept))
+                assert option.value == pytest.approx(float(exact), abs=1e-12)
+                assert option.lower <= exact
+                assert option.upper == 1.0
+                assert option.loss == pytest.approx(options[0].value - option.value, abs=1e-11)
+
+
+@pytest.mark.parametrize(("game", "sheet", "his", "lead"), [SHEETS[2], SHEETS[5]])
+def test_who_plays_to_win_reaches_at_least_as_much_as_by_play_for_points(game, sheet, his, lead):
+    solution = gamedp.solve(game, tolerance=1e-9, compile="never")
+    opponent = gamedp.stages.distribution(solution, his)
+    rest = rest_after(solution, sheet)
+    play = ForPoints(solution, sheet, rest, beating(opponent, lead), opponent.relative_error)
+    endgame = small_duel(game, sheet, his, lead, solution=solution).endgame()
+    assert play.value - play.slack <= endgame.bounds()[1]
+    for dice in [(2, 0), (1, 1), (0, 2)]:
+        for number in (1, 2):
+            exactly = {each.decision: each for each in endgame.options(dice, number)}
+            for option in play.options(dice, number):
+                assert option.lower <= exactly[option.decision].upper
 
 
 @pytest.mark.parametrize(("game", "sheet", "his", "lead"), SHEETS)

@@ -231,6 +231,39 @@ def test_players_who_change_places():
     assert_equal(gamedp.stages.distribution(solution, context), by_hand.totals(context))
 
 
+def assert_same(found, alone):
+    assert found.totals.tolist() == alone.totals.tolist()
+    assert found.probabilities == pytest.approx(alone.probabilities, rel=2e-14)
+
+
+def test_totals_of_many_contexts_are_found_together():
+    sheets = [nearly_full(JOKERS, 0, 4, bonus=1), nearly_full(JOKERS), nearly_full(JOKERS, 4)]
+    solution = solve_uncompiled(JOKERS)
+    found = gamedp.stages.distributions(solution, sheets)
+    by_hand = ByHand(JOKERS, policy_of(solution))
+    for sheet, each in zip(sheets, found, strict=True):
+        assert_equal(each, by_hand.totals(sheet))
+        assert_same(each, gamedp.stages.distribution(solution, sheet))
+    assert gamedp.stages.distributions(solution, []) == []
+
+
+def test_totals_of_many_contexts_with_two_movers_who_change_places():
+    game = PaidJourney(days=3)
+    solution = gamedp.solve(game, compile="never")
+    by_hand = ByHand(game, policy_of(solution))
+    dates = [Date(3, 1), Date(1, 0), Date(3, 0), Date(3, 1)]
+    for date, each in zip(dates, gamedp.stages.distributions(solution, dates), strict=True):
+        assert_equal(each, by_hand.totals(date))
+    game = Tosses()
+    solution = gamedp.solve(game, compile="never", tolerance=1e-9)
+    by_hand = ByHand(game, policy_of(solution))
+    contexts = [Coins(1, 2, 1, 0), game.initial_state(), Coins(0, 2, 1, 0), Coins(1, 2, 0, 1)]
+    for context, each in zip(
+        contexts, gamedp.stages.distributions(solution, contexts), strict=True
+    ):
+        assert_equal(each, by_hand.totals(context))
+
+
 def keeps_all_and_enters_the_last_box(context, state):
     if state.phase == KEEPING:
         return len(state.dice)
@@ -329,6 +362,9 @@ def test_what_has_no_distribution_is_refused(game, words):
     solution = gamedp.solve(game, tolerance=1e-6, compile="never")
     with pytest.raises(gamedp.UnsupportedProblemError, match=words):
         gamedp.stages.distribution(solution)
+    together = words.replace("leads to Date.*", "is reached from a context")
+    with pytest.raises(gamedp.UnsupportedProblemError, match=together):
+        gamedp.stages.distributions(solution, [solution.model.starts[0][1]])
 
 
 def test_policies_that_take_no_choice_are_refused():

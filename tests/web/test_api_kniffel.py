@@ -8,6 +8,7 @@ import numba
 import pytest
 from web_client import Client
 
+import gamedp
 from gamedp.games.kniffel import (
     Adviser,
     Card,
@@ -280,21 +281,65 @@ def test_where_it_is_too_much_to_win_against_play_to_win_it_is_said(client, advi
     assert "against an opponent who plays for points" in drawn.text
 
 
+EARLY_CARD = "-,-,-,16,-,-,15,-,25,-,-,-,20"
+
+
 @pytest.mark.parametrize("goal", ["total", "beat"])
-def test_a_goal_that_takes_too_long_is_said_and_advice_is_for_points(client, goal):
-    plain = asked(client, throw="1", dice="13345")
-    started = client.tables.solves.started
-    found = asked(client, throw="1", dice="13345", goal=goal, total="250")
-    assert client.tables.solves.started == started + 1
-    too_large = found.pop("too_large")
+def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(client, adviser, goal):
+    query = {"card": EARLY_CARD, "goal": goal, "total": "250", "rules": "article"}
+    his = "-,-,9,-,-,-,-,-,25,30,40,-,20"
+    found = asked(client, throw="3", dice="11456", against=his, **query)
+    too_large = found["too_large"]
     assert too_large["goal"] == goal
     assert too_large["contexts"] > too_large["most"]
-    assert too_large["seconds"] > 100
+    assert too_large["seconds"] > 16
     assert 0 < too_large["entries"] <= 8
-    assert found["options"] == plain["options"]
-    assert found["goal"] == "points"
-    drawn = client.get("/kniffel", params={"goal": goal, "lang": "en"})
-    assert "Too many boxes are free for this goal" in drawn.text
+    assert (found["goal"], found["exact"], found["then"]) == (goal, False, "points")
+    card, other = Card.of(EARLY_CARD.replace(",", " ")), Card.of(his.replace(",", " "))
+    opponent = gamedp.stages.distribution(adviser.solution, other.sheet(adviser.rules))
+
+    def worth(mine):
+        if goal == "total":
+            return mine >= 250
+        missing = mine - other.entered(adviser.rules)
+        return 1 - opponent.at_least(missing) + opponent.probability(missing) / 2
+
+    for option in found["options"][:3]:
+        after = card.with_throw("11456", option["box"], adviser.rules)
+        mine = gamedp.stages.distribution(adviser.solution, after.sheet(adviser.rules))
+        entered = after.entered(adviser.rules)
+        known = math.fsum(chance * worth(entered + total) for total, chance in mine)
+        assert option["value"] == pytest.approx(known, abs=1e-12)
+        assert 0 < option["value"] - option["lower"] < 1e-11
+        assert option["upper"] == 1.0
+        assert option["loss"] == found["value"] - option["value"]
+    # The turn as a whole is as good as what its throws leave, and what is kept of them.
+    first = asked(client, throw="0", against=his, **query)
+    assert (first["options"], first["then"]) == ([], "points")
+    kept = asked(client, throw="1", dice="11456", against=his, **query)
+    assert kept["decision"] == "keep"
+    drawn = client.get(
+        "/kniffel", params={"lang": "en", "throw": "3", "dice": "11456", "against": his, **query}
+    )
+    assert "Too many boxes are free to follow this goal to the end" in drawn.text
+    shown = math.floor(1e6 * found["lower"]) / 1e6
+    assert f"<strong>Probability, at least: {shown:.6f}</strong>." in drawn.text
+    assert "(advised)" in drawn.text
+    assert "(best)" not in drawn.text
+
+
+def test_a_goal_may_be_had_from_the_first_throw_on(client, adviser):
+    start = asked(client, goal="beat")
+    # Nobody is ahead of one who plays the same way, and a draw counts half.
+    assert start["value"] == pytest.approx(0.5, abs=1e-12)
+    assert 0.5 - 1e-11 < start["lower"] < 0.5
+    alone = asked(client, goal="total", total="250")
+    started = client.tables.solves.started
+    found = asked(client, goal="total", total="300", throw="1", dice="66666")
+    assert client.tables.solves.started == started  # one table is for all goals, and all throws
+    assert found["options"][0]["name"] == "66666"
+    assert found["value"] < alone["value"]
+    assert found["value"] > asked(client, goal="total", total="300")["value"] + 0.1
 
 
 GAME = "13345.33.33456.33.33366.c_12345.12345.12345.12345.12345.k_11446.44.14446"

@@ -35,6 +35,7 @@ pytestmark = pytest.mark.skipif(
 ONE_LEFT = "3,8,9,16,15,18,15,9,25,30,40,-,20"
 LAST_BOX = {"mode": "ask", "card": ONE_LEFT, "against": ONE_LEFT, "faces": "13345", "goal": "beat"}
 CARD = "-,8,-,16,15,-,15,9,25,30,40,-,-"
+EARLY_CARD = "-,-,-,16,-,-,15,-,25,-,-,-,20"
 GAME = "13345.33.33456.33.33366.c_12345.12345.12345.12345.12345.k"
 SOLVING = {"phase": "solve", "done": 3, "total": 10, "seconds": 1.5, "detail": ""}
 
@@ -265,12 +266,18 @@ def test_two_play_in_turns_and_to_win(visit, adviser):
     assert page.locator(".worth").inner_text() == (f"{value} to win against play for points")
 
 
-def test_a_goal_that_takes_too_long_is_said(visit, adviser):
-    page = visit(game=GAME, players=2, goal="beat")
-    advised(page)
-    note = page.locator(".too-large").inner_text()
-    assert "this server works for" in note
-    assert page.locator(".worth").inner_text().endswith("points expected in the end")
+def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(visit):
+    page = visit("de", mode="ask", goal="beat", card=EARLY_CARD, against=CARD, faces="13345")
+    options = advised(page)
+    assert "dieser Server rechnet" in page.locator(".too-large").inner_text()
+    worth = page.locator(".worth").inner_text()
+    least = re.fullmatch(r"mindestens (\d+,\d\d %) für den Sieg, wenn .*", worth)[1]
+    assert "wenn man das spielt und danach beide auf Punkte" in page.locator(".bounds").inner_text()
+    numbers = options.locator(".number").all_inner_texts()
+    assert numbers[0] == f"≥ {least}"
+    assert all(each.startswith("≥ ") for each in numbers)
+    assert [each for each in options.locator(".star").all_inner_texts() if each] == ["★"]
+    assert "empfohlen" in options.first.inner_text()
 
 
 def test_a_situation_is_looked_up_on_the_sheet(visit, adviser):

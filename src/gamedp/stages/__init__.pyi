@@ -3,6 +3,7 @@ from .flattened import (
     Position as Position,
 )
 from .induction import StageInduction as StageInduction
+from .totals.backward import distributions as distributions
 from .totals.expected import (
     ExpectedEnds as ExpectedEnds,
     expected_ends as expected_ends,

@@ -10,12 +10,20 @@ import gamedp
 from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.duel import Duel
+from gamedp.games.kniffel.for_points import ForPoints
 from gamedp.games.kniffel.prospects import Prospect
 from gamedp.games.kniffel.remainder import Size, TooLargeError
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import Targets
 
-__all__ = ["Opponent", "Outlook", "duel_of", "outlook_against", "outlook_for_total"]
+__all__ = [
+    "Opponent",
+    "Outlook",
+    "duel_of",
+    "outlook_against",
+    "outlook_for_points",
+    "outlook_for_total",
+]
 
 SMALL_TABLE = 1_500_000
 """The last rounds are solved exactly without being asked for if this many contexts will do: for
@@ -182,6 +190,16 @@ def outlook_against(
         return _exactly(duel, situation, opponent, min(duel.max_contexts, SMALL_TABLE))
     except TooLargeError as error:
         return _between_bounds(duel, situation, opponent, error.size)
+
+
+def outlook_for_points(play: ForPoints, situation: Situation, goal: int | Opponent) -> Outlook:
+    """Return how likely a goal is if each decision is followed by play for points."""
+    if situation.number > 0:
+        found = play.options(situation.dice, situation.number)
+        return _decided(situation, goal, found, exact=False)
+    value = play.value
+    lower = max(value - play.slack, 0.0)
+    return Outlook(situation=situation, goal=goal, value=value, lower=lower, upper=1.0, exact=False)
 
 
 def duel_of(adviser: Adviser, card: Card, opponent: Opponent, **options: Any) -> Duel:

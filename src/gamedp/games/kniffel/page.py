@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
 from typing import Any
 
@@ -42,12 +43,21 @@ LABELS: dict[str, dict[str, Any]] = {
         "against": "Zettel des Gegners, dreizehn Kästchen, - für freie",
         "ask": "Was tun?",
         "wait": "Wird einmal berechnet, dann lädt die Seite neu",
-        "range": "bewiesen zwischen {lower:.6f} und {upper:.6f}",
-        "wins": "Wahrscheinlichkeit: {value:.6f}",
+        "range": "bewiesen zwischen {lower} und {upper}",
+        "wins": "Wahrscheinlichkeit: {value}",
+        "at_least": "Wahrscheinlichkeit, mindestens: {value}",
         "too_large": (
-            "Dafür sind noch zu viele Kästchen frei: {contexts:,} Stände, etwa {seconds:,.0f} "
-            "Sekunden; der Server rechnet bis {most:,}, also nach höchstens {entries} weiteren "
-            "Einträgen. Bis dahin gilt:"
+            "Um es bis zum Ende zu verfolgen, sind noch zu viele Kästchen frei: {contexts:,} "
+            "Stände, etwa {seconds:,.0f} Sekunden; der Server rechnet bis {most:,}, also nach "
+            "höchstens {entries} weiteren Einträgen. Bis dahin gilt:"
+        ),
+        "then_beat": (
+            "Nach jeder Entscheidung spielen beide auf Punkte; ein Unentschieden zählt halb. Wer "
+            "auf Sieg spielt, erreicht ebenso viel oder mehr."
+        ),
+        "then_total": (
+            "Nach jeder Entscheidung wird auf Punkte gespielt. Wer auf die Summe spielt, erreicht "
+            "ebenso viel oder mehr."
         ),
         "plays": "Der Gegner spielt",
         "plays_for": ("auf Punkte", "auf Sieg"),
@@ -56,6 +66,7 @@ LABELS: dict[str, dict[str, Any]] = {
         "for_points": "Rat für möglichst viele Punkte.",
         "other": "English",
         "best": "beste",
+        "advised": "empfohlen",
         "points": "Punkte bisher: {points}",
     },
     "en": {
@@ -73,12 +84,21 @@ LABELS: dict[str, dict[str, Any]] = {
         "against": "The opponent's card, thirteen boxes, - for free ones",
         "ask": "What to do?",
         "wait": "Worked out once; then the page loads again",
-        "range": "proven to lie between {lower:.6f} and {upper:.6f}",
-        "wins": "Probability: {value:.6f}",
+        "range": "proven to lie between {lower} and {upper}",
+        "wins": "Probability: {value}",
+        "at_least": "Probability, at least: {value}",
         "too_large": (
-            "Too many boxes are free for this goal: {contexts:,} contexts, about {seconds:,.0f} "
-            "seconds; the server works out {most:,} at most, so after at most {entries} more "
-            "entries. Until then:"
+            "Too many boxes are free to follow this goal to the end: {contexts:,} contexts, about "
+            "{seconds:,.0f} seconds; the server works out {most:,} at most, so after at most "
+            "{entries} more entries. Until then:"
+        ),
+        "then_beat": (
+            "After each decision both play for points; a draw counts half. Who plays to win "
+            "reaches as much or more."
+        ),
+        "then_total": (
+            "After each decision you play for points. Who plays for the total reaches as much or "
+            "more."
         ),
         "plays": "The opponent plays",
         "plays_for": ("for points", "to win"),
@@ -87,6 +107,7 @@ LABELS: dict[str, dict[str, Any]] = {
         "for_points": "Advice for as many points as possible.",
         "other": "Deutsch",
         "best": "best",
+        "advised": "advised",
         "points": "Points so far: {points}",
     },
 }
@@ -184,22 +205,30 @@ def _answered(shared: Shared, query: Query) -> list[str]:
     parts = []
     if "too_large" in found:
         parts.append(f"<p>{escape(labels['too_large'].format(**found['too_large']))}</p>")
-    if asked.goal == "beat":
+    if "then" in found:
+        parts.append(f"<p>{labels['then_' + found['goal']]}</p>")
+    elif asked.goal == "beat":
         kind = f"against_{found['plays']}" if "plays" in found else "for_points"
         parts.append(f"<p>{labels[kind]}</p>")
-    bounds = labels["range"].format(**found)
-    points = labels["points"].format(points=found["points"])
-    said = words.query_value if found["goal"] == "points" else labels["wins"]
-    value = escape(said.format(value=found["value"]))
-    parts.append(f"<p><strong>{value}</strong> ({escape(bounds)}). {escape(points)}</p>")
+    points = escape(labels["points"].format(points=found["points"]))
+    parts.append(f"<p>{_worth(found, asked.language)}. {points}</p>")
     options = found["options"]
     if not options:
         return parts
     is_entry = found["decision"] == "entry"
     best = words.query_entry if is_entry else words.query_keep
     parts.append(f"<h2>{escape(best.format(best=options[0]['name']))}</h2>")
-    heads = words.entries_head if is_entry else words.keeps_head
-    rows = [_row(option, is_entry, labels["best"]) for option in options[:MOST_OPTIONS]]
+    loose = _is_loose(found)
+    heads = list(words.entries_head if is_entry else words.keeps_head)
+    if found["goal"] != "points":
+        heads[-2] = labels["at_least" if loose else "wins"].split(" {")[0].rstrip(":")
+    marks = [labels["best"]] * len(options)
+    if loose:  # of bounds, none shows which decision is best
+        marks = [labels["advised"], *[""] * (len(options) - 1)]
+    rows = [
+        _row(option, is_entry, mark, "lower" if loose else "value")
+        for option, mark in zip(options[:MOST_OPTIONS], marks, strict=False)
+    ]
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
     parts.append(
         f"<div class='report'><table><thead><tr>{head}</tr></thead>"
@@ -208,13 +237,38 @@ def _answered(shared: Shared, query: Query) -> list[str]:
     return parts
 
 
-def _row(option: Mapping[str, Any], is_entry: bool, best: str) -> str:
+def _is_loose(found: Mapping[str, Any]) -> bool:
+    """Say whether the numbers are bounds of what was asked for, and not its values."""
+    return found["goal"] != "points" and not found["exact"]
+
+
+def _worth(found: Mapping[str, Any], language: str) -> str:
+    """Return what can be expected, or how likely the goal is, as HTML."""
+    labels = LABELS[language]
+    lower, upper = _rounded(found["lower"], ROUND_FLOOR), _rounded(found["upper"], ROUND_CEILING)
+    if found["goal"] == "points":
+        said = WORDS[language].query_value.format(value=found["value"])
+    elif _is_loose(found):
+        said = labels["at_least"].format(value=lower)
+    else:
+        said = labels["wins"].format(value=f"{found['value']:.6f}")
+    bounds = "" if "then" in found else f" ({labels['range'].format(lower=lower, upper=upper)})"
+    return f"<strong>{escape(said)}</strong>{escape(bounds)}"
+
+
+def _rounded(bound: float, side: str) -> str:
+    """Return a bound as text, rounded away from what lies inside."""
+    return str(Decimal(bound).quantize(Decimal("1.000000"), side))
+
+
+def _row(option: Mapping[str, Any], is_entry: bool, mark: str, worth: str) -> str:
     """Return a line of the table: bounds decide what is best, and a word says so."""
-    mark = "" if option["loss"] > 0 else f" ({best})"
+    named = f" ({mark})" if mark and option["loss"] == 0 else ""
     points = [str(option["points"])] if is_entry else []
-    cells = [*points, f"{option['value']:.6f}", f"{option['loss']:.6f}"]
+    side = ROUND_FLOOR if worth == "lower" else ROUND_HALF_EVEN
+    cells = [*points, _rounded(option[worth], side), f"{option['loss']:.6f}"]
     return (
-        f"<tr><th scope='row'>{escape(option['name'])}{escape(mark)}</th>"
+        f"<tr><th scope='row'>{escape(option['name'])}{escape(named)}</th>"
         + "".join(f"<td>{cell}</td>" for cell in cells)
         + "</tr>"
     )

@@ -11,12 +11,14 @@ import attrs
 from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
 from gamedp.games.kniffel.boxes import box_names, shown
 from gamedp.games.kniffel.card import FACES, Card
+from gamedp.games.kniffel.for_points import ForPoints, beating, reaching
 from gamedp.games.kniffel.outlook import (
     SMALL_TABLE,
     Opponent,
     Outlook,
     duel_of,
     outlook_against,
+    outlook_for_points,
 )
 from gamedp.games.kniffel.page_queries import PLAYS, Asked, game_text, read_query
 from gamedp.games.kniffel.page_report import explained, reported
@@ -24,7 +26,8 @@ from gamedp.games.kniffel.prospects import Prospect
 from gamedp.games.kniffel.reasons import Reason, reasons
 from gamedp.games.kniffel.record import Record
 from gamedp.games.kniffel.remainder import Remainder, Size, TooLargeError
-from gamedp.games.kniffel.rules import Kniffel
+from gamedp.games.kniffel.rest import EARLY, Rest, early_rest, rest_after
+from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import Targets
 from gamedp.web.plugin import ProgressCallback, Query, Shared
@@ -150,8 +153,8 @@ def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
     """Return every decision with its worth, the best one first.
 
     If what is wanted takes too large a table, the next best is told, and what the table would take:
-    against an opponent who plays to win, the advice against one who plays for points; else the
-    advice for points.
+    against an opponent who plays to win, the advice against one who plays for points; else what
+    each decision leaves of the goal if all play for points after it.
     """
     if asked.goal == "points" or _is_decided(asked) or None not in asked.situation.card.entries:
         return {"goal": "points", **_for_points(adviser, asked)}
@@ -164,7 +167,9 @@ def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
         except TooLargeError as error:
             too_large = {"too_large": _refused(asked.goal, error.size)}
     else:
-        return {"goal": "points", **too_large, **_for_points(adviser, asked)}
+        plays = "points"
+        outlook = _outlook_for_points(shared, adviser, asked)
+        too_large["then"] = "points"
     expected = adviser.expected_after(asked.situation)
     options = [
         _plain(each, asked.language, ("value", "lower", "upper", "loss"))
@@ -292,6 +297,40 @@ def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
         return outlook_against(adviser, situation, opponent, duel=duel)
 
     found: Outlook = shared.result(("beat", *cards, situation), decisions)
+    return found
+
+
+def _outlook_for_points(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
+    """Return how likely the goal is if each decision is followed by play for points."""
+    card, opponent = asked.situation.card, asked.opponent
+    rest = _rest(shared, adviser, card.sheet(adviser.rules), 1)
+    goal: int | Opponent = asked.total
+    if asked.goal == "total" or opponent is None:
+        worth, error = reaching(asked.total - card.entered(adviser.rules)), 0.0
+    else:
+        goal, his = Opponent(opponent), opponent.sheet(adviser.rules)
+        to_come = _rest(shared, adviser, his, 0).known[his]
+        lead = card.entered(adviser.rules) - opponent.entered(adviser.rules)
+        worth, error = beating(to_come, lead), to_come.relative_error
+    play = ForPoints(adviser.solution, card.sheet(adviser.rules), rest, worth, error)
+    return outlook_for_points(play, asked.situation, goal)
+
+
+def _rest(shared: Shared, adviser: Adviser, sheet: Sheet, entries: int) -> Rest:
+    """Return what is still earned from a sheet, and from those after so many entries: 0 or 1."""
+    rules, solution = adviser.rules, adviser.solution
+    if rules.rank(sheet) - entries >= EARLY:
+
+        def begin(progress: ProgressCallback) -> Rest:
+            return early_rest(solution, progress=progress)
+
+        early: Rest = shared.table(("early", rules.rules), begin)
+        return early
+
+    def work(progress: ProgressCallback) -> Rest:
+        return rest_after(solution, sheet, progress=progress)
+
+    found: Rest = shared.table(("rest", rules.rules, sheet), work)
     return found
 
 

@@ -18,7 +18,7 @@ from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.layers import Layer, Transitions
-from gamedp.stages.totals.result import Distribution
+from gamedp.stages.totals.result import Distribution, relative_error_of
 from gamedp.stages.totals.unfolded import not_whole, unfolded_stage
 
 if TYPE_CHECKING:
@@ -81,10 +81,7 @@ class ForwardPass:
                     layers.setdefault(target, Layer()).take(part, slots, layer, after)
         totals = np.array(sorted(found), np.int64)
         probabilities = np.array([math.fsum(found[total]) for total in totals.tolist()])
-        # (1 + u) ** n - 1 is at most n u / (1 - n u).
-        return Distribution(
-            totals, probabilities, (error + UNIT) / (1 - error - UNIT) * (1 + 8 * UNIT)
-        )
+        return Distribution(totals, probabilities, relative_error_of(error))
 
     def _expand(
         self, layer: Layer, rank: int, pool: ThreadPoolExecutor
@@ -93,7 +90,7 @@ class ForwardPass:
         firsts = range(0, len(layer.keys), CONTEXTS)
         parts = [layer.keys[first : first + CONTEXTS] for first in firsts]
         # A policy in Python is called in one thread only.
-        results = list((pool.map if self.policy is None else map)(self._expand_some, parts))
+        results = list((pool.map if self.policy is None else map)(self.expand_some, parts))
         transitions, over, payoffs = [], [], []
         for first, (some, ended, paid) in zip(firsts, results, strict=True):
             transitions.append(some._replace(sources=some.sources + first))
@@ -114,10 +111,10 @@ class ForwardPass:
     def _context(self, key: int) -> Any:
         return self.model.state(int(key) % self.model.codec.size)
 
-    def _expand_some(
+    def expand_some(
         self, keys: NDArray[np.int64]
     ) -> tuple[Transitions, NDArray[np.int64], NDArray[np.int64]]:
-        """Do `_expand` for some contexts of a layer."""
+        """Return the transitions from some contexts on, and which are over, with payoffs."""
         size = self.model.codec.size
         swapped, codes = keys >= size, keys % size
         onward = self.model.sweeper.follow(codes)

@@ -10,6 +10,8 @@ import numpy as np
 from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
 __all__ = ["Layer", "Transitions"]
@@ -64,6 +66,31 @@ class Layer:
     pool: NDArray[np.float64] = attrs.field(factory=lambda: np.zeros(0))
     additions: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
     before: float = 0.0
+
+    @classmethod
+    def joined(cls, parts: Iterable[Layer]) -> Layer:
+        """Return the contexts of some parts, none of which has one of another's."""
+        keys, lows, highs, starts, additions = [], [], [], [], []
+        pool, before = np.zeros(0), 0.0
+        for part in parts:  # one by one, as the pools are large
+            first = len(pool)
+            pool.resize(first + len(part.pool), refcheck=False)
+            pool[first:] = part.pool
+            keys.append(part.keys)
+            lows.append(part.lows)
+            highs.append(part.highs)
+            starts.append(part.starts + first)
+            additions.append(part.additions)
+            before = max(before, part.before)
+        return cls(
+            np.concatenate(keys),
+            np.concatenate(lows),
+            np.concatenate(highs),
+            np.concatenate(starts),
+            pool,
+            np.concatenate(additions),
+            before,
+        )
 
     @property
     def relative_error(self) -> float:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Distribution"]
+__all__ = ["Distribution", "relative_error_of"]
 
 LOST = 1e-300
 """More than all probabilities together lose where numbers end: 2**-1075 with each product."""
@@ -125,3 +125,9 @@ class Distribution:
         cumulated = np.cumsum(self.probabilities)
         place = int(np.searchsorted(cumulated, min(share, float(cumulated[-1]))))
         return int(self.totals[place])
+
+
+def relative_error_of(error: float) -> float:
+    """Return how far off a sum may be whose parts have gone through `error` / UNIT roundings."""
+    # (1 + u) ** n - 1 is at most n u / (1 - n u).
+    return (error + UNIT) / (1 - error - UNIT) * (1 + 8 * UNIT)

@@ -29,34 +29,45 @@ export function worth(value, goal) {
   return `${number(100 * value, { fixed: true, digits: 2 })} %`;
 }
 
+// What is only known to lie on one side of a number, rounded to that side.
+const least = (value) => worth(Math.floor(1e4 * value) / 1e4);
+const most = (value) => worth(Math.ceil(1e4 * value) / 1e4);
+
+const isLoose = ({ goal, exact }) => goal !== "points" && !exact;
+
+// Of bounds, none shows which decision is best: the first one is advised.
+export const isBest = (found, option) => option.loss === 0 && (!isLoose(found) || option === found.options[0]);
+
 export function heading(words, found, total) {
   const { goal, value, lower, upper } = found;
-  const loose = goal !== "points" && !found.exact;
-  const shown = loose ? words.atLeast(worth(lower, goal)) : worth(value, goal);
+  const loose = isLoose(found);
+  const shown = loose ? words.atLeast(least(lower)) : worth(value, goal);
   const said = goal === "points" ? words.expected(shown) : words.probable[found.plays === "victory" ? "victory" : goal](total, shown);
-  const bounds = loose ? words.between(worth(lower, goal), worth(upper, goal))
+  const bounds = found.then ? words.then[goal] : loose ? words.between(least(lower), most(upper))
     : upper > lower ? words.within(small(upper - lower)) : words.exact;
   return [h("p", { class: "worth" }, said), h("p", { class: "note bounds" }, bounds),
-    loose ? h("p", { class: "note" }, words.inexact) : null];
+    loose && !found.then ? h("p", { class: "note" }, words.inexact) : null];
 }
 
+// Why it is not what was asked for, and from when on it will be.
 export function tooLarge(words, found) {
-  const { goal, seconds, contexts, most, entries } = found.too_large;
+  const { goal, seconds, contexts, most: limit, entries } = found.too_large;
   const rounded = (value) => String(Math.ceil(value));
-  const times = [rounded(seconds), rounded((seconds * most) / contexts), entries];
+  const times = [rounded(seconds), rounded((seconds * limit) / contexts), entries];
   return h("p", { class: "note too-large", role: "note" },
-    found.goal === "beat" ? words.tooLargeVictory(...times) : words.tooLarge(goal, ...times));
+    found.then ? words.tooLarge(goal, ...times) : words.tooLargeVictory(...times));
 }
 
 // The list; `choose` takes one, `all` says whether every one is shown.
 export function decisions(words, found, { choose, all, showAll }) {
   const { options, goal } = found;
-  const most = Math.max(...options.map((each) => each.loss), 1e-12);
+  const worst = Math.max(...options.map((each) => each.loss), 1e-12);
   const seen = all ? options : options.slice(0, FEW);
+  const loose = isLoose(found);
   const items = seen.map((option, n) => {
-    const best = option.loss === 0;
+    const best = isBest(found, option);
     const bar = h("span", { class: "bar-full" });
-    bar.style.width = `${Math.max(2, 100 * (1 - option.loss / most))}%`;
+    bar.style.width = `${Math.max(2, 100 * (1 - option.loss / worst))}%`;
     const isKeep = option.kept !== undefined;
     const name = isKeep ? keepName(words, option.kept) : [option.name];
     return h("li", {}, h("button", {
@@ -69,9 +80,9 @@ export function decisions(words, found, { choose, all, showAll }) {
         isKeep ? null : h("span", { class: "entry-points" }, ` ${words.points(option.points)}`)),
       h("span", { class: "star", "aria-hidden": "true" }, best ? "★" : ""),
       h("span", { class: "bar", "aria-hidden": "true" }, bar),
-      h("span", { class: "number" }, worth(option.value, goal)),
+      h("span", { class: "number" }, loose ? `≥ ${least(option.lower)}` : worth(option.value, goal)),
       h("span", { class: "more" },
-        best ? words.best : [h("span", { "aria-hidden": "true" }, `−${worth(option.loss, goal)}`),
+        best ? (loose ? words.advised : words.best) : option.loss === 0 ? "" : [h("span", { "aria-hidden": "true" }, `−${worth(option.loss, goal)}`),
           unseen(words.worse(worth(option.loss, goal)))])));
   });
   return [h("ol", { class: "actions with-values" }, ...items),

@@ -63,10 +63,15 @@ const EN = {
   inexact: "This advice reaches the lower number; nothing reaches more than the upper one.",
   plays: "The other plays",
   playsOf: { points: "for points", victory: "to win" },
+  then: {
+    beat: "if this is played and both play for points after it; a draw counts half. Who plays to win reaches as much or more.",
+    total: "if this is played and then for points. Who plays for the total reaches as much or more.",
+  },
   tooLarge: (goal, seconds, most, entries) =>
-    `Too many boxes are still free to work out ${goal === "beat" ? "how to win" : "this total"}: that takes about ${seconds} s, and this server works for ${most} s at most. Until that is possible, after at most ${entries} more entries, advice is for points.`,
+    `Too many boxes are still free to follow play ${goal === "beat" ? "to win" : "for this total"} to the end: that takes about ${seconds} s, and this server works for ${most} s at most. It will be possible after at most ${entries} more entries.`,
   tooLargeVictory: (seconds, most, entries) =>
     `Too many boxes are still free to work out what one who plays to win will do: that takes about ${seconds} s, and this server works for ${most} s at most. Until that is possible, after at most ${entries} more entries of both, advice is against one who plays for points.`,
+  advised: "advised",
   keepAll: "keep all",
   keepNone: "throw all again",
   keepThese: (dice) => `keep ${dice}`,
@@ -160,10 +165,15 @@ const DE = {
   inexact: "Die kleinere Zahl erreicht dieser Rat; mehr als die größere erreicht niemand.",
   plays: "Der andere spielt",
   playsOf: { points: "auf Punkte", victory: "auf Sieg" },
+  then: {
+    beat: "wenn man das spielt und danach beide auf Punkte; ein Unentschieden zählt halb. Wer auf Sieg spielt, erreicht ebenso viel oder mehr.",
+    total: "wenn man das spielt und danach auf Punkte. Wer auf die Summe spielt, erreicht ebenso viel oder mehr.",
+  },
   tooLarge: (goal, seconds, most, entries) =>
-    `Noch sind zu viele Felder frei, um ${goal === "beat" ? "auf Sieg" : "auf diese Summe"} zu rechnen: Das dauert etwa ${seconds} s, und dieser Server rechnet höchstens ${most} s. Bis das geht, nach höchstens ${entries} weiteren Einträgen, gilt der Rat für Punkte.`,
+    `Noch sind zu viele Felder frei, um das Spiel ${goal === "beat" ? "auf Sieg" : "auf diese Summe"} bis zum Ende zu verfolgen: Das dauert etwa ${seconds} s, und dieser Server rechnet höchstens ${most} s. Nach höchstens ${entries} weiteren Einträgen geht es.`,
   tooLargeVictory: (seconds, most, entries) =>
     `Noch sind zu viele Felder frei, um zu rechnen, was einer tut, der auf Sieg spielt: Das dauert etwa ${seconds} s, und dieser Server rechnet höchstens ${most} s. Bis das geht, nach höchstens ${entries} weiteren Einträgen beider, gilt der Rat gegen einen, der auf Punkte spielt.`,
+  advised: "empfohlen",
   keepAll: "alle behalten",
   keepNone: "alle neu werfen",
   keepThese: (dice) => `${dice} behalten`,

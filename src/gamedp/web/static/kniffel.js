@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { fall } from "./boards.js";
-import { decisions, facesOf, heading, tooLarge, working } from "./kniffel-advice.js";
+import { decisions, facesOf, heading, isBest, tooLarge, working } from "./kniffel-advice.js";
 import { entered, someDice, sorted, takenBack, thrown } from "./kniffel-game.js";
 import { drawReport } from "./kniffel-report.js";
 import { drawSheet, oneDie, select, typing } from "./kniffel-sheet.js";
@@ -241,7 +241,7 @@ async function go(game) {
 
 // The sheet.
 
-function showSheet(worths = new Map()) {
+function showSheet(advised = []) {
   if (state.mode === "ask") {
     askSheet();
     return;
@@ -255,7 +255,7 @@ function showSheet(worths = new Map()) {
         if (card.card[box] !== null) return card.card[box] === 0 ? h("span", { class: "struck" }, "0") : String(card.card[box]);
         if (!active || !open.has(box) || !["keep", "entry"].includes(found.waits_for)) return "";
         const points = open.get(box);
-        const best = worths.get(box) === 0;
+        const best = advised.includes(box);
         const name = words.enterIn(points, found.boxes[box]);
         return h("button", {
           type: "button", class: `enter${best ? " best-entry" : ""}${points ? "" : " zero"}`, "data-key": `box-${box}`,
@@ -292,15 +292,15 @@ function soFar() {
 const showAdvice = () => ask("advice", {}, (answer) => {
   advice.setAttribute("aria-busy", "false");
   const redraw = () => {
-    inPlace(advice, adviceHead(), answer.too_large ? tooLarge(words, answer) : null,
-      ...heading(words, answer, state.total),
+    inPlace(advice, adviceHead(), ...heading(words, answer, state.total),
       answer.options.length
         ? decisions(words, answer, { all, choose: (option) => choose(option), showAll: () => { all = !all; redraw(); } })
-        : h("p", { class: "note" }, words.noAdvice), soFar());
+        : h("p", { class: "note" }, words.noAdvice),
+      answer.too_large ? tooLarge(words, answer) : null, soFar());
   };
   redraw();
   if (answer.decision === "entry" && state.mode === "play") {
-    showSheet(new Map(answer.options.map((each) => [each.box, each.loss])));
+    showSheet(answer.options.filter((each) => isBest(answer, each)).map((each) => each.box));
   }
 });
 

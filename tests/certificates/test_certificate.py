@@ -968,12 +968,13 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
         helps,
     )
     good = np.ones((2, model.num_choices), np.bool_)
+    chooses = np.diff(model.choice_offsets) > 0
     results = []
     for names in (
-        ("keep_inside", "find_gains", "rank_in_order", "relax"),
-        ("keep_inside_jit", "find_gains_jit", "rank_in_order_jit", "relax_jit"),
+        ("keep_inside", "find_gains", "rank_in_order", "rank_along", "relax"),
+        ("keep_inside_jit", "find_gains_jit", "rank_in_order_jit", "rank_along_jit", "relax_jit"),
     ):
-        keep, find, rank_in_order, relax = (getattr(kernels, name) for name in names)
+        keep, find, rank_in_order, rank_along, relax = (getattr(kernels, name) for name in names)
         members, gains = inside.copy(), np.full(inside.shape, kernels.NONE)
         keep(equation, structure.order, good, ranked, members, gains)
         by = np.full(inside.shape, kernels.NONE)
@@ -987,6 +988,8 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
         reverse = Reverse(structure.owners, locked(offsets), locked(sources))
         ranks = np.where(ranked, 0, kernels.NONE)
         rank_in_order(equation, False, good, inside, ranks, by)
+        along, waiting = np.where(ranked, 0, kernels.NONE), inside & chooses
+        rank_along(equation, True, via, waiting, along)
         dirty = ranked | inside
         relax(
             equation, True, reverse, via, inside,
@@ -1001,7 +1004,22 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
             first_look_kernels.look_jit if relax is kernels.relax_jit else first_look_kernels.look
         )
         look(equation, columns, 0.9, np.array([False, True]), True, found)
-        results.append((members, gains, by, ranks, bounds, sources, dirty, *found))
+        look_along = getattr(
+            first_look_kernels,
+            "look_along_jit" if look is not first_look_kernels.look else "look_along",
+        )
+        fails = np.empty_like(inside)
+        look_along(equation, columns, 0.9, inside & chooses, via, fails)
+        # The same choices keep their bounds, as far as they are asked for.
+        for number, state in np.argwhere(inside & chooses).tolist():
+            misses = found.misses[number, slice(*model.choice_offsets[state : state + 2])]
+            does = (misses == 0).any() if helps[number, state] else (misses == 0).all()
+            assert fails[number, state] == (not does)
+            if does and helps[number, state]:
+                assert found.misses[number, via[number, state]] == 0
+        results.append(
+            (members, gains, by, ranks, along, waiting, bounds, sources, dirty, via, fails, *found)
+        )
     for plain, compiled in zip(*results, strict=True):
         assert np.array_equal(plain, compiled)
 

@@ -1,5 +1,6 @@
 """Making certificates: how often bounds are looked at, ranked and checked."""
 
+import attrs
 import numpy as np
 import pytest
 
@@ -45,19 +46,22 @@ def test_bounds_are_looked_at_and_checked_once(name, monkeypatch):
     """Also where bounds have to be widened for rounding, as those of the least probability."""
     make, objective = CASES[name]
     solution = gamedp.solve(make(), objective)
+    along = counted(monkeypatch, first_look_kernels, "look_along_jit")
     found = counted(monkeypatch, first_look_kernels, "look_jit")
     checked = counted(monkeypatch, bounds, "accept")
     spread = counted(monkeypatch, kernels, "spread_jit")
     certificate = gamedp.certify(solution)
     assert len(checked) == 1
-    assert len(found) == (name != "average")
-    assert len(spread) <= 1
+    assert len(along) == (name != "average")
+    assert not found
+    assert not spread
     assert gamedp.verify(solution.model, certificate).states == solution.model.num_states
 
 
 def test_sweeps_and_a_search_find_ranks_alike(monkeypatch):
     """What sweeps leave, the search ranks; and both fall, as the checker says."""
     solution = gamedp.solve(Wubbel(goal=12), compile="never")
+    monkeypatch.setattr(bounds, "certified_along_policy", lambda *_: None)
     searched = []
     for most in (0, 1, 2, 10):
         monkeypatch.setattr(ranks, "MOST_RANKING_SWEEPS", most)
@@ -67,6 +71,22 @@ def test_sweeps_and_a_search_find_ranks_alike(monkeypatch):
         gamedp.verify(solution.model, certificate)
     assert searched[0] == 1
     assert searched[-1] == 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bounds_that_a_policy_does_not_keep_are_certified_by_other_choices(name, monkeypatch):
+    """The policy's choices are only where to look first: others do as well, or are looked for."""
+    make, objective = CASES[name]
+    solution = gamedp.solve(make(), objective)
+    model = solution.model
+    first = np.where(np.diff(model.choice_offsets) > 0, model.choice_offsets[:-1], -1)
+    last = np.where(first < 0, -1, model.choice_offsets[1:] - 1)
+    width = gamedp.verify(model, gamedp.certify(solution)).width
+    for policy in (first, last):
+        certificate = gamedp.certify(attrs.evolve(solution, policy=policy))
+        assert gamedp.verify(model, certificate).width <= 1.01 * width + 1e-12
+    monkeypatch.setattr(bounds, "certified_along_policy", lambda *_: None)
+    assert gamedp.verify(model, gamedp.certify(solution)).width <= 1.01 * width + 1e-12
 
 
 def test_states_in_a_bad_order_are_ranked_by_a_search(monkeypatch):

@@ -311,6 +311,11 @@ class Model:
 
     def digest(self) -> str:
         """Return the SHA-256 of all arrays: equal for equal models."""
+        return self._digest
+
+    @functools.cached_property
+    def _digest(self) -> str:
+        """What :meth:`digest` returns; found once, as no array changes."""
         digest = hashlib.sha256(f"{self.num_players} {self.constant_sum!r}".encode())
         for name in ARRAYS:
             array = getattr(self, name)

@@ -262,7 +262,11 @@ def oriented(
         free |= claimed.top <= 0
     # Endless play is worth the same to both after a change of places, or nobody can say what.
     is_fair = not model.has_swaps or 2 * Fraction(draw) == Fraction(model.constant_sum)
-    own_ranks = _falling(ranks[0], pair[0], free)
+    own_ranks, traps = _falling(ranks[0], pair[0], free), _trapping(ranks[0], pair[0], ends)
+    other_ranks, other_traps = own_ranks, traps  # of no use where nobody changes places
+    if model.has_swaps:
+        other_ranks = _falling(ranks[1], -pair[1], ends)
+        other_traps = _trapping(ranks[1], -pair[1], ends)
     infinite = (pair[0] == np.inf) & ~free
     escapes = None
     if ending is Ending.STRICT and infinite.any():
@@ -272,8 +276,8 @@ def oriented(
         inequalities=inequalities,
         ending=ending,
         until=sums_until(objective),
-        ranks=(own_ranks, _falling(ranks[1], -pair[1], ends)),
-        traps=(_trapping(ranks[0], pair[0], ends), _trapping(ranks[1], -pair[1], ends)),
+        ranks=(own_ranks, other_ranks),
+        traps=(traps, other_traps),
         escapes=escapes,
         gains=_gains(gains, model.num_states),
         maximise=(model.players == 0) == ((objective.optimum == "max") == (sign > 0)),
@@ -328,6 +332,6 @@ def _trapping(ranks: Integers | None, bound: Floats, ends: Flags) -> Integers:
     """Return ranks of bounds of plus infinity: NEVER elsewhere, 0 where it is known."""
     infinite = bound == np.inf
     if not infinite.any():
-        return np.full(len(bound), NEVER)
+        return np.broadcast_to(np.int64(NEVER), len(bound))
     ranks = _or_zeros(ranks, len(bound))
     return np.where(infinite, np.where(ends, 0, np.where(ranks >= 0, ranks, NEVER)), NEVER)

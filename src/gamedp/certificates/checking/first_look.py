@@ -278,15 +278,21 @@ def _progresses(
     rank, after = direction.ranks[0].take(states), ranks.take(group.successors)
     least = after.min(axis=0)
     falls: Flags = (rank > least) & (rank < NEVER)
-    if direction.ending is Ending.RANKED and not falls.all():
+    if direction.ending is not Ending.RANKED:
+        return falls
+    some = np.flatnonzero(~falls)
+    if len(some):
+        states, rank, least = states[some], rank[some], least[some]
         reward = np.zeros(1)
         if direction.inequalities[0].rewarded:
-            reward = direction.sign * model.rewards[part.choices][group.places]
+            reward = direction.sign * model.rewards[part.choices][group.places][some]
         content = direction.top.take(states) <= direction.draw
+        may = (rank == NEVER) & content & ((reward >= 0) | direction.never_earns)
         if direction.drift is None:
-            stays = (rank > 0) & (rank == least) & (rank == after.max(axis=0)) & (rank < NEVER)
-            falls |= stays & ((reward > 0) | (reward >= 0) & content)
-        falls |= (rank == NEVER) & content & ((reward >= 0) | direction.never_earns)
+            most = after.take(some, axis=1).max(axis=0)
+            stays = (rank > 0) & (rank == least) & (rank == most) & (rank < NEVER)
+            may |= stays & ((reward > 0) | (reward >= 0) & content)
+        falls[some] = may
     return falls
 
 

@@ -19,6 +19,7 @@ from gamedp.certificates.checking.bounds import recompute
 from gamedp.certificates.checking.checker import accept
 from gamedp.certificates.checking.choice_values import choice_values, slices
 from gamedp.certificates.checking.directions import oriented
+from gamedp.certificates.making.along_policy import certified_along_policy
 from gamedp.certificates.making.equilibrium import certify_equilibrium
 from gamedp.certificates.making.oscillations import refuse_oscillations
 from gamedp.certificates.making.ranks import MOST_EXACT as MOST_DECIDED, FirstLook, Ranking
@@ -211,13 +212,15 @@ def _likely_first(candidates: Iterator[Ranked]) -> Iterator[Certificate]:
 def _candidates(solution: Solution, plain: Certificate) -> Iterator[Ranked]:
     """Go through bounds that may be accepted, the best ones first.
 
-    The bounds as they are; else a little wider, if few sweeps do; else values made finer than
-    doubles, as exact ones are at once; else bounds that were swept for long. Where rounding has
-    stopped a solver, its values may be known more closely than it could say: they come first. So do
-    wider bounds, where much would have to be decided in rational numbers.
+    First along the solver's policy, if that does. The bounds as they are; else a little wider, if
+    few sweeps do; else values made finer than doubles, as exact ones are at once; else bounds that
+    were swept for long. Where rounding has stopped a solver, its values may be known more closely
+    than it could say: they come first. So do wider bounds, where much would have to be decided in
+    rational numbers.
     """
     model = solution.model
     stopped_by_rounding = solution.status is Status.ROUNDING and solution.exact is None
+    yield from _along_policy(solution, plain)
     few = {} if solution.exact else {"most_exact": FEW_EXACT}
     look = FirstLook(model, plain, **few)
     if not stopped_by_rounding:
@@ -238,6 +241,14 @@ def _candidates(solution: Solution, plain: Certificate) -> Iterator[Ranked]:
     yield from _wider(look, MOST_SWEEPS)
     if not look.allows(0.0):
         yield _ranked(look)
+
+
+def _along_policy(solution: Solution, plain: Certificate) -> Iterator[Ranked]:
+    """Return bounds that the solver's policy keeps, if they have hardly moved."""
+    if solution.status is Status.SOLVED and solution.exact is None:
+        along = certified_along_policy(solution, plain, FEW_EXACT)
+        if along is not None and _is_close(plain, along):
+            yield along, True
 
 
 def _ranked(look: FirstLook) -> Ranked:

@@ -241,3 +241,98 @@ def look(
 
 
 look_jit = compiled(look)
+
+
+def keeps(
+    choice: int,
+    direction: int,
+    bound: float,
+    equation: Equation,
+    bounds: Floats,
+    discount: float,
+) -> bool:
+    """Say whether a choice surely keeps a finite bound of its state, as :func:`look` does."""
+    graph = equation.graph
+    first = graph.transition_offsets[choice]
+    last = graph.transition_offsets[choice + 1]
+    mean, rest, blur = wanted_jit(bound, equation.constants[direction, choice], discount)
+    short = 0.0
+    size = 0.0
+    for t in range(first, last):
+        probability = equation.probabilities[t]
+        column = direction
+        if probability < 0.0:
+            probability = -probability
+            column = 2 + direction
+        term = probability * (bounds[graph.successors[t], column] - mean)
+        short += term
+        size += abs(term)
+    if size == 0.0 and blur == 0.0:
+        return True
+    total = discount * short
+    missed = rest - total
+    slack = ((last - first + 2) * UNIT + MOST_UNSURE) * size
+    blurred = 2.0**-49 * (blur + abs(total) + slack)
+    if abs(missed) <= slack + blurred:
+        slack = ((last - first + 2) * UNIT + unsure_part_jit(choice, equation)) * size
+        slack *= 1.0 + 2.0**-20
+        blurred = 2.0**-50 * (blur + abs(total) + slack)
+    if size > 0.0 and (size < 1e-280 or abs(bound) < 1e-280):
+        blurred += (last - first) * FAINT * (1.0 + size)
+    return bool(missed + slack + blurred <= 0.0)
+
+
+keeps_jit = compiled(keeps)
+
+
+def look_along(
+    equation: Equation,
+    bounds: Floats,
+    discount: float,
+    required: Flags,
+    via: Integers,
+    fails: Flags,
+) -> int:
+    """Find the nodes whose bounds a policy may not keep; return how many.
+
+    Parameters
+    ----------
+    bounds : (S, 4)
+        As for :func:`look`.
+    required : (2, S) bool
+        The nodes with something to be shown.
+    via : (2, S)
+        A helper's choices. Where one does not surely keep the bound and another does, that one is
+        put in its place.
+    fails : (2, S) bool
+        Filled.
+    """
+    graph = equation.graph
+    count = 0
+    for state in range(len(graph.choice_offsets) - 1):
+        first = graph.choice_offsets[state]
+        last = graph.choice_offsets[state + 1]
+        for direction in range(2):
+            fails[direction, state] = False
+            if not required[direction, state]:
+                continue
+            helps = equation.maximise[direction, state]
+            bound = bounds[state, direction]
+            own = via[direction, state]
+            if helps and keeps_jit(own, direction, bound, equation, bounds, discount):
+                continue
+            does = not helps
+            for choice in range(first, last):
+                if helps and choice == own:
+                    continue
+                if keeps_jit(choice, direction, bound, equation, bounds, discount) == helps:
+                    does = helps
+                    via[direction, state] = choice
+                    break
+            if not does:
+                fails[direction, state] = True
+                count += 1
+    return count
+
+
+look_along_jit = compiled(look_along)

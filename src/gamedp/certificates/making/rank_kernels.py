@@ -163,6 +163,58 @@ def rank_in_order(
 rank_in_order_jit = compiled(rank_in_order)
 
 
+def rank_along(
+    equation: Equation, forward: bool, via: Integers, candidates: Flags, ranks: Integers
+) -> int:
+    """Rank nodes that lead to a rank, by the choices of a policy for helpers; say how many.
+
+    One sweep, as that of :func:`rank_in_order`.
+
+    Parameters
+    ----------
+    via : (2, S)
+        A helper's choices; an opponent may take any.
+    candidates : (2, S) bool
+        The nodes that are to get a rank; those that get one are taken out.
+    ranks : (2, S)
+        NONE for nodes without; filled.
+    """
+    graph = equation.graph
+    count = 0
+    num_states = len(graph.choice_offsets) - 1
+    for place in range(num_states):
+        state = place if forward else num_states - 1 - place
+        for direction in range(2):
+            if not candidates[direction, state]:
+                continue
+            first = graph.choice_offsets[state]
+            last = graph.choice_offsets[state + 1]
+            if equation.maximise[direction, state]:
+                first = via[direction, state]
+                last = first + 1
+            rank = NONE
+            for choice in range(first, last):
+                least = NONE
+                start = graph.transition_offsets[choice]
+                for t in range(start, graph.transition_offsets[choice + 1]):
+                    there = direction if equation.probabilities[t] > 0.0 else 1 - direction
+                    least = ranks[there, graph.successors[t]]
+                    if least != NONE:
+                        break
+                if least == NONE:
+                    rank = NONE
+                    break
+                rank = max(rank, least + 1)
+            if rank != NONE:
+                ranks[direction, state] = rank
+                candidates[direction, state] = False
+                count += 1
+    return count
+
+
+rank_along_jit = compiled(rank_along)
+
+
 def look_ahead(
     choice: int, direction: int, equation: Equation, ranked: Flags, inside: Flags, gains: Integers
 ) -> tuple[bool, bool, int]:

@@ -48,30 +48,27 @@ MOST_EXACT = 20_000
 """Choices to decide in rational numbers; if more of a larger model need it, there are no ranks."""
 
 
-class FirstLook:
-    """Both bounds, oriented, and by how much each choice may miss what is claimed.
+class Sides:
+    """Both bounds, oriented, and the equation that they are to keep.
 
     Attributes
     ----------
     directions : (lower, upper)
-    misses : (2, C)
-        By which part of the bounds: 0 for choices that surely keep theirs.
-    best : (2, S)
-        The choices that seem to have the largest value; NONE where there are none.
-    num_open : int
-        How many choices rounding leaves in doubt: they would have to be decided in rational
-        numbers, and are more than was allowed.
+    bounds : (2, S)
+        Oriented to be lower ones.
     required, active : (2, S) bool
         Where something is to be shown, and where a finite bound is.
+    ranked : bool
+        Whether the bounds need ranks.
     """
 
-    def __init__(self, model: Model, plain: Certificate, most_exact: int = MOST_EXACT) -> None:
+    def __init__(self, model: Model, plain: Certificate) -> None:
         self.model = model
         self.plain = plain
         self.ranked = isinstance(plain.objective, (TotalReward, Reachability))
-        none = np.full(model.num_states, NONE)
         start = plain
         if self.ranked:
+            none = np.full(model.num_states, NONE)
             start = plain.with_evidence(
                 lower_ranks=none, upper_ranks=none, lower_gains=None, upper_gains=None
             )
@@ -90,9 +87,6 @@ class FirstLook:
             np.stack([rewards, -rewards]),
             np.stack([direction.maximise for direction in self.directions]),
         )
-        self._look()
-        self.num_open = 0
-        self.decide(most_exact)
 
     @functools.cached_property
     def reverse(self) -> Reverse:
@@ -108,6 +102,37 @@ class FirstLook:
         offsets.flags.writeable = choices.flags.writeable = False  # of one type with the others
         return Reverse(plain.owners, offsets, choices)
 
+    def columns(self) -> Floats:
+        """Return the bounds of both sides, and those after a change of places; (S, 4)."""
+        model = self.model
+        with np.errstate(all="ignore"):  # infinite bounds stay what they are
+            both = [
+                following(model, direction, direction.inequalities[0])[-model.num_states :]
+                for direction in self.directions
+            ]
+            return np.stack([*self.bounds, *both], axis=1)
+
+
+class FirstLook(Sides):
+    """Both bounds, and by how much each choice may miss what is claimed.
+
+    Attributes
+    ----------
+    misses : (2, C)
+        By which part of the bounds: 0 for choices that surely keep theirs.
+    best : (2, S)
+        The choices that seem to have the largest value; NONE where there are none.
+    num_open : int
+        How many choices rounding leaves in doubt: they would have to be decided in rational
+        numbers, and are more than was allowed.
+    """
+
+    def __init__(self, model: Model, plain: Certificate, most_exact: int = MOST_EXACT) -> None:
+        super().__init__(model, plain)
+        self._look()
+        self.num_open = 0
+        self.decide(most_exact)
+
     def _look(self) -> None:
         """Find by how much choices miss their bound, and the best ones."""
         model, directions = self.model, self.directions
@@ -117,18 +142,11 @@ class FirstLook:
         )
         first = [direction.inequalities[0] for direction in directions]
         if first[0].rest is None and first[1].rest is None:
-            with np.errstate(all="ignore"):  # infinite bounds stay what they are
-                both = [
-                    following(model, direction, each)
-                    for direction, each in zip(directions, first, strict=True)
-                ]
-            after = both if model.has_swaps else 2 * both
-            bounds = np.stack([*self.bounds, *(each[-model.num_states :] for each in after[:2])])
             missing = np.array([direction.missing_counts for direction in directions])
             rounded = model.has_swaps and directions[0].constant != 0
             with np.errstate(all="ignore"):  # what overflows is in doubt
                 first_look_kernels.look_jit(
-                    self.equation, bounds.T.copy(), directions[0].discount, missing, rounded, found
+                    self.equation, self.columns(), directions[0].discount, missing, rounded, found
                 )
         else:
             for number, direction in enumerate(directions):

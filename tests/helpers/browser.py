@@ -71,7 +71,10 @@ def served(app):
 
 @contextlib.contextmanager
 def visits(browser, site):
-    """Yield what opens pages, each in a fresh context; nothing must stand in their consoles."""
+    """Yield what opens pages, each in a fresh context; nothing must stand in their consoles.
+
+    But the status of an error that is `expected`.
+    """
     contexts, said = [], []
 
     def visit(
@@ -82,7 +85,7 @@ def visits(browser, site):
         motion="reduce",
         patched="",
         own=site,
-        missing=False,
+        expected=None,
         **options,
     ):
         context = browser.new_context(
@@ -98,7 +101,9 @@ def visits(browser, site):
         page.on(
             "console",
             lambda message: (
-                None if missing and "404" in message.text else said.append(message.text)
+                None
+                if expected is not None and str(expected) in message.text
+                else said.append(message.text)
             ),
         )
         page.on("pageerror", lambda error: said.append(str(error)))

@@ -242,6 +242,13 @@ def test_a_link_that_holds_no_game_says_so(visit, hash_, words):
     assert visit(hash_).locator(".problem").first.inner_text().strip() == words
 
 
+def test_the_server_answers_in_the_language_of_the_page(visit):
+    link = address("nim", a=[77], o=[0])
+    for locale, words in (("en-US", "no action 77 here"), ("de-DE", "Den Zug 77 gibt es hier")):
+        page = visit(link, locale=locale, expected=422)
+        assert words in page.locator(".problem p").first.inner_text()
+
+
 SOLVING = {"phase": "solve", "done": 3, "total": 10, "seconds": 1.5, "detail": ""}
 
 

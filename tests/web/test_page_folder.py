@@ -169,7 +169,7 @@ def test_a_file_that_is_missing_or_damaged_is_named(visit, exported, tmp_path, d
     else:
         file.write_text(damage(whole))
     with served(files(tmp_path)) as site:
-        page = visit("#matches", site=site, missing=damage is None)
+        page = visit("#matches", site=site, expected=404 if damage is None else None)
         page.locator(".problem").wait_for()
         words = "data/matches.json is missing or damaged here: write the folder anew."
         assert page.locator(".problem p").inner_text() == words

@@ -7,7 +7,7 @@ import logging
 import re
 import time
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -21,8 +21,9 @@ from gamedp.web.files import page_files
 from gamedp.web.history import history_answer
 from gamedp.web.jobs import Pending
 from gamedp.web.positions import position_answer
-from gamedp.web.refusals import Refused
+from gamedp.web.refusals import Refused, rules_fail
 from gamedp.web.requests import HistoryRequest, PositionRequest, read, read_parameters
+from gamedp.web.sentences import PHASES
 from gamedp.web.surface import AXES, surface_bytes
 
 if TYPE_CHECKING:
@@ -72,18 +73,20 @@ HEADERS = {
 HTML = "text/html; charset=utf-8"
 
 ERROR_PAGE = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>gamedp</title>'
+    '<!doctype html><html lang="{language}"><head><meta charset="utf-8"><title>gamedp</title>'
     '<meta name="viewport" content="width=device-width, initial-scale=1">'
     '<meta name="color-scheme" content="light dark">'
     '<link rel="stylesheet" href="/static/style.css"></head>'
-    '<body><main id="page"><h1>gamedp</h1><p>{}</p>'
-    '<p><a href="/">All games</a></p></main></body></html>'
+    '<body><main id="page"><h1>gamedp</h1><p>{sentence}</p>'
+    '<p><a href="/">{games}</a></p></main></body></html>'
 )
 """What is shown at an address that is none."""
 
 in_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 Answered = TypeVar("Answered")
+
+Language: TypeAlias = Literal["en", "de"]
 
 logger = logging.getLogger("gamedp")
 
@@ -100,13 +103,27 @@ def answer_of(
     )
 
 
-def refusal(error: Refused) -> Response:
+def refusal(error: Refused, language: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return the answer that says what a request is refused for."""
-    content = {"error": error.message}
+    content = {"error": error.message_in(language)}
     if error.limit is not None:
         content["limit"] = error.limit
-    headers = {"retry-after": "1"} if error.status == 503 else {}
-    return answer_of(content, error.status, headers)
+    if error.status == 503:
+        headers = {"retry-after": "1", **(headers or {})}
+    return answer_of(content, error.status, {**(headers or {}), "content-language": language})
+
+
+def language_of(accepted: str) -> Language:
+    """Return the first of the languages in an ``accept-language`` that there are words in.
+
+    >>> language_of("fr-CH, de;q=0.9, en;q=0.8"), language_of("*"), language_of("en-GB,de")
+    ('de', 'en', 'en')
+    """
+    for part in accepted[:200].split(","):
+        name = part.strip()[:2].lower()
+        if name in {"de", "en"}:
+            return "de" if name == "de" else "en"
+    return "en"
 
 
 def make_app(
@@ -150,25 +167,47 @@ def make_app(
     return _Guard(app, frozenset((*LOCAL, *(host.lower() for host in allowed_hosts))))
 
 
-def _refused(_request: Request, error: Exception) -> Response:
+def _refused(request: Request, error: Exception) -> Response:
+    """Answer a program in JSON, and who looks at the address in a browser with a page."""
     assert isinstance(error, Refused)  # noqa: S101 - it is registered for this class
-    return refusal(error)
+    return _told_as_wanted(request, error)
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """Answer a program in JSON, and who looks at the address in a browser with a page."""
+    """Answer likewise where there is nothing, or by another method."""
     assert isinstance(error, HTTPException)  # noqa: S101 - likewise
-    words = {404: "there is nothing at this address.", 405: "this address has other methods."}
-    message = words.get(error.status_code, str(error.detail))
-    if "text/html" in request.headers.get("accept", ""):
-        page = ERROR_PAGE.format(escape(message.capitalize()))
-        headers = {**(error.headers or {}), "cache-control": "no-store"}
-        return Response(page, error.status_code, headers, HTML)
-    return answer_of({"error": message}, error.status_code, error.headers)
+    sentences = {404: "there is nothing at this address.", 405: "this address has other methods."}
+    sentence = sentences.get(error.status_code, "this request cannot be answered.")
+    return _told_as_wanted(request, Refused(error.status_code, sentence), error.headers)
 
 
-def _failed(_request: Request, _error: Exception) -> Response:
-    return answer_of({"error": "the server has a fault; its log says more."}, 500)
+def _failed(request: Request, _error: Exception) -> Response:
+    sentence = "the server has a fault; its log says more."
+    return _told_as_wanted(request, Refused(500, sentence))
+
+
+def _language_for(request: Request) -> Language:
+    """Return the language of a page that says it, or else what the browser wants."""
+    wanted = request.scope.get("language") or request.headers.get("accept-language", "")
+    return language_of(wanted)
+
+
+def _told_as_wanted(
+    request: Request, error: Refused, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return an error in the language that is asked for, and in a page for who looks at it."""
+    language = _language_for(request)
+    answer = refusal(error, language, headers)
+    if "text/html" not in request.headers.get("accept", ""):
+        return answer
+    sentence = error.message_in(language)
+    page = ERROR_PAGE.format(
+        language=language,
+        sentence=escape(sentence[:1].upper() + sentence[1:]),
+        games={"de": "Alle Spiele", "en": "All games"}[language],
+    )
+    del answer.headers["content-length"], answer.headers["content-type"]
+    return Response(page, error.status, dict(answer.headers), HTML)
 
 
 class _Guard:
@@ -196,22 +235,28 @@ class _Guard:
 
         error = self._objection(scope)
         if error is not None:
-            await refusal(error)(scope, receive, send_guarded)
+            accepted = _header(scope, b"accept-language") or ""
+            await refusal(error, language_of(accepted))(scope, receive, send_guarded)
             return
         await self._app(scope, receive, send_guarded)
 
     def _objection(self, scope: Scope) -> Refused | None:
         """Return why a request goes no further."""
-        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        host = _without_port(headers.get(b"host", ""))
+        host = _without_port(_header(scope, b"host") or "")
         if host not in self._hosts:
             return Refused(403, "this server was not started for that host; see --allow-host.")
-        origin = headers.get(b"origin")
+        origin = _header(scope, b"origin")
         if origin is not None and _without_port(origin.partition("://")[2]) not in self._hosts:
             return Refused(403, "this server answers its own pages alone.")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_ADDRESS:
             return Refused(400, "the address is too long.")
         return None
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    """Return a header of a request, the last one if there are several; None without."""
+    values = [value for each, value in scope["headers"] if each.lower() == name]
+    return values[-1].decode("latin-1") if values else None
 
 
 def _without_port(host: str) -> str:
@@ -273,16 +318,16 @@ class _Server:
         query = dict(request.query_params)
         plain = read_parameters(query.pop("parameters", "{}"))
         if query.keys() != set(AXES) or not re.fullmatch(r"-?[0-9]{1,9}", query["action"]):
-            message = f"a surface needs {', '.join(AXES)}, the last of which is a number."
-            raise Refused(400, message)
+            sentence = "a surface needs {list}, the last of which is a number."
+            raise Refused(400, sentence, list=", ".join(AXES))
         listed = self._listed_as(request)
 
         def work() -> Response:
             made = listed.make(plain)
             solution = self._tables.basis(made).solution
             if solution is None:
-                message = f"{made.name} has no table, so no surface."
-                raise Refused(409, message, "states")
+                sentence = "{name} has no table, so no surface."
+                raise Refused(409, sentence, "states", name=made.name)
             tag = f'"{solution.model.digest()[:20]}"'
             headers = {"etag": tag, "cache-control": "no-cache"}
             if request.headers.get("if-none-match") == tag:
@@ -324,7 +369,7 @@ async def _answered(
         try:
             while not job.done.is_set():
                 if await request.is_disconnected():
-                    return answer_of({"error": "nobody is there any more."}, 499)
+                    raise Refused(499, "nobody waits for the answer any more.")
                 if time.monotonic() >= until:
                     came_back = True
                     return waiting(job)
@@ -348,16 +393,12 @@ class _OwnPages:
 
     async def answer(self, request: Request) -> Response:
         """Answer a question in JSON."""
-        page = self._pages[request.url.path.rpartition("/")[2]]
-        query = dict(request.query_params)
-        shared = _SharedBy(page.name, self._tables)
+        page, query, shared = self._asked(request)
         return await _answered(request, lambda: dict(page.answer(shared, query)))
 
     async def draw(self, request: Request) -> Response:
         """Answer with the whole page; it loads itself again while it has to wait."""
-        page = self._pages[request.url.path.rpartition("/")[2]]
-        query = dict(request.query_params)
-        shared = _SharedBy(page.name, self._tables)
+        page, query, shared = self._asked(request)
         headers = {"cache-control": "no-store"}
 
         def work() -> Response:
@@ -368,10 +409,19 @@ class _OwnPages:
 
         def waiting(job: Job) -> Response:
             told = job.told()
-            note = f"{told['phase']}, {told['seconds']:.0f} s"
+            phase = PHASES[_language_for(request)].get(told["phase"], told["phase"])
+            note = f"{phase}, {told['seconds']:.0f} s"
             return Response(page.draw(None, query, note), 200, {**headers, "refresh": "1"}, HTML)
 
         return await _answered(request, work, waiting)
+
+    def _asked(self, request: Request) -> tuple[Page, dict[str, str], _SharedBy]:
+        """Return the page that is asked, the query, and what the page has had worked out."""
+        page = self._pages[request.url.path.rpartition("/")[2]]
+        query = dict(request.query_params)
+        if page.language is not None:
+            request.scope["language"] = page.language(query)
+        return page, query, _SharedBy(page.name, self._tables)
 
 
 class _SharedBy:
@@ -399,11 +449,10 @@ def _guarded(work: Callable[[], Answered]) -> Answered:
     except (Pending, Refused):
         raise
     except GamedpError as error:
-        raise Refused(422, str(error)) from None
+        raise Refused(422, "{reason}", reason=error) from None
     except Exception as error:
         logger.exception("a request fails")
-        message = f"the rules of the game fail: {type(error).__name__}: {error}"
-        raise Refused(422, message) from error
+        raise rules_fail(error) from error
 
 
 async def _body(request: Request) -> bytes:
@@ -414,6 +463,5 @@ async def _body(request: Request) -> bytes:
     async for part in request.stream():
         body += part
         if len(body) > MOST_BODY:
-            message = f"the request has more than {MOST_BODY:,} bytes."
-            raise Refused(413, message)
+            raise Refused(413, "the request has more than {most:,} bytes.", most=MOST_BODY)
     return body

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.errors import GamedpError, UnknownNameError
+from gamedp.errors import GamedpError, shown
 from gamedp.rules.game import Rules
 from gamedp.runtime.registry import GAMES, find
 from gamedp.runtime.settings import REQUIRED, Setting, settings_of, values_of
@@ -117,8 +117,8 @@ class Listed:
         """
         if self.fixed is not None:
             if parameters:
-                message = f"{self.name} is served as it is, without parameters."
-                raise Refused(422, message)
+                sentence = "{name} is served as it is, without parameters."
+                raise Refused(422, sentence, name=self.name)
             return self.fixed
         try:
             key = json.dumps(parameters, sort_keys=True)
@@ -137,8 +137,13 @@ class Listed:
         values = dict(self.given)
         for name, plain in parameters.items():
             if name not in settings:
-                error = UnknownNameError.nearest(f"parameter of {self.name} called", name, settings)
-                raise Refused(422, str(error))
+                sentence = "{game} has no parameter {name}; it has: {list}."
+                parts: dict[str, Any] = {
+                    "game": self.name,
+                    "name": shown(name),
+                    "list": ", ".join(settings),
+                }
+                raise Refused(422, sentence, **parts)
             values[name] = _value(settings[name], plain)
         missing = [
             each.name
@@ -146,15 +151,14 @@ class Listed:
             if each.default is REQUIRED and each.name not in values
         ]
         if missing:
-            message = f"{self.name} needs {', '.join(missing)}."
-            raise Refused(422, message)
+            raise Refused(422, "{name} needs {list}.", name=self.name, list=", ".join(missing))
         try:
             return attrs.evolve(made(self.name, self.kind(**values)), is_foreign=bool(parameters))
         except GamedpError as error:
-            raise Refused(422, str(error)) from None
+            raise Refused(422, "{reason}", reason=error) from None
         except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
-            message = f"{self.name} refuses its parameters: {error}"
-            raise Refused(422, message) from None
+            sentence = "{name} refuses its parameters: {reason}"
+            raise Refused(422, sentence, name=self.name, reason=error) from None
 
     def list_facts(self, basis: Basis | None) -> dict[str, Any]:
         """Return what the list of games says; `basis` is None if nobody has asked for the game."""
@@ -193,11 +197,11 @@ def made(name: str, game: Any, solution: Solution | None = None) -> Made:
     rules = Rules(game)
     starts = rules.initial()
     if len(starts) > MOST_PARTS or _size(plain_state(starts[0][1])) > MOST_PARTS:
-        message = f"the start of {name} has more than {MOST_PARTS} parts with these parameters."
-        raise Refused(409, message, "size")
+        sentence = "the start of {name} has more than {most:,} parts with these parameters."
+        raise Refused(409, sentence, "size", name=name, most=MOST_PARTS)
     if _is_wide(rules, starts[0][1]):
-        message = f"the start of {name} has more than {MOST_OUTCOMES:,} outcomes of its actions."
-        raise Refused(409, message, "size")
+        sentence = "the start of {name} has more than {most:,} outcomes of its actions."
+        raise Refused(409, sentence, "size", name=name, most=MOST_OUTCOMES)
     parameters = {name: _plain(value) for name, value in values_of(game).items()}
     return Made(name, rules, parameters, solution)
 
@@ -298,10 +302,9 @@ def _value(setting: Setting, plain: Any) -> Any:
         case "ints" if type(plain) is list and len(plain) <= LONGEST and all(map(_is_whole, plain)):
             return tuple(plain)
         case "other":
-            message = f"{setting.name} cannot be set here."
-            raise Refused(422, message)
-    message = f"{setting.name} is not of its kind, {allowed['kind']}, or too large."
-    raise Refused(422, message)
+            raise Refused(422, "{name} cannot be set here.", name=setting.name)
+    sentence = "{name} is not of its kind, {kind}, or too large."
+    raise Refused(422, sentence, name=setting.name, kind=allowed["kind"])
 
 
 def _is_whole(plain: Any) -> bool:

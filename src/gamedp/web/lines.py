@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import GamedpError, InvalidParameterError, UnknownStateError, shown
+from gamedp.errors import GamedpError, UnknownStateError, shown
 from gamedp.play.play import Line as Played, drawn
 from gamedp.web.refusals import Refused
 from gamedp.web.requests import Start
@@ -53,11 +53,10 @@ def take(played: Played, action: int, outcome: int | np.random.Generator) -> Non
         If there is no such action or outcome, or the game is over.
     """
     if played.is_over:
-        message = f"the game is over after {len(played.actions)} plies; there is no action."
-        raise Refused(422, message)
+        sentence = "the game is over after {plies} plies; there is no action."
+        raise Refused(422, sentence, plies=len(played.actions))
     if action not in played.choices():
-        message = f"there is no action {action} here."
-        raise Refused(422, message)
+        raise Refused(422, "there is no action {action} here.", action=action)
     draw = (
         functools.partial(drawn, outcome)
         if isinstance(outcome, np.random.Generator)
@@ -68,8 +67,7 @@ def take(played: Played, action: int, outcome: int | np.random.Generator) -> Non
 
 def _given(outcome: int, probabilities: Sequence[float]) -> int:
     if not 0 <= outcome < len(probabilities) or probabilities[outcome] <= 0:
-        message = f"there is no outcome {outcome} of this action."
-        raise Refused(422, message)
+        raise Refused(422, "there is no outcome {outcome} of this action.", outcome=outcome)
     return outcome
 
 
@@ -78,8 +76,8 @@ def _begin(made: Made, basis: Basis, start: Start | None) -> tuple[Any, Start | 
     starts = made.rules.initial()
     if start is None:
         if len(starts) > 1:
-            message = f"{made.name} starts at random: say which start, by drawn or a seed."
-            raise Refused(422, message)
+            sentence = "{name} starts at random: say which start, by drawn or a seed."
+            raise Refused(422, sentence, name=made.name)
         return starts[0][1], None
     if start.state is not None:
         return _given_state(made, basis, start.state, starts[0][1]), start
@@ -89,24 +87,30 @@ def _begin(made: Made, basis: Basis, start: Start | None) -> tuple[Any, Start | 
         number = drawn(rng, [probability for probability, _ in starts])
     assert number is not None  # noqa: S101 - the request has one of the three
     if number >= len(starts):
-        message = f"there is no start {number}; there are {len(starts)}."
-        raise Refused(422, message)
+        sentence = "there is no start {number}; there are {count}."
+        raise Refused(422, sentence, number=number, count=len(starts))
     return starts[number][1], None if len(starts) == 1 else Start(drawn=number)
 
 
 def _given_state(made: Made, basis: Basis, plain: Any, example: Any) -> Any:
     """Return a state that comes from outside, if the table has it."""
     if basis.solution is None:
-        message = f"{made.name} has no table, so a start cannot be given."
-        raise Refused(422, message)
+        sentence = "{name} has no table, so a start cannot be given."
+        raise Refused(422, sentence, name=made.name)
     try:
         state = state_like(example, plain)
         basis.solution.model.index(state)
-    except (InvalidParameterError, UnknownStateError) as error:
-        raise Refused(422, str(error)) from None
-    except GamedpError:
+    except UnknownStateError:
+        sentence = "{state} is not a position that can be reached from the start of {name}."
+        raise Refused(422, sentence, state=shown(plain), name=made.name) from None
+    except (GamedpError, Refused):
         raise
     except Exception as error:  # noqa: BLE001 - rules may do anything with what is no state
-        message = f"{shown(plain)} is no position of {made.name}: {type(error).__name__}."
-        raise Refused(422, message) from None
+        sentence = "{state} is no position of {name}: {reason}."
+        parts: dict[str, Any] = {
+            "state": shown(plain),
+            "name": made.name,
+            "reason": type(error).__name__,
+        }
+        raise Refused(422, sentence, **parts) from None
     return state

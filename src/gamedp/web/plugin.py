@@ -59,9 +59,13 @@ class Page:
         Returns the whole page for a query, as HTML: from a :class:`Shared`, or from None while what
         it needs is being worked out; the third argument says how far that is, or what was wrong
         with the query. All texts in it must be escaped.
+    language : callable, optional
+        Returns the language of a query, ``"en"`` or ``"de"``: that of the server's own sentences
+        in the answer. If not given, it is the one that the browser asks for.
     """
 
     name: str
     title: str
     answer: Callable[[Shared, Query], Mapping[str, Any]]
     draw: Callable[[Shared | None, Query, str], str]
+    language: Callable[[Query], str] | None = None

@@ -96,8 +96,8 @@ def _values(
     try:
         return by_search(tables.search(made, state, look), made.rules, state)
     except UnsupportedProblemError as error:
-        message = f"{basis.why_not} And it cannot be searched: {error}"
-        raise Refused(409, message, "states") from None
+        sentence = "{why} And it cannot be searched: {reason}"
+        raise Refused(409, sentence, "states", why=basis.why_not, reason=error) from None
 
 
 def shown_position(

@@ -198,8 +198,7 @@ def _parsed(text: bytes | str) -> Any:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        message = f"the request is no JSON: {reason}."
-        raise Refused(400, message) from None
+        raise Refused(400, "the request is no JSON: {reason}.", reason=reason) from None
 
 
 def read(body: bytes, kind: type[RequestT]) -> RequestT:
@@ -214,8 +213,8 @@ def read(body: bytes, kind: type[RequestT]) -> RequestT:
     try:
         return _converter().structure(parsed, kind)
     except Exception as error:  # noqa: BLE001 - what cattrs raises has no other class in common
-        message = f"the request is not as it must be: {_reason(error)}."
-        raise Refused(400, message) from None
+        sentence = "the request is not as it must be: {reason}."
+        raise Refused(400, sentence, reason=_reason(error)) from None
 
 
 def read_parameters(text: str) -> dict[str, Any]:
@@ -224,7 +223,8 @@ def read_parameters(text: str) -> dict[str, Any]:
     try:
         return _checked(parsed)
     except ValueError as error:
-        raise Refused(400, f"{error}.") from None
+        sentence = "the request is not as it must be: {reason}."
+        raise Refused(400, sentence, reason=error) from None
 
 
 def _reason(error: Exception) -> str:

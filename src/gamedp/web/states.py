@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, shown
+from gamedp.errors import shown
+from gamedp.web.refusals import Refused
 
 __all__ = ["plain_number", "plain_state", "state_like"]
 
@@ -78,7 +79,7 @@ def state_like(example: Any, plain: Any) -> Any:
 
     Raises
     ------
-    InvalidParameterError
+    Refused
         If it has another shape.
 
     Examples
@@ -102,17 +103,17 @@ def state_like(example: Any, plain: Any) -> Any:
             pairs = zip(fields, example, strict=True)
             return kind(*(state_like(part, plain[name]) for name, part in pairs))
     if not isinstance(example, (bool, int, str, tuple)):
-        message = f"a state with {shown(example)} in it cannot be given, only played to."
-        raise InvalidParameterError(message)
-    message = f"{shown(plain)} has another shape than {shown(example)}."
-    raise InvalidParameterError(message)
+        sentence = "a state with {part} in it cannot be given, only played to."
+        raise Refused(422, sentence, part=shown(example))
+    sentence = "{state} has another shape than {example}."
+    raise Refused(422, sentence, state=shown(plain), example=shown(example))
 
 
 def _parts_like(example: tuple[Any, ...], plain: list[Any]) -> tuple[Any, ...]:
     """Return a tuple like the example, or of parts that are like its first."""
     if len(plain) != len(example) and len({type(part) for part in example}) != 1:
-        message = f"{shown(plain)} has not the length of {shown(example)}."
-        raise InvalidParameterError(message)
+        sentence = "{state} has not the length of {example}."
+        raise Refused(422, sentence, state=shown(plain), example=shown(example))
     like = example if len(plain) == len(example) else (example[0],) * len(plain)
     return tuple(state_like(part, item) for part, item in zip(like, plain, strict=True))
 
@@ -123,6 +124,6 @@ def _whole(plain: Any) -> int:
     if digits.isascii() and digits.isdigit() and len(digits) <= 20:
         plain = int(plain)
     if type(plain) is not int or abs(plain) > LARGEST:
-        message = f"{shown(plain)} is no whole number that a state can have."
-        raise InvalidParameterError(message)
+        sentence = "{part} is no whole number that a state can have."
+        raise Refused(422, sentence, part=shown(plain))
     return plain

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.errors import UnknownNameError
+from gamedp.errors import shown
 from gamedp.results.columns import fields_of
 from gamedp.web.refusals import Refused
 
@@ -44,7 +44,7 @@ def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> by
     heights = places[:, 2]
     count = int(extents.prod())
     if len(np.unique(cells * (high[2] + 1) + heights)) < len(cells):
-        raise Refused(422, f"several states have the same {x}, {y} and {z}.")
+        raise Refused(422, "several states have the same {x}, {y} and {z}.", x=x, y=y, z=z)
     model = solution.model
     chosen = np.where(solution.policy >= 0, model.action_labels[solution.policy], action - 1)
     taking = (solution.policy >= 0) & (chosen == action)
@@ -69,11 +69,11 @@ def _places(model: Model, names: tuple[str, ...]) -> NDArray[np.int64]:
     columns = []
     for name in names:
         if name not in fields:
-            error = UnknownNameError.nearest("field of the state called", name, fields)
-            raise Refused(422, str(error))
+            sentence = "a state has no field {name}; it has: {list}."
+            raise Refused(422, sentence, name=shown(name), list=", ".join(fields))
         column = fields[name]
         if column.dtype.kind not in "iub":
-            raise Refused(422, f"the field {name} holds no whole numbers.")
+            raise Refused(422, "the field {name} holds no whole numbers.", name=name)
         columns.append(column.astype(np.int64))
     return np.column_stack(columns)
 

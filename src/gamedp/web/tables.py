@@ -21,7 +21,7 @@ from gamedp.verbs.searching import search
 from gamedp.verbs.solving import solve
 from gamedp.web.basis import Basis, NoLengths
 from gamedp.web.jobs import Jobs
-from gamedp.web.refusals import Refused
+from gamedp.web.refusals import Refused, rules_fail
 
 if TYPE_CHECKING:
     from gamedp.policies.remoteness import Remoteness
@@ -183,12 +183,11 @@ def _solved(
     except GamedpError:
         raise
     except MemoryError:
-        message = f"{made.name} needs more memory than there is, with these parameters."
-        raise Refused(409, message, "memory") from None
+        sentence = "{name} needs more memory than there is, with these parameters."
+        raise Refused(409, sentence, "memory", name=made.name) from None
     except Exception as error:
         logger.exception("the rules of %s fail", made.name)
-        message = f"the rules of {made.name} fail: {type(error).__name__}: {error}"
-        raise Refused(422, message) from error
+        raise rules_fail(error, made.name) from error
     return _basis(made, solution, report, limits)
 
 
@@ -256,6 +255,5 @@ def _searched(
         raise
     except Exception as error:
         logger.exception("the search of %s fails", made.name)
-        message = f"the rules of {made.name} fail: {type(error).__name__}: {error}"
-        raise Refused(422, message) from error
+        raise rules_fail(error, made.name) from error
     return found

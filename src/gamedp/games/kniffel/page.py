@@ -115,7 +115,7 @@ LABELS: dict[str, dict[str, Any]] = {
 
 def draw(shared: Shared | None, query: Query, note: str) -> str:
     """Return the page: the form with what was asked, and the answer below it."""
-    language = query.get("lang", "de") if query.get("lang") in LABELS else "de"
+    language = _language(query)
     labels = LABELS[language]
     parts = [f'<p role="alert" class="problem">{escape(note)}</p>'] if note else []
     if shared is None:
@@ -274,4 +274,9 @@ def _row(option: Mapping[str, Any], is_entry: bool, mark: str, worth: str) -> st
     )
 
 
-page = Page(name="kniffel", title="Kniffel (Yahtzee)", answer=answer, draw=draw)
+def _language(query: Query) -> str:
+    """Return the language of a query; the first one if there is no such language."""
+    return query["lang"] if query.get("lang") in LABELS else "de"
+
+
+page = Page(name="kniffel", title="Kniffel (Yahtzee)", answer=answer, draw=draw, language=_language)

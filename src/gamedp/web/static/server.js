@@ -1,5 +1,7 @@
 // Asks the server. While it is still solving (status 202) the question is asked again.
 
+import { language } from "./words.js";
+
 export class Refused extends Error {
   constructor(message, status) {
     super(message);
@@ -9,6 +11,7 @@ export class Refused extends Error {
 
 async function answered(address, options, progress) {
   const began = performance.now();
+  options = { ...options, headers: { ...options.headers, "Accept-Language": language } };
   for (;;) {
     let response;
     try {

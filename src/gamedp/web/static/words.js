@@ -399,4 +399,5 @@ export function small(value) {
   return `${digit}·10${[...String(power)].map((letter) => RAISED[letter]).join("")}`;
 }
 
-export const keys = (code) => Object.keys(ALL[code]);
+export const keys = (code) => Object.entries(ALL[code]).flatMap(([key, value]) =>
+  (typeof value === "object" ? Object.keys(value).map((inner) => `${key}.${inner}`) : key));

@@ -38,7 +38,10 @@ MOST = 2**53 - 1
 """The largest number that a browser holds exactly."""
 
 DRAWN = 40
-"""Strokes of a heap or a bar at the terminal."""
+"""Strokes of a heap or a bar at the terminal, where there is room for them."""
+
+COLUMNS = 80
+"""Letters in a line of the terminal, where nothing else is said."""
 
 Place: TypeAlias = tuple[int, ...]
 
@@ -146,6 +149,24 @@ class _Picture:
         """Say whether the picture has a part there."""
         raise NotImplementedError  # each kind of view has parts of its own
 
+    def draw(self, columns: int = COLUMNS) -> str:
+        """Return the picture in letters, in lines of so many columns where it can be that narrow.
+
+        Parameters
+        ----------
+        columns : int
+            Heaps and bars are drawn shorter in fewer; other pictures have the width that they need.
+
+        Returns
+        -------
+        str
+        """
+        raise NotImplementedError  # each kind of view has a drawing of its own
+
+    def __str__(self) -> str:
+        """Return the picture in letters."""
+        return self.draw()
+
 
 def _is_place(place: Any, *lengths: int) -> bool:
     """Say whether a place has a number for each of the lengths, from 0 and below it."""
@@ -195,18 +216,24 @@ class Heaps(_Picture):
             _is_whole(taken, 1) and taken <= self.counts[heap]
         )
 
-    def __str__(self) -> str:
-        """Draw a stroke for each that is there."""
-        strokes = [
-            " ".join("|" * min(count, DRAWN)) + (" ..." if count > DRAWN else "")
-            for count in self.counts
-        ]
-        width = max(map(len, strokes), default=0)
-        first = len(str(len(strokes)))
+    def draw(self, columns: int = COLUMNS) -> str:
+        """Return a line for each heap, with a stroke for each that is there."""
+        most, first = max(self.counts, default=0), len(str(len(self.counts)))
+        room = max(columns - first - len(str(most)) - 4, 1)
+        for gap, limit in ((" ", DRAWN), ("", DRAWN), ("", max(room - 4, 1))):
+            strokes = [_strokes(count, gap, limit) for count in self.counts]
+            width = max(map(len, strokes), default=0)
+            if width <= room:
+                break
         return "\n".join(
             f"{number:>{first}}  {line:{width}}  {count}"
             for number, (line, count) in enumerate(zip(strokes, self.counts, strict=True), start=1)
         )
+
+
+def _strokes(count: int, gap: str, limit: int) -> str:
+    """Return so many strokes, or those that there is room for and three dots."""
+    return gap.join("|" * min(count, limit)) + (" ..." if count > limit else "")
 
 
 @attrs.frozen
@@ -258,8 +285,8 @@ class Pits(_Picture):
     def _has(self, place: Any) -> bool:
         return _is_place(place, len(self.rows), len(self.rows[0]) if self.rows else 0)
 
-    def __str__(self) -> str:
-        """Draw the numbers where the pits are."""
+    def draw(self, columns: int = COLUMNS) -> str:  # noqa: ARG002 - it needs what it needs
+        """Return the numbers where the pits are."""
         numbers = [*self.stores, *(stones for row in self.rows for stones in row)]
         cell = len(str(max(numbers, default=0)))
         names = self.names or ("",) * len(self.rows)
@@ -321,8 +348,8 @@ class Grid(_Picture):
     def _has(self, place: Any) -> bool:
         return _is_place(place, len(self.rows), len(self.rows[0]) if self.rows else 0)
 
-    def __str__(self) -> str:
-        """Draw the symbols, and dots for empty cells."""
+    def draw(self, columns: int = COLUMNS) -> str:  # noqa: ARG002 - it needs what it needs
+        """Return the symbols, and dots for empty cells."""
         symbols = [symbol.strip() or "." for symbol in self.symbols]
         width = max(map(len, symbols), default=1)
         return "\n".join(
@@ -369,8 +396,8 @@ class Dice(_Picture):
     def _has(self, place: Any) -> bool:
         return _is_place(place, len(self.faces))
 
-    def __str__(self) -> str:
-        """Put those that stay into brackets."""
+    def draw(self, columns: int = COLUMNS) -> str:  # noqa: ARG002 - it needs what it needs
+        """Return the faces, in brackets those that stay."""
         kept = self.kept or (False,) * len(self.faces)
         return " ".join(
             f"[{face}]" if stays else f" {face} "
@@ -423,8 +450,8 @@ class Card(_Picture):
     def _has(self, place: Any) -> bool:
         return _is_place(place, len(self.rows))
 
-    def __str__(self) -> str:
-        """Write the lines below each other, with a stroke where nothing stands yet."""
+    def draw(self, columns: int = COLUMNS) -> str:  # noqa: ARG002 - it needs what it needs
+        """Return the lines below each other, with a stroke where nothing stands yet."""
         first = max((len(row[0]) for row in self.rows), default=0)
         entries = [["-" if entry is None else str(entry) for entry in row[1:]] for row in self.rows]
         width = max((len(entry) for line in entries for entry in line), default=0)
@@ -478,17 +505,20 @@ class Scores(_Picture):
     def _has(self, place: Any) -> bool:
         return _is_place(place, len(self.rows))
 
-    def __str__(self) -> str:
-        """Draw bars, of crosses as far as it is safe, and write the numbers after them."""
+    def draw(self, columns: int = COLUMNS) -> str:
+        """Return bars, of crosses as far as it is safe, with the numbers after them."""
         first = max((len(row[0]) for row in self.rows), default=0)
+        numbers = [" + ".join(map(str, parts)) for _, *parts in self.rows]
+        room = columns - first - max(map(len, numbers), default=0) - 4
+        width = max(min(room, DRAWN), 5)
         lines = []
-        for name, *parts in self.rows:
+        for (name, *parts), known in zip(self.rows, numbers, strict=True):
             bar, total = "", 0
             for number, part in enumerate(parts):
                 total += part
-                length = min(total, self.most) * DRAWN // self.most
+                length = min(total, self.most) * width // self.most
                 bar = f"{bar:{'.' if number else '#'}<{length}}"
-            lines.append(f"{name:{first}}  {bar:{DRAWN}}  {' + '.join(map(str, parts))}")
+            lines.append(f"{name:{first}}  {bar:{width}}  {known}")
         return "\n".join([*lines, f"{'':{first}}  up to {self.most}"])
 
 
@@ -521,7 +551,7 @@ class Text(_Picture):
     def _has(self, place: Any) -> bool:  # noqa: ARG002 - of no place at all
         return False
 
-    def __str__(self) -> str:
+    def draw(self, columns: int = COLUMNS) -> str:  # noqa: ARG002 - it is as wide as it is
         """Return the text itself."""
         return self.text
 

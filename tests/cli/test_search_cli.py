@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -422,6 +423,41 @@ def typed(monkeypatch, *lines):
 MATCHES = ("matches", "--set", "matches=6", "--seed", 1, *PLAIN)
 
 
+BARE = """
+from typing import NamedTuple
+
+import gamedp
+
+class State(NamedTuple):
+    player: int
+    left: int
+
+class Bare:
+    num_players = 2
+    constant_sum = 1.0
+    def initial_state(self):
+        return State(0, 3)
+    def is_terminal(self, state):
+        return state.left == 0
+    def player(self, state):
+        return state.player
+    def actions(self, state):
+        return (1,)
+    def outcomes(self, state, action):
+        return [(1.0, State(1 - state.player, state.left - action))]
+    def payoff(self, state, player):
+        return 1.0 if player == state.player else 0.0
+
+class Drawn(Bare):
+    def view(self, state):
+        return gamedp.views.Heaps((state.left,))
+
+class Told(Bare):
+    def render(self, state):
+        return "three"
+"""
+
+
 class TestPlay:
     def test_a_whole_game(self, run, monkeypatch):
         # With six matches the first player wins by taking one, and then what leaves one.
@@ -438,6 +474,47 @@ class TestPlay:
         assert "  1  take 1\n  2  take 2\n  3  take 3\n" in out
         assert "second player to move: 5 left\n\nThe computer plays take " in out
         assert out.endswith("You have won: 1 for you, -1 for the computer.\n")
+
+    def test_lines_fit_into_a_narrow_terminal(self, run, monkeypatch):
+        typed(monkeypatch, "help", "hint", "roll", "roll")
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((40, 24)))
+        out = run("play", "wubbel", "--set=goal=10", "--level=1", "--seed=3", *PLAIN)[1]
+        assert max(map(len, out.splitlines())) <= 40
+        assert "  undo   take back your last action, and\n         what came after it\n" in out
+        assert "\nfirst player  " in out
+
+    @pytest.mark.parametrize(("width", "beside"), [(80, 3), (60, 2), (30, 1)])
+    def test_many_actions_stand_side_by_side(self, run, monkeypatch, width, beside):
+        typed(monkeypatch)
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((width, 24)))
+        rows = re.findall(
+            r"^ +\d+  take.*$", run("play", "nim", "--seed=1", *PLAIN)[1], re.MULTILINE
+        )
+        assert max(row.count("take") for row in rows) == beside
+        assert len(rows) == 15 // beside + (15 % beside > 0)
+        names = [name for row in rows for name in re.findall(r"take \d from heap \d", row)]
+        assert len(set(names)) == len(names) == 15
+
+    def test_the_end_is_drawn_too(self, run, monkeypatch):
+        typed(monkeypatch, "1")
+        out = run("play", "matches", "--state", "player=0,left=1", "--seed=1", *PLAIN)[1]
+        assert re.search(r"0 left\n1 +0\nThe computer has won", out)
+
+    def test_a_game_without_pictures_is_told_how_to_draw(self, run, monkeypatch, tmp_path):
+        file = tmp_path / "bare.py"
+        file.write_text(BARE)
+        outs = {}
+        for name in ("Bare", "Drawn", "Told"):
+            typed(monkeypatch)
+            outs[name] = run("play", f"{file}:{name}", "--seed=1", *PLAIN)[1]
+        hint = "def view(self, state):\n        return gamedp.views.Heaps((state.left,))"
+        assert [hint in outs[name] for name in outs] == [True, False, False]
+        assert "State(player=0, left=3)" in outs["Bare"]
+        assert "\n1  | | |  3\n" in outs["Drawn"]  # what it was told
+        assert "State" not in outs["Drawn"]
+        assert "\nthree\n" in outs["Told"]
 
     def test_the_computer_wins_where_it_can(self, run, monkeypatch):
         typed(monkeypatch, "1", "1", "1")
@@ -687,7 +764,7 @@ class TestPlay:
         code, out, err = run("play", *MATCHES, "--against", f"{tmp_path}/missing")
         assert (code, err) == (0, "")
         assert "The computer loses the game by its fault: no start: " in out
-        assert out.endswith("first player to move: 6 left\n")  # how much it loses, nobody says
+        assert out.endswith("first player to move: 6 left\n1  | | | | | |  6\n")  # how much it loses, nobody says
         typed(monkeypatch)
         spot = ("play", "wubbel", "--set=goal=9", *PLAIN)
         out = run(*spot, "--against", f"{tmp_path}/missing")[1]

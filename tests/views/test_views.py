@@ -94,7 +94,8 @@ def test_lists_and_integers_of_numpy_are_taken():
 
 
 def test_a_long_heap_is_cut_and_counted():
-    assert str(Heaps((1000,))) == "1  " + "| " * 40 + "...  1000"
+    assert str(Heaps((1000,))) == "1  " + "|" * 40 + " ...  1000"
+    assert Heaps((1000,)).draw(200) == "1  " + "| " * 40 + "...  1000"
 
 
 def test_empty_pictures_have_a_drawing():
@@ -189,3 +190,22 @@ def test_the_terminal_draws_what_the_words_do_not_show():
     assert _picture(Rules(mancala), mancala.initial_state()) == mancala.render(
         mancala.initial_state()
     )
+
+
+@pytest.mark.parametrize("columns", [25, 40, 60, 80])
+@pytest.mark.parametrize(
+    "view",
+    [
+        Heaps((40,)),
+        Heaps((41, 3, 0, 1000)),
+        Heaps((1,) * 12),
+        Scores((("first", 10, 5), ("second", 20)), most=40),
+    ],
+    ids=repr,
+)
+def test_a_drawing_is_as_wide_as_the_terminal(view, columns):
+    drawing = view.draw(columns)
+    assert max(map(len, drawing.splitlines())) <= columns
+    assert str(view) == view.draw(80)
+    short, whole = drawing.splitlines(), str(view).splitlines()
+    assert [line.split()[-1] for line in short] == [line.split()[-1] for line in whole]

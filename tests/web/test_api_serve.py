@@ -239,6 +239,8 @@ def test_it_serves_until_ctrl_c(tmp_path, host):
         assert line.startswith("countdown at http://127.0.0.1:")
         home = line.split(" at ")[1].strip()
         assert process.stdout.readline() == "Ctrl-C ends it.\n"
+        assert process.stdout.readline() == "\n"
+        assert process.stdout.readline().startswith("Positions are shown as Python prints them.")
         response = httpx.post(f"{home}api/games/countdown/position", json={"line": {}}, timeout=60)
         answer = response.json()
         policy = response.headers["content-security-policy"]

@@ -26,9 +26,11 @@ from gamedp.cli.options import Compile, GameSettings, SavedGame, StateTexts
 from gamedp.cli.players import ENTRANTS, PERSON, read_player
 from gamedp.cli.positions import position_of, starts_of
 from gamedp.cli.report import player_name
-from gamedp.cli.watch import be_lenient, watch
+from gamedp.cli.texts import how_to_draw
+from gamedp.cli.watch import be_lenient, columns, fitted, say, watch
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.play.seat import Fault, Forfeit
+from gamedp.views import COLUMNS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +54,9 @@ Type the number or the name of an action, or
   undo   take back your last action, and what came after it
   help   this text
   quit   leave the game"""
+
+LONG_MENU = 10
+"""Actions that stand below each other; more of them stand side by side."""
 
 PROMPT = "> "
 UNFINISHED = "The game is left unfinished."
@@ -150,7 +155,7 @@ def play(  # noqa: PLR0913 - what is usually set in one call
         elif len(people) < count and not line.is_over:
             found, why = adviser()
             about = f"\n{why}{found.introduction()}"
-        print(f"{_seats(people, count)}; seed {seed}.{about}")
+        say(f"{_seats(people, count)}; seed {seed}.{about}{how_to_draw(made)}")
         _Dialogue(line, people, rng, lambda: adviser()[0], seats).run()
 
 
@@ -228,9 +233,9 @@ class _Dialogue:
         record = self.line.record(self.forfeit)
         for seat in self.seats.values():
             seat.end(record.payoffs, record.forfeit)
-        print(f"\n{self.line.rules.render(self.line.states[-1])}")
+        print(f"\n{_picture(self.line.rules, self.line.states[-1])}")
         if record.payoffs is not None:
-            print(_result(record.payoffs, self.people))
+            say(_result(record.payoffs, self.people))
 
     def _asked(self, number: int, ask: Callable[[], Any]) -> Any:
         """Return what a player at a seat answers; a fault ends the game, and is the forfeit."""
@@ -238,7 +243,7 @@ class _Dialogue:
             return ask()
         except Fault as fault:
             self.forfeit = Forfeit(number, fault.reason, fault.detail)
-            print(f"\nThe computer loses the game by its fault: {fault}")
+            say(f"\nThe computer loses the game by its fault: {fault}")
             return None
 
     def _turn(self) -> None:
@@ -256,7 +261,7 @@ class _Dialogue:
                 return
             self.before.append((line.copy(), self.rng.bit_generator.state))
         else:
-            print(f"\n{line.rules.render(state)}")
+            print(f"\n{_words(line.rules, state)}")
             action, reason = actions[0], ""
             if len(actions) > 1 and self.seats:
                 seat = self.seats[mover]
@@ -270,7 +275,7 @@ class _Dialogue:
                 reason = f", {_reason(advice)}"
             many = line.rules.num_players > 2
             who = f"The computer, as {player_name(mover)}," if many else "The computer"
-            print(f"\n{who} plays {line.rules.action_name(state, action)}{reason}.")
+            say(f"\n{who} plays {line.rules.action_name(state, action)}{reason}.")
         self._take(action)
 
     def _take(self, action: int) -> None:
@@ -283,7 +288,7 @@ class _Dialogue:
             place = drawn(self.rng, probabilities)
             if probabilities[place] < 1:
                 name = rules.outcome_name(state, action, place)
-                print(f"Chance decides: {name}." if name else "Chance decides:")
+                say(f"Chance decides: {name}." if name else "Chance decides:")
             return place
 
         self.line.take(action, draw)
@@ -308,11 +313,11 @@ class _Dialogue:
                         return None
                     print("There is nothing to take back.")
                 case "hint":
-                    print(_hint(self.adviser().advise(self.line.states[-1])))
+                    say(_hint(self.adviser().advise(self.line.states[-1])))
                 case "help" | "?":
-                    print(f"{HELP}\n{_menu(names)}")
+                    say(f"{HELP}\n{_menu(names)}")
                 case _:
-                    print(_unknown(answer, names))
+                    say(_unknown(answer, names))
 
     def _names(self, actions: Sequence[int]) -> dict[int, str]:
         state = self.line.states[-1]
@@ -326,19 +331,35 @@ class _Dialogue:
         return True
 
 
+def _words(rules: gamedp.rules.Rules, state: Any) -> str:
+    """Return a position in words, or as the game draws it."""
+    if not hasattr(rules.game, "render"):
+        return rules.view(state).draw(columns() or COLUMNS)
+    words = rules.render(state)
+    return words if "\n" in words else fitted(words)
+
+
 def _picture(rules: gamedp.rules.Rules, state: Any) -> str:
     """Return a position in words, and drawn below unless the words are a drawing already."""
-    words, drawing = rules.render(state), str(rules.view(state))
-    return words if "\n" in words or drawing == words else f"{words}\n{drawing}"
+    words, drawing = _words(rules, state), rules.view(state).draw(columns() or COLUMNS)
+    is_drawn = "\n" in rules.render(state) or not hasattr(rules.game, "view")
+    return words if is_drawn or words == drawing else f"{words}\n{drawing}"
 
 
 def _menu(names: dict[int, str]) -> str:
-    """Return the actions, each with its number."""
+    """Return the actions, each with its number; many of them side by side."""
     width = max(len(str(action)) for action in names)
-    return "\n".join(
+    entries = [
         f"  {action:>{width}}" + (f"  {name}" if name != str(action) else "")
         for action, name in names.items()
-    )
+    ]
+    if len(entries) <= LONG_MENU:
+        return "\n".join(entries)
+    widest = max(map(len, entries)) + 2
+    beside = max((columns() or COLUMNS) // widest, 1)
+    rows = -(-len(entries) // beside)
+    lines = ("".join(f"{entry:{widest}}" for entry in entries[row::rows]) for row in range(rows))
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _understood(answer: str, names: dict[int, str]) -> int | None:

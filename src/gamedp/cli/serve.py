@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gamedp.cli.games import is_saved, load_saved, make_ordinary_game
 from gamedp.cli.levels import checked_solution
 from gamedp.cli.options import Flag, GameSettings, SavedGame
-from gamedp.cli.texts import assignments
+from gamedp.cli.texts import assignments, how_to_draw
 from gamedp.cli.watch import watch
 from gamedp.errors import GamedpError, InvalidParameterError, UnsupportedProblemError
 from gamedp.rules.staged import is_staged
@@ -109,7 +109,8 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
 
     def ready(address: str) -> None:
         names = ", ".join([*(each.name for each in listed), *(page.name for page in pages)])
-        print(f"{names} at {address}\nCtrl-C ends it.", flush=True)
+        hint = "" if game is None else how_to_draw(listed[0].kind)
+        print(f"{names} at {address}\nCtrl-C ends it.{hint}", flush=True)
 
     run(
         {each.name: each for each in listed},

@@ -13,9 +13,35 @@ from typing import Any
 
 from gamedp.errors import InvalidParameterError, shown
 
-__all__ = ["assignments", "kind_of", "notation", "read", "read_as", "written"]
+__all__ = [
+    "assignments",
+    "how_to_draw",
+    "kind_of",
+    "notation",
+    "read",
+    "read_as",
+    "written",
+]
 
 OPENING, CLOSING = "([", ")]"
+
+HOW_TO_DRAW = """\
+
+
+Positions are shown as Python prints them. To draw them, here and in the
+browser, give the game a method that returns one of gamedp.views (Heaps, Pits,
+Grid, Dice, Card, Scores, Text), such as
+
+    def view(self, state):
+        return gamedp.views.Heaps((state.left,))
+
+or one that says them in words: `render(self, state)` returns a text."""
+"""What is said of a game that has neither."""
+
+
+def how_to_draw(game: Any) -> str:
+    """Return how a game, or its class, could draw its positions; an empty text if it does."""
+    return "" if hasattr(game, "view") or hasattr(game, "render") else HOW_TO_DRAW
 
 
 def assignments(texts: Iterable[str], *, option: str) -> dict[str, str]:

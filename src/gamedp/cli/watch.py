@@ -1,9 +1,12 @@
-"""The terminal: progress of whatever takes longer than a second, and answers in any encoding."""
+"""The terminal: progress of whatever takes longer than a second, its width, and any encoding."""
 
 from __future__ import annotations
 
 import contextlib
+import re
+import shutil
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.progress import Progress, ProgressCallback
 
-__all__ = ["be_lenient", "watch"]
+__all__ = ["be_lenient", "columns", "fitted", "say", "watch"]
 
 PATIENCE = 1.0
 """Seconds before anything is shown."""
@@ -51,6 +54,42 @@ def be_lenient() -> None:
     reconfigure = getattr(sys.stdin, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="replace")
+
+
+def columns() -> int | None:
+    """Return how many letters a line of the terminal has; None if the output goes elsewhere."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def say(text: str) -> None:
+    """Print a text as `fitted` breaks its lines."""
+    print(fitted(text))
+
+
+def fitted(text: str) -> str:
+    """Return a text; at a terminal, lines that are too long for it go on below, between words."""
+    width = columns()
+    return text if width is None else "\n".join(_wrapped(text, width))
+
+
+def _wrapped(text: str, width: int) -> Iterator[str]:
+    """Yield the lines of a text; what goes on stands below the second column, if there is one.
+
+    >>> list(_wrapped("  undo   take back your last action", 22))
+    ['  undo   take back', '         your last', '         action']
+    """
+    for line in text.split("\n"):
+        head = re.match(r" *\S+ {2,}(?=\S)| *", line)
+        indent = len(head[0]) if head is not None else 0
+        yield from textwrap.wrap(
+            line,
+            width,
+            subsequent_indent=" " * (indent if indent < width // 2 else 0),
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]
 
 
 class Display:

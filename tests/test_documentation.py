@@ -90,8 +90,10 @@ def test_pages_embed_the_games_that_the_site_holds(monkeypatch):
     monkeypatch.syspath_prepend(DOCS)
     playable = importlib.import_module("playable")
     pages = [path.read_text(encoding="utf-8") for path in DOCS.glob("*/*.md")]
-    frames = [name for page in pages for name in re.findall(r'"\.\./play/index.html#(\w+)"', page)]
-    assert sorted(frames) == sorted(playable.GAMES)
+    for use in ("src", "href"):  # in the page, and alone
+        pattern = rf'{use}="\.\./play/index.html#(\w+)"'
+        found = [name for page in pages for name in re.findall(pattern, page)]
+        assert sorted(found) == sorted(playable.GAMES)
 
 
 def test_the_picture_of_the_packages_is_the_import_contract():

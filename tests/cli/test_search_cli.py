@@ -764,7 +764,8 @@ class TestPlay:
         code, out, err = run("play", *MATCHES, "--against", f"{tmp_path}/missing")
         assert (code, err) == (0, "")
         assert "The computer loses the game by its fault: no start: " in out
-        assert out.endswith("first player to move: 6 left\n1  | | | | | |  6\n")  # how much it loses, nobody says
+        # How much it loses, nobody says.
+        assert out.endswith("first player to move: 6 left\n1  | | | | | |  6\n")
         typed(monkeypatch)
         spot = ("play", "wubbel", "--set=goal=9", *PLAIN)
         out = run(*spot, "--against", f"{tmp_path}/missing")[1]

@@ -1,17 +1,20 @@
 """The best answer to policies, to a field of them, and cross tables."""
 
 import itertools
+import math
 
 import attrs
 import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from symmetric_games import Board, TicTacToe
 
 import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
+from gamedp.policies.choices import choices_in
 from gamedp.testing.models import random_model
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -218,3 +221,125 @@ def test_the_best_of_twelve_holds_at_17():
         for name, mean in (("hold=17", 0.5215), ("hold=22", 0.4796), ("hold=25", 0.5037)):
             assert means[name] == pytest.approx(mean, abs=5e-5)
     assert table.width <= 1e-9
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [gamedp.Discounted(0.9), gamedp.FiniteHorizon(5), gamedp.AverageReward(), None],
+    ids=repr,
+)
+def test_a_cross_table_counts_steps_as_an_evaluation_does(objective):
+    model = random_model(3, num_states=5, num_players=2, end_components=False)
+    chance = gamedp.Policy.uniform(model)
+    table = gamedp.cross_table(model, {"a": chance, "b": chance}, objective)
+    found = gamedp.evaluate(model, [chance, chance], objective)
+    assert table.bounds("a", "b") == found.bounds()
+
+
+def test_a_cross_table_has_both_seats_only_of_values_with_a_sum():
+    model = gamedp.compile(Wubbel(goal=4), compile="never")
+    policies = {"one": Hold(1), "two": Hold(2)}
+    with pytest.raises(UnsupportedProblemError, match="constant_sum=1"):
+        gamedp.cross_table(model, policies, gamedp.Discounted(0.9))
+    apart = attrs.evolve(random_model(4, num_states=4, num_players=2), constant_sum=1.0)
+    chance = gamedp.Policy.uniform(apart)
+    with pytest.raises(UnsupportedProblemError, match="no table of both seats"):
+        gamedp.cross_table(apart, {"a": chance}, gamedp.Discounted(0.9))
+    reached = gamedp.cross_table(apart, {"a": chance}, gamedp.Reachability([4]))
+    assert reached.first + reached.second == pytest.approx(1.0)
+
+
+def test_a_policy_alone_in_a_cross_table_meets_itself():
+    model = gamedp.compile(Wubbel(goal=4), compile="never")
+    table = gamedp.cross_table(model, {"one": Hold(1)})
+    assert table.means.tolist() == pytest.approx([0.5])
+
+
+@pytest.mark.parametrize("num_players", [1, 2])
+def test_who_pays_gains_by_paying_less(num_players):
+    model = random_model(3, num_states=5, num_players=num_players, end_components=False)
+    dear = attrs.evolve(model, rewards=-model.rewards, payoffs=-model.payoffs)
+    chance, other = gamedp.Policy.uniform(model), gamedp.Policy.uniform(dear)
+    gains = gamedp.exploitability(model, [chance] * num_players).gains
+    saved = gamedp.exploitability(
+        dear, [other] * num_players, gamedp.TotalReward(optimum="min")
+    ).gains
+    assert max(high for _, high in gains) > 0.1
+    for one, same in zip(gains, saved, strict=True):
+        assert same == pytest.approx(one, abs=1e-8)
+
+
+def test_one_player_alone_responds_by_the_solution():
+    model = random_model(5, num_states=6, end_components=False)
+    chance = gamedp.Policy.uniform(model)
+    found = gamedp.best_response(model, [])
+    assert found.value() == pytest.approx(gamedp.solve(model).value(), abs=1e-6)
+    ((low, high),) = gamedp.exploitability(model, [chance]).gains
+    gain = gamedp.solve(model, tolerance=1e-9).value() - gamedp.evaluate(model, chance).value()
+    assert low - 1e-8 <= gain <= high + 1e-8
+
+
+def test_endless_gains_are_none_or_all():
+    loop = gamedp.Model.from_arrays(
+        [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], rewards=[1.0, 0.0], payoffs=[3.0]
+    )
+    stay, leave = (gamedp.Policy(loop, numbers) for numbers in ([1.0, 0.0], [0.0, 1.0]))
+    assert gamedp.exploitability(loop, [stay]).gains == ((0.0, 0.0),)
+    assert gamedp.exploitability(loop, [leave]).gains == ((math.inf, math.inf),)
+
+
+def field():
+    model = gamedp.compile(Matches(6), compile="never")
+    names = {"one": lambda state: 1, "two": lambda state: min(2, state.left)}
+    made = [gamedp.Policy.from_function(model, rule, name) for name, rule in names.items()]
+    return model, made
+
+
+def test_who_may_still_play_is_one_of_the_field():
+    model, (one, two) = field()
+    found = gamedp.best_response(model, {one: 0.5, two: 0.5}, player=1)
+    start = model.state(0)
+    assert found.value(start, [0, 1]) == found.value()
+    for possible in ([], [2], [-1], [0, 5], [0.5]):
+        with pytest.raises(InvalidParameterError, match="possible is"):
+            found.value(start, possible)
+    alone = gamedp.best_response(model, one, player=1)
+    with pytest.raises(InvalidParameterError, match="possible is"):
+        alone.value(start, [1])
+    assert found.possible_after(start, 2, (0, 1)) == (1,)
+    with pytest.raises(InvalidParameterError, match="no action 7"):
+        found.possible_after(start, 7, (0, 1))
+
+
+def test_one_of_a_field_who_says_nothing_is_no_opponent():
+    model, (one, _) = field()
+    lost = gamedp.Policy.from_function(model, lambda state: 9, "lost")
+    with pytest.raises(InvalidParameterError, match="lost chooses 9 in"):
+        gamedp.best_response(model, {one: 0.5, lost: 0.5}, player=1)
+    with pytest.raises(InvalidParameterError, match="lost chooses 9 in"):
+        gamedp.best_response(model, {lost: 0.5, one: 0.5}, player=0)
+
+
+def test_a_weight_of_a_field_is_no_fainter_than_a_probability():
+    model, (one, two) = field()
+    assert gamedp.best_response(model, {one: 1.0, two: 1e-300}, player=1).value() == 1.0
+    with pytest.raises(InvalidParameterError, match="too few digits"):
+        gamedp.best_response(model, {one: 1.0, two: 1e-320}, player=1)
+
+
+def test_equal_actions_tell_the_same_of_who_plays():
+    model = gamedp.compile(TicTacToe(), compile="never")
+    offsets = model.choice_offsets
+    inner = np.flatnonzero(np.diff(offsets))
+    firsts, lasts = np.zeros((2, model.num_choices))
+    firsts[offsets[inner]] = 1.0
+    lasts[offsets[inner + 1] - 1] = 1.0
+    policies = [gamedp.Policy(model, numbers) for numbers in (firsts, lasts)]
+    found = gamedp.best_response(model, dict.fromkeys(policies, 0.5), player=0)
+    state = Board(1, (0, 0, 0, 0, 0, 0, 0, 0, 1))
+    choices = dict(choices_in(model, state))
+    assert len(set(choices.values())) < len(choices)
+    for action, choice in choices.items():
+        expected = tuple(m for m in (0, 1) if policies[m].probabilities[choice] > 0)
+        assert found.possible_after(state, action, (0, 1)) == expected
+    assert found.possible_after(state, 0, ()) == ()

@@ -221,9 +221,9 @@ def induce(
     counts = np.array([len(policies) for policies in seats.policies], np.int64)
     firsts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     flat = [policy for policies in seats.policies for policy in policies]
-    weights = np.array([policy.probabilities for policy in flat]).reshape(len(flat), -1)
-    if not flat:
-        weights = np.zeros((1, model.num_choices))
+    weights = np.zeros((max(len(flat), 1), model.num_choices))
+    for row, policy in enumerate(flat):
+        weights[row] = policy.probabilities
     graph = (
         model.choice_offsets,
         model.transition_offsets,
@@ -314,7 +314,13 @@ def _refuse(model: Model, seats: Seats, code: int) -> None:
     mover = int(model.players[index]) ^ (changed if model.num_players == 2 else 0)
     state = model.state(index)
     first, stop = model.choice_offsets[index : index + 2].tolist()
-    policy = seats.policies[mover][0]
+    members = code // model.num_states // 2 + 1
+    policy = next(
+        policy
+        for place, policy in enumerate(seats.policies[mover])
+        if (members >> place & 1 or len(seats.policies[mover]) == 1)
+        and not policy.probabilities[first:stop].any()
+    )
     rule = getattr(policy.rule, "choose", policy.rule)
     answer = shown(rule(state)) if callable(rule) else "nothing"
     message = (

@@ -9,11 +9,13 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.model.objectives import sum_of_values
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Seats, induce
 from gamedp.policies.given import model_for
 from gamedp.policies.policy import as_policies
-from gamedp.policies.solving import bounds_of, solved
+from gamedp.policies.solving import bounds_of, solved, widened
+from gamedp.policies.stepwise import even_steps, loss_of
 from gamedp.results.start import mean_of
 from gamedp.results.status import opposite_bounds
 from gamedp.runtime.notebook import html_rows
@@ -94,9 +96,14 @@ class CrossTable:
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """What each policy gets on average over both seats and all other policies; (n,)."""
+        """What each policy gets on average over both seats and all other policies; (n,).
+
+        A single one is alone with itself.
+        """
         table = self.both
-        means: Table = (table.sum(axis=1) - np.diag(table)) / max(len(table) - 1, 1)
+        if len(table) == 1:
+            return np.diag(table).copy()
+        means: Table = (table.sum(axis=1) - np.diag(table)) / (len(table) - 1)
         return means
 
     @property
@@ -173,6 +180,14 @@ def cross_table(
     if not policies:
         message = "a cross table needs a policy."
         raise InvalidParameterError(message)
+    total = sum_of_values(objective, model.constant_sum)
+    if total is None:
+        message = (
+            f"with constant_sum={model.constant_sum:g}, what both players get does not add up to a "
+            f"constant under {objective!r}, so there is no table of both seats. Use "
+            "TotalReward, or evaluate the pairs."
+        )
+        raise UnsupportedProblemError(message)
     made = as_policies(policies, model)
     count = len(made)
     lower, upper = np.empty((2, count, count))
@@ -182,31 +197,31 @@ def cross_table(
 
     for row, one in enumerate(made):
         for column in range(row if model.has_swaps else 0, count):
-            pairs = _meet(model, (one, made[column]), objective, tolerance)
+            pairs = _meet(model, (one, made[column]), objective, tolerance, total)
             write(row, column, pairs[0])
             if len(pairs) > 1:
                 write(column, row, pairs[1])
-    return CrossTable(
-        names=tuple(policies), lower=lower, upper=upper, constant_sum=model.constant_sum
-    )
+    return CrossTable(names=tuple(policies), lower=lower, upper=upper, constant_sum=total)
 
 
 def _meet(
-    model: Any, pair: tuple[Policy, Policy], objective: Objective, tolerance: float
+    model: Any, pair: tuple[Policy, Policy], objective: Objective, tolerance: float, total: float
 ) -> list[tuple[float, float]]:
     """Return bounds of what the first gets as player 0; and the second, where seats are merged.
 
     There the same chain has both: the second is player 0 where the players' places are changed.
     """
     seats = Seats(tuple((policy,) for policy in pair))
-    process = induce(model, seats, both=model.has_swaps)
+    process = even_steps(induce(model, seats, both=model.has_swaps), objective)
     solution = solved(process, objective, tolerance)
-    found = [bounds_of(solution, process.loss)]
+    loss = loss_of(process, objective, solution)
+    found = [bounds_of(solution, loss)]
     if model.has_swaps:
         nodes, probabilities = process.initial_nodes(changed=1), model.initial_probabilities
         low, high = (
             mean_of(side[nodes].tolist(), np.abs(probabilities).tolist(), 0.0, outward)
             for side, outward in ((solution.lower, -math.inf), (solution.upper, math.inf))
         )
-        found.append(opposite_bounds(model.constant_sum, low - process.loss, high + process.loss))
+        low, high = widened((low, high), loss)
+        found.append(opposite_bounds(total, low, high))
     return found

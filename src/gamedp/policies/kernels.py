@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["explore", "explore_jit", "lay_out", "lay_out_jit"]
 
 ALL_MET = -1
-"""What `explore` returns if there is an action in every state that is met."""
+"""What `explore` returns if every policy has an action in every state that is met."""
 
 NODES, THROWS, CHOICES, TRANSITIONS = range(4)
 """Places in `sizes`."""
@@ -95,7 +95,7 @@ def explore(
     Returns
     -------
     node : int
-        The first one in which no policy takes any choice; `ALL_MET` if there is none.
+        The first one in which a policy that may play takes no choice; `ALL_MET` if there is none.
     """
     num_states = len(choice_offsets) - 1
     found = sizes[NODES]
@@ -110,12 +110,14 @@ def explore(
         mover = players[state] ^ changed if two else players[state]
         is_free = counts[mover] == 0 or stop - start == 1
         taken = 0
+        heard = 0
         for choice in range(start, stop):
             left = members
             if not is_free:
                 left = staying_jit(choice, members, firsts[mover], counts[mover], weights)
                 if left == 0:
                     continue
+            heard |= left
             taken += 1
             rows += 1
             num_transitions += transition_offsets[choice + 1] - transition_offsets[choice]
@@ -127,7 +129,7 @@ def explore(
                     numbers[reached] = found
                     codes[found] = reached
                     found += 1
-        if taken == 0 and stop > start:
+        if heard != members and stop > start:
             return int(node)
         if taken > 1 and not is_free:
             throws += taken

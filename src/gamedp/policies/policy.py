@@ -229,6 +229,9 @@ def weights_of(given: Mapping[Any, float]) -> list[float]:
     if not (weights and min(weights) > 0 and abs(sum(weights) - 1) <= SUM_TOLERANCE):
         message = f"the weights {shown(weights)} must be positive and sum to 1 within 1e-9."
         raise InvalidParameterError(message)
+    if min(weights) < LEAST_PROBABILITY:
+        message = f"a weight is {min(weights)!r}. {FAINT}"
+        raise InvalidParameterError(message)
     return weights
 
 

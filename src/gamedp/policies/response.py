@@ -133,8 +133,25 @@ class Response:
         return next(action for action, same in pairs if same == choice)
 
     def possible_after(self, state: Any, action: int, possible: Sequence[int]) -> tuple[int, ...]:
-        """Return which ones of a field may still play, after an action of theirs in a state."""
-        return tuple(member for member in possible if action in self.against[member].actions(state))
+        """Return which ones of a field may still play, after an action of theirs in a state.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such action.
+        UnknownStateError
+            If the model has no such state.
+        """
+        choices = dict(choices_in(self._process.of, state))
+        if action not in choices:
+            message = f"there is no action {shown(action)} in {shown(state)}."
+            raise InvalidParameterError(message)
+        if len(set(choices.values())) == 1:
+            return tuple(possible)
+        choice = choices[action]
+        return tuple(
+            member for member in possible if self.against[member].probabilities[choice] > 0
+        )
 
     @property
     def policy(self) -> Policy:
@@ -172,8 +189,14 @@ class Response:
         if state is None:
             return None
         count = 1 if self.weights is None else len(self.weights)
-        members = range(count) if possible is None else possible
-        return self._process.node_of(state, sum(1 << member for member in set(members)))
+        members = set(range(count)) if possible is None else set(possible)
+        if not members or not members <= set(range(count)):
+            message = (
+                f"possible is {shown(possible)}; it must name one or more of the policies of the "
+                f"field, from 0 to {count - 1}."
+            )
+            raise InvalidParameterError(message)
+        return self._process.node_of(state, sum(1 << int(member) for member in members))
 
 
 def best_response(
@@ -329,17 +352,22 @@ class Exploitability:
     def nash_conv(self) -> tuple[float, float]:
         """Bounds of the sum of all gains: zero for an equilibrium alone."""
         low, high = (math.fsum(gain[side] for gain in self.gains) for side in (0, 1))
-        return max(0.0, math.nextafter(low, -math.inf)), math.nextafter(high, math.inf)
+        return max(0.0, _next(low, -math.inf)), _next(high, math.inf)
 
     @property
     def lower(self) -> float:
         """What a player can gain on average, at least."""
-        return max(0.0, math.nextafter(self.nash_conv[0] / len(self.gains), -math.inf))
+        return max(0.0, _next(self.nash_conv[0] / len(self.gains), -math.inf))
 
     @property
     def upper(self) -> float:
         """What a player can gain on average, at most."""
-        return math.nextafter(self.nash_conv[1] / len(self.gains), math.inf)
+        return _next(self.nash_conv[1] / len(self.gains), math.inf)
+
+
+def _next(number: float, outward: float) -> float:
+    """Return the next number on the way outward; infinity has none."""
+    return number if math.isinf(number) else math.nextafter(number, outward)
 
 
 def exploitability(
@@ -386,8 +414,25 @@ def exploitability(
     for player in range(model.num_players):
         others = made[:player] + made[player + 1 :]
         response = best_response(model, others, player, objective, tolerance=tolerance)
-        (low, high), (own_low, own_high) = response.bounds(), known.bounds(player=player)
-        least = math.nextafter(low - own_high, -math.inf)
-        # The player who responds may also keep to the policy.
-        gains.append((max(0.0, least), max(0.0, math.nextafter(high - own_low, math.inf))))
+        optimum = known.objective.optimum
+        gains.append(_gain(known.bounds(player=player), response.bounds(), optimum))
     return Exploitability(gains=tuple(gains))
+
+
+def _gain(
+    own: tuple[float, float], response: tuple[float, float], optimum: str
+) -> tuple[float, float]:
+    """Return bounds of what a player gains who changes to the best response.
+
+    It is no loss: the player may also keep to the policy. Infinite totals gain nothing by others.
+    """
+    if optimum == "min":
+        own, response = (-own[1], -own[0]), (-response[1], -response[0])
+    least, most = (
+        0.0 if one == other else _next(one - other, outward)
+        for one, other, outward in (
+            (response[0], own[1], -math.inf),
+            (response[1], own[0], math.inf),
+        )
+    )
+    return max(0.0, least), max(0.0, most)

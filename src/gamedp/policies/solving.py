@@ -24,14 +24,19 @@ if TYPE_CHECKING:
     from gamedp.policies.chain import Process
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["bounds_of", "lengths_of", "solved", "solved_problem"]
+__all__ = ["bounds_of", "lengths_of", "solved", "solved_problem", "widened"]
 
 
 def bounds_of(
     solution: Solution, loss: float, node: int | None = None, player: int = 0
 ) -> tuple[float, float]:
     """Return the bounds of a process's solution, and `loss` beyond them."""
-    low, high = solution.bounds(node, player)
+    return widened(solution.bounds(node, player), loss)
+
+
+def widened(bounds: tuple[float, float], loss: float) -> tuple[float, float]:
+    """Return bounds that are wider by `loss` on either side."""
+    low, high = bounds
     if loss:
         low, high = math.nextafter(low - loss, -math.inf), math.nextafter(high + loss, math.inf)
     return low, high

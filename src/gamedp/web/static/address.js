@@ -45,13 +45,48 @@ export function shared(one, other) {
   return apart < 0 ? one.actions.length : apart;
 }
 
+// Where each branch leaves another line: of the line itself (0) and the branches before it (from 1),
+// the one with which it has the most plies in common.
+export function tree(line, branches) {
+  const lines = [line];
+  return branches.map((branch) => {
+    const common = lines.map((each) => shared(branch, each));
+    const at = Math.max(...common);
+    lines.push(branch);
+    return { branch, of: common.indexOf(at), at };
+  });
+}
+
+// A branch is the number of the line that it leaves, after how many plies, and what follows then.
+export const packedBranches = (line, branches) =>
+  tree(line, branches).map(({ branch, of, at }) => ({
+    ...(of ? { w: of } : {}), ...(at ? { f: at } : {}),
+    ...packed({}, { start: null, actions: branch.actions.slice(at), outcomes: branch.outcomes.slice(at) }),
+  }));
+
+export function unpackedBranches(given, line) {
+  const lines = [line];
+  for (const each of given) {
+    const { w = 0, f = 0 } = Object(each);
+    const own = unpacked(Object(each))?.line;
+    const from = Number.isSafeInteger(w) ? lines[w] : null;
+    const isGood = own && from && Number.isSafeInteger(f) && f >= 0 && f <= from.actions.length;
+    lines.push(isGood ? {
+      start: null, actions: [...from.actions.slice(0, f), ...own.actions],
+      outcomes: [...from.outcomes.slice(0, f), ...own.outcomes],
+    } : null);
+  }
+  return lines.slice(1).filter(Boolean);
+}
+
 const list = (value) => (Array.isArray(value) && value.every(Number.isSafeInteger) ? value : null);
 
 export function unpacked(rest) {
   const actions = list(rest.a ?? []);
   const given = list(rest.o ?? []);
   const parameters = rest.p ?? {};
-  if (!actions || !given || given.length > actions.length || typeof parameters !== "object") {
+  if (!actions || !given || given.length > actions.length || typeof parameters !== "object"
+    || Array.isArray(parameters)) {
     return null;
   }
   const outcomes = actions.map((_, ply) => given[ply] ?? 0);

@@ -1,7 +1,7 @@
 // The page: what stands behind `#` says what is shown.
 
 import { fromAddress } from "./address.js";
-import { h } from "./dom.js";
+import { focusOn, h } from "./dom.js";
 import { Play } from "./play.js";
 import { showStart } from "./start.js";
 import { language, setLanguage, words } from "./words.js";
@@ -14,6 +14,7 @@ let games = null;
 let pages = [];
 let playing = null;
 let shows = 0; // counts them, so that one that is late is known
+let wasElsewhere = false; // who comes from a game, not who has just come
 
 function problem(message, again) {
   return h("div", { class: "problem", role: "alert" }, h("p", {}, message),
@@ -30,7 +31,9 @@ function dress() {
 async function start(trouble) {
   const now = shows;
   const german = language === "de" ? (await import("./german.js").catch(() => ({ GERMAN: {} }))).GERMAN : {};
-  if (now === shows) showStart(page, games, pages, german, trouble);
+  if (now !== shows) return;
+  showStart(page, games, pages, german, trouble);
+  if (wasElsewhere) focusOn(page.querySelector("h1"));
 }
 
 async function show() {
@@ -64,18 +67,19 @@ async function show() {
   await playing.begin();
 }
 
-switchLanguage.addEventListener("click", () => {
+switchLanguage.addEventListener("click", async () => {
   setLanguage(language === "de" ? "en" : "de");
   dress();
   if (playing) playing.inOtherWords();
-  else show();
+  else await show();
   switchLanguage.focus();
 });
 
 addEventListener("hashchange", async () => {
   if (playing?.isAt(location.hash)) return;
+  wasElsewhere = true;
+  scrollTo(0, 0);
   await show();
-  page.querySelector("h1")?.focus();
 });
 
 const mode = document.documentElement.dataset.mode;

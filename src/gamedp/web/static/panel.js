@@ -2,7 +2,7 @@
 // that have the focus stay where they are.
 
 import { die } from "./boards.js";
-import { h, mayFocus, s, unseen } from "./dom.js";
+import { become, focusOn, h, mayFocus, s, unseen } from "./dom.js";
 import { past } from "./past.js";
 import { seats, standing } from "./seats.js";
 import { title } from "./start.js";
@@ -13,7 +13,6 @@ export class Panel {
     this.play = play;
     this.tray = h("div", { class: "tray-dice" });
     this.hadFocus = false;
-    this.news = "";
   }
 
   // Once for each language.
@@ -69,14 +68,13 @@ export class Panel {
     const { play } = this;
     if (!play.now) return;
     this.keepFocus();
-    this.curtain.hidden = true;
     this.paintBoard();
     this.paintActions();
     this.seats.paint();
     this.standing.paint();
-    this.status.textContent = this.statusWords();
+    this.say(this.statusWords());
     this.basis.textContent = play.values ? lengthWords(play.now) + basisWords(play.now) : "";
-    this.undo.setAttribute("aria-disabled", String(play.cursor === 0));
+    this.undo.setAttribute("aria-disabled", String(!play.canUndo));
     this.hint.setAttribute("aria-disabled", String(!play.isPersonsTurn));
     play.hasChance ||= play.now.actions.some((each) => each.chance.length > 1);
     this.handToggle.hidden = !play.hasChance;
@@ -84,15 +82,24 @@ export class Panel {
   }
 
   paintPast() {
+    if (this.play.moves) return; // not before it is seen on the board
     this.past.paint();
     this.standing.paint();
+  }
+
+  // Once a ply: what stands there already is not said again, but the same face may be thrown twice.
+  say(text) {
+    const { line } = this.play;
+    if (this.status.textContent === text && this.said === line) return;
+    this.said = line;
+    this.status.textContent = text;
   }
 
   statusWords() {
     const { play } = this;
     const { now } = play;
     const parts = [];
-    if (play.isLive && now.played) {
+    if (play.isLive && now.played && !play.asking) {
       const { mover, name, outcome_name: brought, probability } = now.played;
       const what = named(name) + (brought ? `, ${named(brought)}` : "");
       const isYou = play.nameOf(mover) === words.you;
@@ -141,26 +148,8 @@ export class Panel {
   paintActions() {
     const { play } = this;
     const items = play.asking ? this.outcomeItems() : this.actionItems();
-    // Buttons are used again, so that the one that has the focus keeps it.
-    const old = [...this.actions.children];
-    items.forEach((item, n) => {
-      if (!old[n]) {
-        this.actions.append(item);
-        return;
-      }
-      const [from, to] = [item.firstChild, old[n].firstChild];
-      if (to.matches("button") && from.matches("button")) {
-        for (const { name } of [...to.attributes]) if (!from.hasAttribute(name)) to.removeAttribute(name);
-        for (const { name, value } of from.attributes) to.setAttribute(name, value);
-        to.replaceChildren(...from.childNodes);
-        to.onclick = from.onclick;
-        to.onpointerenter = from.onpointerenter;
-        to.onpointerleave = from.onpointerleave;
-      } else old[n].replaceWith(item);
-    });
-    old.slice(items.length).forEach((item) => item.remove());
-    this.actions.classList.toggle("many", items.length > 6);
-    this.actions.classList.toggle("with-values", play.values && !play.asking);
+    const kinds = [items.length > 6 && "many", play.values && !play.asking && "with-values"];
+    become(this.actions, h("ul", { class: ["actions", ...kinds].filter(Boolean).join(" ") }, ...items));
     const mover = play.now.over ? null : play.now.mover;
     this.actionsTitle.textContent = play.asking ? words.outcomes
       : mover === null || play.nameOf(mover) === words.you ? words.actions
@@ -171,22 +160,20 @@ export class Panel {
     const { play } = this;
     const { now } = play;
     if (now.over) {
-      const again = h("button", { type: "button", class: "action again" }, h("span", { class: "name" }, words.again));
-      again.onclick = () => play.again();
-      return [h("li", {}, again)];
+      return [h("li", {}, h("button", { type: "button", class: "action again", onclick: () => play.again() },
+        h("span", { class: "name" }, words.again)))];
     }
     const wholes = now.actions.every((each) => each.number === null || Number.isInteger(Number(each.number)));
     const areAlike = now.actions.length > 1 && now.actions.every((each) => each.best !== "no");
     return now.actions.map((entry) => {
-      const attributes = { type: "button", class: "action", "data-action": entry.action };
-      if (!play.isPersonsTurn) attributes["aria-disabled"] = "true";
-      const button = h("button", attributes, h("span", { class: "name" }, capital(named(entry.name))));
-      if (play.values) button.append(...worth(entry, now.range, wholes));
-      if (play.values && entry.best !== "no" && !areAlike) button.classList.add("is-best");
-      button.onclick = () => play.act(entry.action);
-      button.onpointerenter = () => this.point(entry.action, true);
-      button.onpointerleave = () => this.point(entry.action, false);
-      return h("li", {}, button);
+      const isBest = play.values && entry.best !== "no" && !areAlike;
+      return h("li", {}, h("button", {
+        type: "button", class: `action${isBest ? " is-best" : ""}`, "data-action": entry.action,
+        "aria-disabled": play.isPersonsTurn ? null : "true", onclick: () => play.act(entry.action),
+        onpointerenter: () => this.point(entry.action, true),
+        onpointerleave: () => this.point(entry.action, false),
+      }, h("span", { class: "name" }, capital(named(entry.name))),
+      ...(play.values ? worth(entry, now.range, wholes) : [])));
     });
   }
 
@@ -196,15 +183,16 @@ export class Panel {
       const text = each.name ? capital(named(each.name)) : capital(words.outcomeNumber(each.outcome + 1));
       const face = each.view?.kind === "dice" && each.view.faces.length === 1
         ? s("svg", { viewBox: "0 0 60 60", class: "face", "aria-hidden": "true" }, die(each.view.faces[0])) : null;
-      const button = h("button", { type: "button", class: "action outcome" }, face, h("span", { class: "name" }, text));
-      button.onclick = () => play.enter(each.outcome);
-      return h("li", {}, button);
+      return h("li", {}, h("button", {
+        type: "button", class: `action${face ? " outcome" : ""}`, onclick: () => play.enter(each.outcome),
+      }, face, h("span", { class: "name" }, text)));
     });
   }
 
-  showChance(played) {
-    if (played) {
-      const brought = played.outcome_name || words.outcomeNumber(played.outcome + 1);
+  paintChance() {
+    const { chance } = this.play;
+    if (chance) {
+      const brought = chance.outcome_name || words.outcomeNumber(chance.outcome + 1);
       this.trayBox.hidden = false;
       this.trayWords.textContent = capital(named(brought));
     } else {
@@ -229,7 +217,7 @@ export class Panel {
 
   async copyLink() {
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(new URL(this.play.address(), location.href).href);
       this.status.textContent = words.linkCopied;
     } catch {
       this.status.textContent = words.linkShown;
@@ -268,23 +256,19 @@ export class Panel {
     this.curtain.replaceChildren(h("div", { class: "curtain-box" }, ...what));
   }
 
-  ready() {
-    if (!this.curtain.querySelector(".problem")) this.clear();
-  }
-
   clear() {
-    if (this.curtain.contains(document.activeElement)) this.heading.focus();
+    if (this.curtain.contains(document.activeElement)) focusOn(this.heading);
     this.curtain.hidden = true;
     this.curtain.replaceChildren();
   }
 
-  fail(message, again) {
+  fail(message, name, help) {
     this.keepFocus();
-    const go = again ? h("button", { type: "button", class: "tool", onclick: again }, words.goOn) : null;
+    const button = h("button", { type: "button", class: "tool", onclick: help }, name);
     this.curtain.hidden = false;
-    this.curtain.replaceChildren(h("div", { class: "curtain-box problem", role: "alert" }, h("p", {}, message), go));
-    this.status.textContent = "";
-    go?.focus();
+    this.curtain.replaceChildren(h("div", { class: "curtain-box problem", role: "alert" }, h("p", {}, message), button));
+    this.say("");
+    if (mayFocus()) focusOn(button);
   }
 
   // The focus stays on the actions, and is never lost.
@@ -296,8 +280,8 @@ export class Panel {
   giveFocus() {
     const isLost = document.activeElement === document.body || document.activeElement === null;
     if (this.hadFocus && !this.actions.contains(document.activeElement)) {
-      (this.actions.querySelector("button") ?? this.status).focus();
-    } else if (isLost && mayFocus()) this.heading.focus();
+      this.focusActions();
+    } else if (isLost && mayFocus()) focusOn(this.heading);
     this.hadFocus = false;
   }
 

@@ -1,11 +1,12 @@
 // The game so far: the curve of its values, every ply with choice and luck told apart, and the report.
 
+import { tree } from "./address.js";
 import { chart } from "./chart.js";
-import { h, s, unseen } from "./dom.js";
-import { shared } from "./address.js";
+import { become, focusOn, h, s, unseen } from "./dom.js";
 import { capital, named, number, words } from "./words.js";
 
 const TINY = 5e-5; // below what is shown
+const MOST_NAMES = 6; // of the plies of a branch
 
 export function past(play) {
   const picture = h("div", { class: "chart-box" });
@@ -14,7 +15,6 @@ export function past(play) {
   const search = h("button", { type: "button", class: "tool", hidden: true, onclick: () => play.searchBack() },
     words.searchBack);
   const report = h("div", { class: "report", hidden: true });
-  const branches = h("div", { class: "branches", hidden: true });
   const go = (ply) => play.look(Math.max(0, Math.min(play.line.actions.length, ply)));
   const arrow = (path, name, to) =>
     h("button", { type: "button", class: "tool arrow", "aria-label": name, title: name, onclick: () => go(to()) },
@@ -26,38 +26,47 @@ export function past(play) {
     arrow("M4 4v12l9-6zM14 4h2v12h-2z", words.last, () => play.line.actions.length));
   const element = h("section", { class: "past" },
     h("div", { class: "past-head" }, h("h2", {}, words.history), arrows),
-    picture, report, note, search, list, branches);
+    picture, report, note, search, list);
+
+  let shown = "";
 
   function paint() {
     const known = play.past?.kind === "none" ? estimated(play) : play.past;
     const isShown = play.values || play.now?.over;
     const eye = play.eye;
-    const shown = isShown ? known : null;
     const plies = known?.plies ?? [];
-    picture.replaceChildren(...chart(shown, {
+    picture.replaceChildren(...chart(isShown ? known : null, {
       eye, many: play.seats.length > 2, range: play.now?.range, cursor: play.cursor,
       who: play.nameOf(eye), go, width: picture.clientWidth,
       hasChance: play.hasChance || plies.some((ply) => ply.probability < 1),
     }));
-    note.textContent = plies.length === 0 ? words.historyEmpty
-      : known.kind === "none" ? words.historySearch : "";
+    const isNew = play.now && !play.line.actions.length;
+    note.textContent = [
+      play.pastTrouble || (isNew ? words.historyEmpty : known?.kind === "none" ? words.historySearch : ""),
+      play.leftOut ? words.leftOut(play.leftOut) : "",
+    ].filter(Boolean).join(" ");
     search.hidden = known?.kind !== "none" || !plies.length || known.values !== null;
-    const had = [list, branches].some((part) => part.contains(document.activeElement));
-    list.replaceChildren(...plies.map((ply) => h("li", {}, row(play, ply, isShown, go))));
+    const had = element.contains(document.activeElement);
+    const branches = branchesOf(play);
+    // A branch stands where it begins, below the ply that was played instead.
+    const later = branches.filter(({ of, at }) => !of && at >= plies.length);
+    become(list, h("ol", { class: "plies" },
+      ...plies.map((ply, n) => h("li", {}, row(play, ply, isShown, go),
+        nested(play, branches, branches.filter(({ of, at }) => !of && at === n)))),
+      later.length ? h("li", {}, nested(play, branches, later)) : null));
     const isOver = Boolean(play.now?.over) && play.isLive && known?.over && known.kind !== "none";
-    report.hidden = !isOver;
-    report.replaceChildren(...(isOver ? reportOf(play, known, go) : []));
+    become(report, h("div", { class: "report", hidden: !isOver }, ...(isOver ? reportOf(play, known, go) : [])));
     const here = list.querySelector("[aria-current]");
-    if (here) list.scrollTop = here.offsetTop - list.clientHeight / 2;
-    branches.hidden = !play.branches.length;
-    branches.replaceChildren(h("h3", {}, words.branches), h("ul", {}, ...play.branches.map((each) => branch(play, each))));
-    if (had) (here ?? play.panel.heading).focus();
+    const place = `${play.cursor} ${plies.length}`;
+    if (here && place !== shown) list.scrollTop = here.offsetTop - list.clientHeight / 2;
+    shown = place;
+    if (had && !element.contains(document.activeElement)) focusOn(here ?? play.panel.heading);
   }
 
   paint();
   let width = 0;
   new ResizeObserver(() => {
-    if (Math.abs(picture.clientWidth - width) < 2) return;
+    if (!picture.isConnected || Math.abs(picture.clientWidth - width) < 2) return;
     width = picture.clientWidth;
     paint();
   }).observe(picture);
@@ -72,15 +81,26 @@ function estimated(play) {
   return { ...play.past, plies, values: found.at(-1) };
 }
 
-// A line that was left: one click goes back into it, another one forgets it.
-function branch(play, line) {
-  const at = shared(line, play.line);
-  const names = play.namesOf(line)?.slice(at) ?? [];
-  const some = names.slice(0, 4).map((name) => capital(named(name))).join(", ");
-  const name = words.branch(at + 1, names.length > 4 ? `${some} …` : some);
-  return h("li", {},
-    h("button", { type: "button", class: "tool", onclick: () => play.takeBranch(line) }, name),
-    h("button", { type: "button", class: "tool", "aria-label": words.removeBranch(name), onclick: () => play.removeBranch(line) }, "×"));
+// The lines that were left, each with its number, from 1, and where it leaves which one.
+const branchesOf = (play) => tree(play.line, play.branches).map((each, n) => ({ ...each, number: n + 1 }));
+
+// Branches, and below each those that leave it: one click goes into it, another one forgets it.
+function nested(play, all, some) {
+  if (!some.length) return null;
+  return h("ul", { class: "branches", "aria-label": words.branches }, ...some.map(({ branch, at, number: own }) => {
+    const names = play.namesOf(branch).slice(at).map((name) => capital(named(name)));
+    const text = names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES).join(", ")} …` : names.join(", ");
+    return h("li", {},
+      h("div", { class: "branch" },
+        h("button", { type: "button", class: "line", onclick: () => play.takeBranch(branch) },
+          h("span", { class: "ply-number", "aria-hidden": "true" }, String(at + 1)),
+          unseen(`${words.fromPly} ${at + 1}: `), h("span", {}, text)),
+        h("button", {
+          type: "button", class: "quiet", onclick: () => play.removeBranch(branch),
+          "aria-label": words.removeBranch(`${words.fromPly} ${at + 1}: ${text}`),
+        }, "×")),
+      nested(play, all, all.filter(({ of }) => of === own)));
+  }));
 }
 
 function row(play, ply, isShown, go) {

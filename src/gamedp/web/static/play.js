@@ -3,9 +3,9 @@
 // The line of actions and outcomes is all there is to a game; the server is asked for each position,
 // and remembers nothing. `cursor` is the ply that is looked at; an action there cuts the rest off.
 
-import { packed, shared, toAddress, unpacked } from "./address.js";
+import { packed, packedBranches, shared, toAddress, unpacked, unpackedBranches } from "./address.js";
 import { animate, draw, fall } from "./boards.js";
-import { mayFocus, pause } from "./dom.js";
+import { focusOn, mayFocus, pause } from "./dom.js";
 import { Panel } from "./panel.js";
 import { isSeat, playerOf } from "./seats.js";
 import { words } from "./words.js";
@@ -23,8 +23,9 @@ export class Play {
     this.line = given?.line ?? { start: null, actions: [], outcomes: [] };
     this.broken = !given;
     const branches = Array.isArray(rest.branches) ? rest.branches.slice(0, MOST_BRANCHES) : [];
-    this.keepBranches(branches.flatMap((each) => unpacked(Object(each))?.line ?? []));
+    this.keepBranches(unpackedBranches(branches, this.line));
     this.branchNames = new Map();
+    this.leftOut = 0; // branches of the link that cannot be played
     const seats = Array.isArray(rest.seats) && rest.seats.length <= MOST_SEATS
       && rest.seats.every(isSeat) ? rest.seats : [];
     this.seats = seated(seats, seats.length || game.players);
@@ -36,10 +37,17 @@ export class Play {
     this.memory = {};
     this.hasChance = false; // as far as it has been seen
     this.past = null;
+    this.pastOf = ""; // the line that the past is known of
+    this.pastTrouble = "";
     this.now = null; // the position that is shown
     this.asking = null; // an action of which chance is to be entered
+    this.chance = null; // what it has brought last
+    this.trouble = null; // the error that has stopped the turn
     this.busy = false;
+    this.moves = false; // something on the board
     this.turn = 0; // counts what has been begun, so that what is late is known
+    this.stopAsking = new AbortController();
+    this.gone = new AbortController();
     this.panel = new Panel(this);
   }
 
@@ -75,7 +83,7 @@ export class Play {
     rest.seed = this.seed;
     if (this.byHand) rest.hand = true;
     if (!this.values) rest.values = false;
-    if (this.branches.length) rest.branches = this.branches.map((each) => packed({}, { ...each, start: null }));
+    if (this.branches.length) rest.branches = packedBranches(this.line, this.branches);
     return toAddress(this.game.name, rest);
   }
 
@@ -84,51 +92,67 @@ export class Play {
   }
 
   keepAddress() {
-    history.replaceState(null, "", this.address());
+    try {
+      history.replaceState(null, "", this.address());
+    } catch (error) {
+      // Some browsers allow a hundred of these in half a minute; the next ply keeps this one, too.
+      if (error.name !== "SecurityError") throw error;
+    }
   }
 
   leave() {
     this.beginTurn();
     this.stopBack?.abort();
+    this.gone.abort();
   }
 
   // What was asked before comes too late: nobody waits for it any more.
   beginTurn() {
     this.turn++;
-    this.stopAsking?.abort();
+    this.stop();
+    this.busy = false;
+    this.moves = false;
+    this.asking = null;
+    this.trouble = null;
+    this.panel.clear();
   }
 
   // Asking, with progress, and errors as one sentence.
 
   async ask(what, body) {
     const turn = this.turn;
-    this.stopAsking = new AbortController();
     const late = setTimeout(() => turn === this.turn && this.panel.wait(), 250);
     try {
       const answer = await this.source[what](
-        this.game.name, { parameters: this.parameters, ...body }, this.stopAsking.signal,
-        (news) => turn === this.turn && this.panel.progress(news));
-      return turn === this.turn ? answer : null;
-    } catch (error) {
+        this.game.name, { parameters: this.parameters, ...body }, this.stopAsking.signal, (news) => {
+          clearTimeout(late);
+          if (turn === this.turn) this.panel.progress(news);
+        });
       if (turn !== this.turn) return null;
-      if (error.name === "AbortError") this.panel.fail(words.stopped, () => this.resume());
-      else this.panel.fail(error.message || words.unreachable, () => this.resume());
+      this.panel.clear();
+      return answer;
+    } catch (error) {
+      if (turn === this.turn) this.fail(error);
       return null;
     } finally {
       clearTimeout(late);
-      if (turn === this.turn) this.panel.ready();
     }
   }
 
   stop() {
-    this.stopAsking?.abort();
+    this.stopAsking.abort();
+    this.stopAsking = new AbortController();
   }
 
-  resume() {
-    this.beginTurn();
-    this.busy = false;
-    this.panel.clear();
-    this.look(this.cursor);
+  // Say what went wrong, and offer what helps: what was refused is not asked again.
+  fail(error) {
+    this.trouble = error;
+    const message = this.broken ? words.badAddress
+      : error.name === "AbortError" ? words.stopped : error.message || words.unreachable;
+    if (!isRefused(error) || this.now) this.panel.fail(message, words.goOn, () => this.look(this.cursor));
+    else if (this.line.start === null && !this.line.actions.length && !this.broken) {
+      this.panel.fail(message, words.otherGames, () => (location.hash = ""));
+    } else this.panel.fail(message, words.newGame, () => this.again());
   }
 
   part(plies) {
@@ -161,23 +185,21 @@ export class Play {
   async begin() {
     this.panel.build();
     if (this.broken) {
-      this.panel.fail(words.badAddress);
+      this.fail({ status: 422 });
       return;
     }
-    if (mayFocus()) this.panel.heading.focus();
+    if (mayFocus()) focusOn(this.panel.heading);
     await this.look(this.cursor);
   }
 
   // Show a ply; go on from it if it is the last one.
   async look(plies) {
     this.beginTurn();
-    this.busy = false;
-    this.asking = null;
     this.cursor = plies;
     const { turn } = this;
     const answer = await this.positionAt(plies);
     if (!answer) return;
-    if (!plies) this.line = { ...this.line, start: answer.line.start };
+    if (!plies && this.line.start === null) this.line.start = answer.line.start;
     if (answer.view?.kind === "heaps" && plies && !this.memory.counts) {
       // Who comes by a link sees a board as wide as who has played from the start.
       this.memory.counts = (await this.positionAt(0))?.view?.counts;
@@ -186,8 +208,9 @@ export class Play {
     if (answer.players !== this.seats.length) {
       // How many play may be a parameter of the game.
       this.seats = seated(this.seats, answer.players);
+      const hadFocus = document.activeElement === this.panel.heading;
       this.panel.build();
-      this.panel.heading.focus();
+      if (hadFocus) focusOn(this.panel.heading);
     }
     this.now = answer;
     this.keepAddress();
@@ -213,10 +236,7 @@ export class Play {
       if (turn !== this.turn) return;
       this.busy = false;
       if (answer.pending) {
-        this.asking = { action: answer.pending.action, name: answer.pending.name,
-          chance: answer.pending.chance };
-        this.panel.paint();
-        this.panel.focusActions();
+        this.askFor(answer.pending);
         return;
       }
       await this.arrive(answer);
@@ -229,35 +249,35 @@ export class Play {
     const entry = this.now.actions.find((each) => each.action === action);
     if (!entry) return;
     if (this.byHand && entry.chance.length > 1) {
-      this.asking = { action, name: entry.name, chance: entry.chance };
-      this.panel.paint();
-      this.panel.focusActions();
+      this.askFor(entry);
       return;
     }
     await this.take({ action, seed: this.seed });
   }
 
-  async enter(outcome) {
-    const { action } = this.asking;
-    this.asking = null;
-    await this.take({ action, outcome });
-  }
-
-  dontEnter() {
-    this.asking = null;
+  // What real dice have brought is entered by hand.
+  askFor(asking) {
+    this.asking = asking;
     this.panel.paint();
     this.panel.focusActions();
   }
 
+  async enter(outcome) {
+    if (this.asking) await this.take({ action: this.asking.action, outcome });
+  }
+
   async take(then) {
     this.beginTurn();
+    const { turn } = this;
     this.busy = true;
     this.panel.paint();
     const answer = await this.ask("position", { line: this.part(this.cursor), then });
-    this.busy = false;
-    if (!answer) return;
+    if (!answer) {
+      if (turn === this.turn) this.busy = false;
+      return;
+    }
     await this.arrive(answer);
-    await this.goOn();
+    if (turn === this.turn) await this.goOn();
   }
 
   // Show what has been played, as it happens.
@@ -275,34 +295,55 @@ export class Play {
     const seen = entry?.chance.find((each) => each.outcome === outcome)?.view;
     this.now = answer;
     this.busy = true;
+    this.moves = true;
     this.panel.keepFocus();
-    if (entry?.chance.length > 1) {
-      this.panel.showChance(answer.played);
-      if (seen) await fall(this.panel.tray, seen);
-    } else this.panel.showChance(null);
+    this.lookBack();
+    this.showChance(entry?.chance.length > 1 ? answer.played : null);
+    if (this.chance && seen) await fall(this.panel.tray, seen);
     if (turn !== this.turn) return;
     this.panel.paintBoard();
     await animate(this.panel.board, before.view, answer.view, action);
     if (turn !== this.turn) return;
     this.busy = false;
+    this.moves = false;
     this.panel.paint();
-    this.lookBack();
+    this.panel.paintPast();
   }
 
+  showChance(played) {
+    this.chance = played;
+    this.panel.paintChance();
+  }
+
+  // Get to know what each ply was worth. What is known already stays in sight meanwhile.
   async lookBack() {
-    const line = this.line;
+    this.stopBack?.abort();
+    const { line } = this;
+    const of = JSON.stringify(line);
+    if (this.past && this.pastOf !== of) this.cutPast();
+    this.panel.paintPast();
+    if (this.past && this.pastOf === of) return;
+    this.stopBack = new AbortController();
+    const { signal } = this.stopBack;
     try {
       const past = await this.source.history(
-        this.game.name, { parameters: this.parameters, line }, this.backSignal(), () => {});
-      if (line !== this.line) return;
-      this.past = past;
-      this.panel.paintPast();
+        this.game.name, { parameters: this.parameters, line }, signal, () => {});
+      if (signal.aborted) return;
+      Object.assign(this, { past, pastOf: of, pastTrouble: "" });
     } catch (error) {
-      if (error.name !== "AbortError") {
-        this.past = null;
-        this.panel.paintPast();
-      }
+      if (signal.aborted) return;
+      Object.assign(this, { past: null, pastTrouble: error.message || words.unreachable });
     }
+    this.panel.paintPast();
+  }
+
+  // Of the past that is known, keep what the line still has.
+  cutPast() {
+    const { plies } = this.past;
+    const { actions, outcomes } = this.line;
+    const apart = plies.findIndex((ply, n) => ply.action !== actions[n] || ply.outcome !== outcomes[n]);
+    if (apart < 0) return;
+    this.past = { ...this.past, plies: plies.slice(0, apart), values: plies[apart].values, over: false };
   }
 
   // What each player can expect in all at each ply; null where that has not been searched.
@@ -336,13 +377,20 @@ export class Play {
 
   // Go into a branch; what was the line becomes one.
   async takeBranch(branch) {
-    const at = shared(branch, this.line);
+    this.beginTurn();
+    const line = { ...branch, start: this.line.start };
+    const past = await this.ask("history", { line });
+    if (!past) {
+      if (this.trouble?.status === 422) this.leaveOut(branch);
+      return;
+    }
     const old = this.line;
-    this.line = { ...branch, start: old.start };
+    const at = shared(line, old);
+    this.line = line;
     this.keepBranches([old, ...this.branches]);
-    this.past = null;
-    this.panel.showChance(null);
-    await this.look(Math.min(at + 1, branch.actions.length));
+    Object.assign(this, { past, pastOf: JSON.stringify(line), pastTrouble: "" });
+    this.showChance(null);
+    await this.look(Math.min(at + 1, line.actions.length));
   }
 
   removeBranch(branch) {
@@ -351,31 +399,52 @@ export class Play {
     this.panel.paintPast();
   }
 
-  // What is played in a branch, as soon as the server has said it.
+  // A damaged link may hold what cannot be played.
+  leaveOut(branch) {
+    if (this.branches.includes(branch)) this.leftOut++;
+    this.removeBranch(branch);
+  }
+
+  // What is played in a branch, as soon as the server has said it. It is asked once.
   namesOf(branch) {
-    if (!this.now) return null; // nothing is solved yet
-    const key = JSON.stringify(branch);
+    if (!this.now) return []; // nothing is solved yet
+    const key = JSON.stringify([branch.actions, branch.outcomes]);
     if (!this.branchNames.has(key)) {
-      this.branchNames.set(key, null);
-      const body = { parameters: this.parameters, line: { ...branch, start: this.line.start } };
-      this.source.history(this.game.name, body).then((past) => {
-        this.branchNames.set(key, past.plies.map((ply) => ply.name));
-        this.panel.paintPast();
-      }, () => this.branchNames.delete(key));
+      this.branchNames.set(key, []);
+      this.nameBranch(branch, key);
     }
     return this.branchNames.get(key);
   }
 
-  backSignal() {
-    this.stopBack?.abort();
-    this.stopBack = new AbortController();
-    return this.stopBack.signal;
+  async nameBranch(branch, key) {
+    const { signal } = this.gone;
+    const body = { parameters: this.parameters, line: { ...branch, start: this.line.start } };
+    try {
+      const { plies } = await this.source.history(this.game.name, body, signal, () => {});
+      this.branchNames.set(key, plies.map((ply) => ply.name));
+      if (!signal.aborted) this.panel.paintPast();
+    } catch (error) {
+      if (error.status === 422 && !signal.aborted) this.leaveOut(branch);
+    }
+  }
+
+  get canUndo() {
+    return this.cursor > 0 || this.isAskedOfPerson;
+  }
+
+  get isAskedOfPerson() {
+    return Boolean(this.asking) && (this.seats[this.now.mover] === "person" || !this.isLive);
   }
 
   // To the last decision of a person; one ply back if there are no people.
   async undo() {
-    if (!this.cursor) return;
+    if (!this.canUndo) return;
+    if (this.isAskedOfPerson) {
+      this.askFor(null);
+      return;
+    }
     this.beginTurn();
+    const old = this.isLive ? null : this.line; // who looks back does not lose what came later
     let plies = this.cursor - 1;
     if (this.people.length) {
       while (plies > 0) {
@@ -386,37 +455,33 @@ export class Play {
       }
     }
     this.line = this.part(plies);
-    this.past = null;
+    if (old) this.keepBranches([old, ...this.branches]);
     this.panel.keepFocus();
-    this.panel.showChance(null);
+    this.showChance(null);
     await this.look(plies);
   }
 
   async again() {
-    this.leave();
+    this.stopBack?.abort();
     this.seed = newSeed();
     this.line = { start: null, actions: [], outcomes: [] };
-    this.branches = [];
-    this.past = null;
-    this.panel.showChance(null);
-    this.panel.heading.focus();
+    Object.assign(this, { branches: [], leftOut: 0, past: null, pastTrouble: "", broken: false });
+    this.showChance(null);
+    focusOn(this.panel.heading);
     await this.look(0);
   }
 
+  // The turn begins anew with what has been set.
   setSeat(player, seat) {
     this.seats[player] = seat;
-    this.beginTurn();
-    this.busy = false;
-    this.asking = null;
     this.keepAddress();
-    this.panel.paint();
-    this.panel.paintPast();
-    this.goOn();
+    if (this.now) this.look(this.cursor);
   }
 
   setByHand(wanted) {
     this.byHand = wanted;
     this.keepAddress();
+    if (this.asking) this.look(this.cursor);
   }
 
   setValues(wanted) {
@@ -428,8 +493,10 @@ export class Play {
 
   inOtherWords() {
     this.panel.build();
-    if (this.now) this.panel.paint();
+    this.panel.paint();
     this.panel.paintPast();
+    this.panel.paintChance();
+    if (this.trouble) this.fail(this.trouble);
   }
 
   best() {
@@ -440,6 +507,8 @@ export class Play {
     return draw(this.now.view, this.now.text, this.memory);
   }
 }
+
+const isRefused = (error) => error.status >= 400 && error.status < 500;
 
 // A person, and computers where nothing is said.
 const seated = (seats, count) =>

@@ -7,7 +7,12 @@ const AMOUNT = { search: { start: 6, min: 1, max: 30 }, mistaken: { start: 30, m
 
 const SEATS = ["person", "solution", "search", "random", "mistaken"];
 
-export const isSeat = (seat) => typeof seat === "string" && SEATS.includes(seat.split(":")[0]);
+export function isSeat(seat) {
+  const [, kind, given] = (typeof seat === "string" && /^([a-z]+)(?::(\d{1,3}))?$/.exec(seat)) || [];
+  const amount = AMOUNT[kind];
+  return SEATS.includes(kind)
+    && (given === undefined || (amount && Number(given) >= amount.min && Number(given) <= amount.max));
+}
 
 // "search:6" and the like, as it stands in the address; and as the server wants it.
 export function playerOf(seat) {

@@ -6,6 +6,7 @@ import { capital, named, words } from "./words.js";
 
 const NEVER = -1;
 const NOT_THERE = -2;
+const [SIDE, ABOVE, BELOW] = [48, 30, 46]; // around the picture, for numbers and names
 
 function read(buffer) {
   const [x0, nx, y0, ny, z0, z1] = new Int32Array(buffer, 0, 6);
@@ -25,7 +26,7 @@ function read(buffer) {
 export async function surface(play) {
   const { x, y, z, action } = play.game.surface;
   const query = { x, y, z, action, parameters: JSON.stringify(play.parameters) };
-  const data = read(await play.source.surface(play.game.name, query));
+  const data = read(await play.source.surface(play.game.name, query, play.gone.signal));
   return show(data, { x, y, z, name: nameOf(play, action) });
 }
 
@@ -66,7 +67,11 @@ function show(data, { x, y, z, name }) {
     picture();
   }
   new ResizeObserver(picture).observe(canvas);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", picture);
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  scheme.addEventListener("change", function again() {
+    if (canvas.isConnected) picture();
+    else scheme.removeEventListener("change", again);
+  });
 
   const label = h("label", { for: "surface-slice" });
   const slider = h("input", {
@@ -104,7 +109,7 @@ function show(data, { x, y, z, name }) {
 function paint(canvas, data, where, names) {
   const width = canvas.clientWidth;
   if (!width) return;
-  const height = Math.min(460, Math.max(260, width * 0.66));
+  const height = Math.min(460, Math.max(225, width * 0.66));
   const ratio = devicePixelRatio || 1;
   canvas.width = width * ratio;
   canvas.height = height * ratio;
@@ -120,19 +125,28 @@ function paint(canvas, data, where, names) {
     const [across, deep] = [u * cosine - v * sine, u * sine + v * cosine];
     return [across, deep * flat - ((z - data.z0) / span) * 0.6 * up, deep];
   };
-  // As large as it fits, whichever way it is turned.
-  const box = [0, data.nx - 1].flatMap((x) => [0, data.ny - 1].flatMap((y) =>
-    [data.z0, data.z1].map((z) => turned(x, y, z))));
-  const [left, right] = [Math.min(...box.map((p) => p[0])), Math.max(...box.map((p) => p[0]))];
-  const [top, bottom] = [Math.min(...box.map((p) => p[1])), Math.max(...box.map((p) => p[1]))];
-  const size = Math.min((width - 110) / (right - left), (height - 90) / (bottom - top));
+  const z = (at) => (data.heights[at] === NEVER ? data.tops[at] : data.heights[at]);
+  // As large as it fits, whichever way it is turned: the surface, the floor and the axis that stands on it.
+  const [nearX, nearY] = [sine > 0 ? data.nx - 1 : 0, cosine > 0 ? data.ny - 1 : 0];
+  const pole = [nearX ? 0 : data.nx - 1, nearY];
+  const box = [0, data.nx - 1].flatMap((x) => [0, data.ny - 1].map((y) => turned(x, y, data.z0)));
+  box.push(turned(...pole, data.z1));
+  data.heights.forEach((height, at) => {
+    if (height !== NOT_THERE) box.push(turned(Math.floor(at / data.ny), at % data.ny, z(at)));
+  });
+  const ends = (n) => [Math.min(...box.map((p) => p[n])), Math.max(...box.map((p) => p[n]))];
+  const [[left, right], [top, bottom]] = [ends(0), ends(1)];
+  const size = Math.min((width - 2 * SIDE) / (right - left), (height - ABOVE - BELOW) / (bottom - top));
   const place = (x, y, z) => {
     const [across, down, deep] = turned(x, y, z);
-    return [width / 2 + (across - (left + right) / 2) * size, height / 2 + (down - (top + bottom) / 2) * size, deep];
+    return [
+      width / 2 + (across - (left + right) / 2) * size,
+      (height + ABOVE - BELOW) / 2 + (down - (top + bottom) / 2) * size, deep,
+    ];
   };
-  axes(pen, data, place, names, colour, sine, cosine);
+  const axes = { near: [nearX, nearY], pole, foot: place(...pole, data.z0), top: place(...pole, data.z1) };
+  lines(pen, data, place, axes, colour("--rule"));
   const kindOf = (at) => (data.heights[at] === NEVER ? "never" : data.reached[at] ? "reached" : "unreached");
-  const z = (at) => (data.heights[at] === NEVER ? data.tops[at] : data.heights[at]);
   const cells = [];
   for (let i = 0; i + 1 < data.nx; i++) {
     for (let j = 0; j + 1 < data.ny; j++) {
@@ -157,57 +171,64 @@ function paint(canvas, data, where, names) {
     pen.fill();
     pen.stroke();
   }
+  letters(pen, data, place, axes, names, colour);
 }
 
-function axes(pen, data, place, names, colour, sine, cosine) {
+// The floor, and the axis that stands on it.
+function lines(pen, data, place, { foot, top }, colour) {
   const [right, back] = [data.nx - 1, data.ny - 1];
-  // The edges of the floor that are nearest to the eye bear the numbers.
-  const nearY = cosine > 0 ? back : 0;
-  const nearX = sine > 0 ? right : 0;
-  const floor = [[0, 0], [right, 0], [right, back], [0, back]].map(([x, y]) => place(x, y, data.z0));
-  pen.strokeStyle = colour("--rule");
+  const floor = [[0, 0], [right, 0], [right, back], [0, back], [0, 0]].map(([x, y]) => place(x, y, data.z0));
+  pen.strokeStyle = colour;
   pen.lineWidth = 1;
   pen.beginPath();
-  floor.forEach(([x, y], n) => (n ? pen.lineTo(x, y) : pen.moveTo(x, y)));
-  pen.closePath();
+  for (const line of [floor, [foot, top]]) line.forEach(([x, y], n) => (n ? pen.lineTo(x, y) : pen.moveTo(x, y)));
   pen.stroke();
-  pen.fillStyle = colour("--quiet");
+}
+
+// What stands at the axes: their names, and as many numbers as there is room for.
+function letters(pen, data, place, { near: [nearX, nearY], pole, foot, top }, names, colour) {
+  const [right, back] = [data.nx - 1, data.ny - 1];
+  const middle = place(right / 2, back / 2, data.z0);
+  const taken = [];
   pen.font = "13px system-ui, sans-serif";
   pen.textBaseline = "middle";
-  const middle = place(right / 2, back / 2, data.z0);
-  const label = (text, [x, y], away = 16) => {
+  pen.strokeStyle = colour("--card");
+  pen.lineWidth = 4;
+  pen.lineJoin = "round";
+  function write(text, left, y) {
+    const wide = pen.measureText(text).width;
+    const x = Math.max(2, Math.min(pen.canvas.clientWidth - wide - 2, left));
+    const isTaken = taken.some((each) => x < each.x + each.wide + 6 && each.x < x + wide + 6 && Math.abs(y - each.y) < 15);
+    if (isTaken) return false;
+    taken.push({ x, y, wide });
+    pen.strokeText(text, x, y);
+    pen.fillText(text, x, y);
+    return true;
+  }
+  // Away from the middle of the floor.
+  function beside(text, [x, y], away) {
     const [dx, dy] = [x - middle[0], y - middle[1]];
     const length = Math.hypot(dx, dy) || 1;
     const wide = pen.measureText(text).width;
-    const at = x + (dx / length) * away - (Math.abs(dx) < 20 ? wide / 2 : dx > 0 ? 0 : wide);
-    pen.textAlign = "left";
-    pen.fillText(text, Math.max(0, Math.min(pen.canvas.clientWidth - wide, at)), y + (dy / length) * away);
-  };
+    const from = x + (dx / length) * away - (Math.abs(dx) < 20 ? wide / 2 : dx > 0 ? 0 : wide);
+    return write(text, from, y + (dy / length) * away);
+  }
   const ticks = (first, count) => {
     const step = [1, 2, 5, 10, 20, 25, 50, 100, 200, 500].find((each) => count / each <= 5) ?? 1000;
     const found = [];
     for (let value = Math.ceil(first / step) * step; value < first + count; value += step) found.push(value);
     return found;
   };
-  for (const value of ticks(data.x0, data.nx)) label(String(value), place(value - data.x0, nearY, data.z0));
-  for (const value of ticks(data.y0, data.ny)) label(String(value), place(nearX, value - data.y0, data.z0));
   pen.fillStyle = colour("--ink");
-  label(names.x, place(right / 2, nearY, data.z0), 40);
-  label(names.y, place(nearX, back / 2, data.z0), 40);
-  const pole = [nearX === 0 ? right : 0, nearY];
-  const [foot, top] = [place(...pole, data.z0), place(...pole, data.z1)];
-  pen.beginPath();
-  pen.moveTo(foot[0], foot[1]);
-  pen.lineTo(top[0], top[1]);
-  pen.stroke();
-  pen.textAlign = foot[0] > middle[0] ? "left" : "right";
-  const side = foot[0] > middle[0] ? 8 : -8;
-  for (const value of ticks(data.z0, data.z1 - data.z0 + 1)) {
-    const [x, y] = place(...pole, value);
-    pen.fillStyle = colour("--quiet");
-    pen.fillText(String(value), x + side, y);
+  write(names.z, top[0] - pen.measureText(names.z).width / 2, top[1] - 16);
+  for (const [name, at] of [[names.x, [right / 2, nearY]], [names.y, [nearX, back / 2]]]) {
+    [40, 52, 64].some((away) => beside(name, place(...at, data.z0), away));
   }
-  pen.fillStyle = colour("--ink");
-  pen.textAlign = "center";
-  pen.fillText(names.z, Math.max(60, Math.min(top[0], pen.canvas.clientWidth - 60)), Math.max(10, top[1] - 16));
+  pen.fillStyle = colour("--quiet");
+  for (const value of ticks(data.z0, data.z1 - data.z0 + 1)) {
+    const wide = pen.measureText(String(value)).width;
+    write(String(value), foot[0] + (foot[0] > middle[0] ? 8 : -8 - wide), place(...pole, value)[1]);
+  }
+  for (const value of ticks(data.x0, data.nx)) beside(String(value), place(value - data.x0, nearY, data.z0), 16);
+  for (const value of ticks(data.y0, data.ny)) beside(String(value), place(nearX, value - data.y0, data.z0), 16);
 }

@@ -82,7 +82,9 @@ const EN = {
   last: "To the end",
   lookingBack: (ply, of) => `Ply ${ply} of ${of}. An action here starts a new branch.`,
   branches: "Other branches",
-  branch: (ply, names) => `From ply ${ply}: ${names}`,
+  fromPly: "From ply",
+  leftOut: (n) => (n === 1 ? "One branch of this link cannot be played and is left out."
+    : `${n} branches of this link cannot be played and are left out.`),
   removeBranch: (name) => `Remove: ${name}`,
   report: "How it was played",
   reportWho: "Player",
@@ -225,7 +227,9 @@ const DE = {
   last: "Zum Ende",
   lookingBack: (ply, of) => `Zug ${ply} von ${of}. Wer hier zieht, beginnt einen neuen Zweig.`,
   branches: "Andere Zweige",
-  branch: (ply, names) => `Ab Zug ${ply}: ${names}`,
+  fromPly: "Ab Zug",
+  leftOut: (n) => (n === 1 ? "Ein Zweig dieses Links lässt sich nicht spielen und fehlt deshalb."
+    : `${n} Zweige dieses Links lassen sich nicht spielen und fehlen deshalb.`),
   removeBranch: (name) => `Entfernen: ${name}`,
   report: "Wie gespielt wurde",
   reportWho: "Spieler",

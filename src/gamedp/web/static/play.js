@@ -508,7 +508,7 @@ export class Play {
   }
 }
 
-const isRefused = (error) => error.status >= 400 && error.status < 500;
+const isRefused = (error) => [409, 413, 422].includes(error.status);
 
 // A person, and computers where nothing is said.
 const seated = (seats, count) =>

@@ -144,7 +144,23 @@ def test_the_page_waits_for_what_is_worked_out():
         assert answer.headers["refresh"] == "1"
         assert "Worked out once" in answer.text
         assert client.get("/api/kniffel").status_code == 202
-        assert client.get("/api/pages").json() == [{"name": "kniffel", "title": page.title}]
+        german = client.get("/kniffel", params={"lang": "de"})
+        assert re.search(r"dann lädt die Seite neu: wartet, \d+ s<", german.text)
+        listed = {"name": "kniffel", "title": page.title, "about": page.about}
+        assert client.get("/api/pages").json() == [listed]
+
+
+def test_the_start_page_links_to_what_needs_no_javascript(client):
+    without = re.search(r"<noscript>.*</noscript>", client.get("/").text, re.DOTALL)[0]
+    links = re.findall(r'<a href="([^"]+)" lang="(..)"', without)
+    assert links == [("kniffel?lang=en", "en"), ("kniffel?lang=de", "de")]
+    for address, language in links:
+        form = client.get(f"/{address}")
+        assert form.status_code == 200
+        assert f'<html lang="{language}">' in form.text
+    assert client.get("/index.html").headers["etag"] == client.get("/").headers["etag"]
+    with Client(games=()) as bare:
+        assert "<a href" not in re.search(r"<noscript>.*</noscript>", bare.get("/").text)[0]
 
 
 def test_an_adviser_answers_in_threads(client, adviser, monkeypatch):

@@ -392,6 +392,27 @@ def test_the_form_works_without_javascript(visit):
     assert page.locator("strong").inner_text() == "Expected points: 239.713069"
 
 
+def test_who_has_no_javascript_finds_the_form(browser, home):
+    with visits(browser, home) as open_page:
+        page = open_page(home, "noscript a", java_script_enabled=False)
+        page.locator("noscript a[lang=de]").click()
+        page.get_by_role("button", name="Was tun?").wait_for()
+        page = open_page(home, ".offer")
+        assert "Five dice, thirteen boxes" in page.locator(".offer-text").inner_text()
+
+
+@pytest.mark.parametrize("leave", ["undo", "only", "mode-ask"])
+def test_a_reason_that_nobody_sees_any_more_is_not_asked_for(visit, leave):
+    page = visit(game=GAME)
+    advised(page)
+    page.locator(".so-far").click()
+    page.route(re.compile("why="), lambda route: None)  # never answered
+    with page.expect_request(re.compile("why=")):
+        page.locator(".why").first.click()
+    with page.expect_event("requestfailed", lambda request: "why=" in request.url):
+        page.locator(f"[data-key={leave}]").dispatch_event("click")
+
+
 def test_progress_is_shown_and_can_be_stopped(visit):
     page = visit()
     advised(page)

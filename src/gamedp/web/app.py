@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gamedp.errors import GamedpError
-from gamedp.web.files import page_files
+from gamedp.web.files import PageFile, page_files
 from gamedp.web.history import history_answer
 from gamedp.web.jobs import Pending
 from gamedp.web.positions import position_answer
@@ -144,7 +144,7 @@ def make_app(
     pages : sequence of Page
         That games bring along.
     """
-    server = _Server(games, tables)
+    server = _Server(games, tables, pages)
     own_pages = _OwnPages(pages, tables)
     routes = [
         Route("/api/games", server.list_games),
@@ -264,15 +264,30 @@ def _without_port(host: str) -> str:
     return (name if colon and port.isdigit() else host).lower()
 
 
+def _with_links(start: PageFile, own_pages: Sequence[Page]) -> PageFile:
+    """Return the start page with links, for those without JavaScript, to what works without it."""
+    links = "".join(
+        f'<p>{escape(page.title)}: <a href="{page.name}?lang=en" lang="en" hreflang="en">works '
+        f'without it</a>, <a href="{page.name}?lang=de" lang="de" hreflang="de">geht auch ohne</a>'
+        "</p>"
+        for page in own_pages
+    )
+    end = b"</noscript>"
+    return PageFile.of(start.content.replace(end, links.encode() + end), start.kind)
+
+
 class _Server:
     """What stands at the addresses."""
 
-    def __init__(self, games: Mapping[str, Listed], tables: Tables) -> None:
+    def __init__(
+        self, games: Mapping[str, Listed], tables: Tables, own_pages: Sequence[Page]
+    ) -> None:
         self._games = games
         self._tables = tables
         self.pages = {f"/{path}": file for path, file in page_files().items()}
         if "/index.html" in self.pages:
-            self.pages["/"] = self.pages["/index.html"]
+            start = _with_links(self.pages["/index.html"], own_pages)
+            self.pages["/"] = self.pages["/index.html"] = start
 
     async def page(self, request: Request) -> Response:
         """Answer with a file of the page."""
@@ -388,7 +403,10 @@ class _OwnPages:
     async def list_all(self, _request: Request) -> Response:
         """Answer with the list of pages."""
         return answer_of(
-            [{"name": each.name, "title": each.title} for each in self._pages.values()]
+            [
+                {"name": each.name, "title": each.title, "about": each.about}
+                for each in self._pages.values()
+            ]
         )
 
     async def answer(self, request: Request) -> Response:

@@ -47,6 +47,12 @@ class PageFile:
     kind: str
     tag: str
 
+    @classmethod
+    def of(cls, content: bytes, kind: str) -> PageFile:
+        """Pack a file, and tag it."""
+        tag = hashlib.sha256(content).hexdigest()[:20]
+        return cls(content, gzip.compress(content, mtime=0), kind, f'"{tag}"')
+
 
 def page_files() -> dict[str, PageFile]:
     """Return the files of the page by their paths: pages at the top, the rest under ``static/``."""
@@ -71,7 +77,4 @@ def _collect(folder: Traversable, path: str, found: dict[str, PageFile]) -> None
                 content = SPARED.sub(b"", content)
             if ending == "css":
                 content = SPARED_IN_STYLES.sub(b"", content)
-            tag = hashlib.sha256(content).hexdigest()[:20]
-            found[path + each.name] = PageFile(
-                content, gzip.compress(content, mtime=0), TYPES[ending], f'"{tag}"'
-            )
+            found[path + each.name] = PageFile.of(content, TYPES[ending])

@@ -52,6 +52,8 @@ class Page:
         Its address, and that of its answers, ``api/NAME``.
     title : str
         For the list of pages.
+    about : str
+        A sentence for that list.
     answer : callable
         Returns the answer to a query, in what JSON has; is given a :class:`Shared` to have worked
         out what it needs.
@@ -69,3 +71,4 @@ class Page:
     answer: Callable[[Shared, Query], Mapping[str, Any]]
     draw: Callable[[Shared | None, Query, str], str]
     language: Callable[[Query], str] | None = None
+    about: str = ""

@@ -18,8 +18,8 @@ const line = (name, ...cells) =>
   h("tr", {}, h("th", { scope: "row" }, ...[name].flat()), ...cells.map((cell) => h("td", {}, cell)));
 
 // The summary, and all decisions; `why(decision, signal, progress)` resolves to what
-// the server tells of one.
-export function drawReport(words, reports, { over, why, onlyLosses, filter }) {
+// the server tells of one. `gone` is the signal that this report is no longer shown.
+export function drawReport(words, reports, { over, why, onlyLosses, filter, gone }) {
   const names = reports.map((_, n) => (reports.length > 1 ? words.player(n + 1) : ""));
   const balance = [["start"], ["luck", true], ["loss"], ["now"]].map(([kind, sign], n) => {
     const name = kind === "now" && over ? words.reportRows[3] : words.reportRows[n === 3 ? 4 : n];
@@ -46,12 +46,12 @@ export function drawReport(words, reports, { over, why, onlyLosses, filter }) {
       h("input", { type: "checkbox", checked: onlyLosses, "data-key": "only", onchange: filter }),
       h("span", { class: "slide", "aria-hidden": "true" }), words.onlyLosses),
     ...reports.flatMap((each, n) => [
-      names[n] ? h("h3", {}, names[n]) : null, lines(words, each, onlyLosses, why, names[n])]),
+      names[n] ? h("h3", {}, names[n]) : null, lines(words, each, { onlyLosses, why, gone, name: names[n] })]),
   ];
   return { summary, all };
 }
 
-function lines(words, report, onlyLosses, why, name) {
+function lines(words, report, { onlyLosses, why, gone, name }) {
   const seen = report.decisions.filter((each) => !onlyLosses || each.loss > 0);
   if (seen.length === 0) return h("p", { class: "note" }, words.noMistakes);
   const rows = seen.flatMap((each) => {
@@ -66,7 +66,7 @@ function lines(words, report, onlyLosses, why, name) {
       const ask = h("button", {
         type: "button", class: "why", "aria-expanded": "false",
         "aria-label": words.whyOf(each.round, each.throw),
-        onclick: () => open(words, each, row, ask, why),
+        onclick: () => open(words, each, row, ask, { why, gone }),
       }, words.why);
       loss.append(" ", ask);
     }
@@ -78,7 +78,7 @@ function lines(words, report, onlyLosses, why, name) {
 const named = (words, option) =>
   option.kept === undefined ? [`${option.name} (${option.points})`] : keepName(words, option.kept);
 
-async function open(words, decision, row, button, why) {
+async function open(words, decision, row, button, { why, gone }) {
   if (button.getAttribute("aria-busy")) return;
   if (button.getAttribute("aria-expanded") === "true") {
     row.nextElementSibling.remove();
@@ -88,6 +88,7 @@ async function open(words, decision, row, button, why) {
   const cell = h("td", { colspan: words.lineHead.length });
   const below = h("tr", { class: "reason" }, cell);
   const stop = new AbortController();
+  gone.addEventListener("abort", () => stop.abort());
   const show = (...content) => { // the focus stays there, or goes back to where it came from
     const had = cell.contains(document.activeElement);
     cell.replaceChildren(...content);

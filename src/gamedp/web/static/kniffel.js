@@ -28,6 +28,7 @@ let order = []; // the dice as they lie, from left to right
 let kept = []; // which of them stay
 let all = false;
 let onlyLosses = true;
+let reported = new AbortController(); // until the report is drawn anew, or gone
 const asking = {}; // what is under way, by its kind
 
 const status = h("p", { class: "status", role: "status", tabindex: "-1", "data-key": "status" });
@@ -113,8 +114,10 @@ async function ask(kind, more, then) {
 
 async function update() {
   toAddress();
-  asking.advice?.abort();
-  [asking.advice, asking.report] = [null, null];
+  for (const kind of ["advice", "report"]) {
+    asking[kind]?.abort();
+    asking[kind] = null;
+  }
   await ask("game", { advice: "0" }, async (answer) => {
     found = answer;
     const rolled = facesOf(answer.dice ?? "");
@@ -136,6 +139,7 @@ function showAll() {
     advice.setAttribute("aria-busy", "false");
   } else advice.setAttribute("aria-busy", "true"); // what stands there is of the position before
   if (!found.over || state.mode === "ask") {
+    reported.abort();
     report.hidden = true;
     report.replaceChildren();
   }
@@ -324,8 +328,10 @@ function choose(option) {
 async function showReport() {
   await ask("report", { report: "1", advice: "0" }, (answer) => {
     const redraw = () => {
+      reported.abort();
+      reported = new AbortController();
       const drawn = drawReport(words, answer.report, {
-        over: answer.over, onlyLosses, filter: (event) => { onlyLosses = event.target.checked; redraw(); },
+        over: answer.over, gone: reported.signal, onlyLosses, filter: (event) => { onlyLosses = event.target.checked; redraw(); },
         why: (decision, signal, progress) => server.ask("kniffel", {
           lang: language, rules: state.rules, card: decision.card.map((each) => each ?? "-").join(","),
           further: decision.further, throw: decision.throw, dice: decision.dice,

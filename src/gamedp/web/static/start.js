@@ -48,7 +48,7 @@ function iconOf(game) {
 // A page of its own that a game brings along.
 function offerPage(own, german) {
   return h("li", { class: "offer" }, iconOf(own),
-    h("div", { class: "offer-text" }, h("h2", {}, own.title), german ? h("p", {}, german.title) : null),
+    h("div", { class: "offer-text" }, h("h2", {}, own.title), described(german?.title, own.about)),
     h("form", { action: own.name, method: "get" }, h("input", { type: "hidden", name: "lang", value: language }),
       h("button", { class: "go", type: "submit", "aria-label": words.playNamed(own.title) }, words.play)));
 }

@@ -145,7 +145,9 @@ def test_the_page_waits_for_what_is_worked_out():
         assert "Worked out once" in answer.text
         assert client.get("/api/kniffel").status_code == 202
         german = client.get("/kniffel", params={"lang": "de"})
-        assert re.search(r"dann lädt die Seite neu: wartet, \d+ s<", german.text)
+        assert re.search(
+            r"dann lädt die Seite neu: wartet auf einen freien Platz, \d+ s<", german.text
+        )
         listed = {"name": "kniffel", "title": page.title, "about": page.about}
         assert client.get("/api/pages").json() == [listed]
 

@@ -43,7 +43,6 @@ LABELS: dict[str, dict[str, Any]] = {
         "against": "Zettel des Gegners, dreizehn Kästchen, - für freie",
         "ask": "Was tun?",
         "wait": "Wird einmal berechnet, dann lädt die Seite neu",
-        "phases": {"wait": "wartet", "compile": "übersetzt Regeln", "solve": "rechnet"},
         "range": "bewiesen zwischen {lower} und {upper}",
         "wins": "Wahrscheinlichkeit: {value}",
         "at_least": "Wahrscheinlichkeit, mindestens: {value}",
@@ -85,7 +84,6 @@ LABELS: dict[str, dict[str, Any]] = {
         "against": "The opponent's card, thirteen boxes, - for free ones",
         "ask": "What to do?",
         "wait": "Worked out once; then the page loads again",
-        "phases": {"wait": "waits", "compile": "compiles rules", "solve": "solves"},
         "range": "proven to lie between {lower} and {upper}",
         "wins": "Probability: {value}",
         "at_least": "Probability, at least: {value}",
@@ -121,9 +119,7 @@ def draw(shared: Shared | None, query: Query, note: str) -> str:
     labels = LABELS[language]
     parts = [f'<p role="alert" class="problem">{escape(note)}</p>'] if note else []
     if shared is None:
-        phase, comma, seconds = note.partition(",")
-        told = labels["phases"].get(phase, phase) + comma + seconds
-        parts = [f'<p role="status">{labels["wait"]}: {escape(told)}</p>']
+        parts = [f'<p role="status">{labels["wait"]}: {escape(note)}</p>']
     elif not note:
         parts = [_numbers_in(language, part) for part in _answered(shared, query)]
     other = "en" if language == "de" else "de"

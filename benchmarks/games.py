@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from gamedp.games.wubbel import Hold, Wubbel
 
 HOLD = 20
 ON_CHAIN, BY_RULES = 3.0, 6.0  # times the peer's time at most: the goals
+GAMES_TAKE, TABLE_TAKES = 15.0, 120.0  # seconds on the clock at most: the goals
 FAR = 5  # standard errors
 SAME_PLIES = 0.01  # relatively
 
@@ -42,10 +44,36 @@ def games(quick: bool) -> list[measure.Row]:
         return gamedp.simulate(game, [hold, hold], games=count, seed=1, by_rules=True)
 
     rounds = 1 if quick else 5
+    family = {f"hold={at}": Hold(at) for at in range(1, 4 if quick else 51)}
+    many = 20_000 if quick else 10_000_000
+
+    def on_two_threads() -> float:
+        return _seconds(lambda: gamedp.simulate(game, [hold, hold], games=many, threads=2))
+
+    def table() -> float:
+        return _seconds(lambda: gamedp.cross_table(model, {"best": best, **family}))
+
+    best = gamedp.solve(model, tolerance=1e-9)
     return [
+        _alone(
+            f"wubbel: {many:,} games on two threads, on the clock", on_two_threads(), GAMES_TAKE
+        ),
+        _alone(f"wubbel: {len(family) + 1} policies, each against each", table(), TABLE_TAKES),
         _row("on the chain", on_chain, count, value, peer, rounds, goal=("<=", ON_CHAIN)),
         _row("by the rules alone", by_rules, count, value, peer, rounds, goal=("<=", BY_RULES)),
     ]
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    """Return how long something takes on the clock."""
+    began = time.perf_counter()
+    action()
+    return time.perf_counter() - began
+
+
+def _alone(what: str, taken: float, most: float) -> measure.Row:
+    """Return the row of something without a rival."""
+    return measure.Row(what=what, ours=taken, beside="none", value=taken, goal=("<=", most))
 
 
 def _row(

@@ -46,7 +46,7 @@ EXPECTED = {
     "graph": (2, 2, 2),
     "referee": (3, 1, 1),
     "server": (4 + LINUX, 1, 1),
-    "games": (2, 2, 0),
+    "games": (4, 2, 0),
 }
 
 

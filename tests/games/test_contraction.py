@@ -10,7 +10,15 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 from wubbel_reference import winning_probabilities
 
-from gamedp.games.wubbel import ROLL, SAVE, State, Wubbel, contraction_factor, contraction_weights
+from gamedp.games.wubbel import (
+    ROLL,
+    SAVE,
+    State,
+    Wubbel,
+    contraction_factor,
+    contraction_weights,
+    least_contraction_factor,
+)
 
 GOAL = 50
 FIGURE = BY_NAME["contraction.weights"]
@@ -83,6 +91,7 @@ def all_roll_matrix(size):
 @pytest.mark.parametrize("size", BY_NAME["contraction.optimal_factor"].value)
 def test_the_least_factor_is_the_perron_root_of_always_rolling(size):
     figure = BY_NAME["contraction.optimal_factor"]
+    assert least_contraction_factor(size) == approx(figure.value[size], figure.tolerance)
     roots, vectors = np.linalg.eig(all_roll_matrix(size).T)
     largest = int(np.argmax(roots.real))
     assert roots[largest] == approx(figure.value[size], figure.tolerance)
@@ -203,6 +212,9 @@ def test_a_sweep_with_a_pass_is_not_a_contraction(values):
 
     assert BY_NAME["contraction.pass"].value is False
     assert growth(WubbelWithPass()) == approx(1.79, 1e-3)
+    with_pass = contraction_factor(WEIGHTS, may_pass=True)
+    assert growth(WubbelWithPass()) <= with_pass < 1.7928
+    assert with_pass == 1 + sum(WEIGHTS[1:]) / 6
     assert growth(Wubbel()) < contraction_factor(WEIGHTS)
 
 

@@ -1,5 +1,6 @@
 """The classical methods step by step: values and policies as textbooks print them."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -118,3 +119,19 @@ def test_the_picture_shows_what_is_there():
     corners = {tuple(corner) for corner in band.get_paths()[0].vertices.tolist()}
     assert {(20.0, sweeps.lower[20, 2]), (20.0, sweeps.upper[20, 2])} <= corners
     assert (ax.get_xlabel(), ax.get_title()) == ("sweep", "value of 2")
+
+
+@pytest.mark.parametrize(
+    ("make", "option"),
+    [
+        (trace_sweeps, {"sweeps": -1}),
+        (trace_sweeps, {"sweeps": 2.5}),
+        (trace_sweeps, {"tolerance": -1.0}),
+        (trace_sweeps, {"tolerance": math.nan}),
+        (trace_improvements, {"most": 0}),
+    ],
+)
+def test_limits_that_make_no_sense_are_refused(make, option):
+    (name,) = option
+    with pytest.raises(InvalidParameterError, match=f"{name} is"):
+        make(random_model(3), gamedp.Discounted(0.9), **option)

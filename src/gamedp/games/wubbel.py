@@ -23,6 +23,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import attrs
+import numpy as np
 
 import gamedp
 from gamedp.errors import shown
@@ -312,7 +313,9 @@ def contraction_weights(goal: int = 50, faces: int = 6) -> tuple[Fraction, ...]:
     return (weights[0], *(weight + raised_by for weight in weights[1:]))
 
 
-def contraction_factor(weights: Sequence[Fraction], faces: int = 6) -> Fraction:
+def contraction_factor(
+    weights: Sequence[Fraction], faces: int = 6, *, may_pass: bool = False
+) -> Fraction:
     """Return the factor by which a sweep shrinks distances in the norm with these weights.
 
     A difference at u points of the turn enters, divided by the number of faces, the positions from
@@ -328,12 +331,40 @@ def contraction_factor(weights: Sequence[Fraction], faces: int = 6) -> Fraction:
         d_0, d_1, ..., all positive.
     faces : int
         Faces of the die, the highest of which busts.
+    may_pass : bool
+        Whether a sweep also offers a save of nothing at the start of a turn, as the article prints
+        it. A pass hands on the whole difference, and the sweep is no contraction in any such norm.
 
     Examples
     --------
     >>> float(contraction_factor(contraction_weights()))
     0.9996297969875595
+    >>> round(float(contraction_factor(contraction_weights(), may_pass=True)), 2)
+    1.79
     """
     arriving = [sum(weights[max(0, u - faces + 1) : u], Fraction(0)) for u in range(len(weights))]
-    arriving[0] = sum(weights, Fraction(0))
+    arriving[0] = sum(weights, Fraction(0)) + (faces - 1) * weights[0] * may_pass
     return max(flow / weight for flow, weight in zip(arriving, weights, strict=True)) / faces
+
+
+def least_contraction_factor(size: int = 50, faces: int = 6) -> float:
+    """Return the least factor by which a sweep shrinks distances, whatever the weights are.
+
+    That is the spectral radius of the matrix of a roll, whose dominant eigenvector has the weights
+    (Perron, 1907). The longest games end at this rate: see :func:`gamedp.policies.greatest_survival`.
+
+    Parameters
+    ----------
+    size : int
+        Of the weights: how many numbers of points a turn may have brought.
+    faces : int
+        Faces of the die, the highest of which busts.
+
+    Examples
+    --------
+    >>> round(least_contraction_factor(), 12)
+    0.990906651718
+    """
+    rolls = sum((np.eye(size, k=face) for face in range(1, faces)), np.zeros((size, size)))
+    rolls[:, 0] += 1.0
+    return float(abs(np.linalg.eigvals(rolls / faces)).max())

@@ -11,6 +11,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.model.objectives import Discounted, Objective, TotalReward
 from gamedp.model.problem import Problem
+from gamedp.policies.given import checked_whole
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved_problem
 from gamedp.runtime.floats import UNIT
@@ -223,6 +224,13 @@ def trace_sweeps(
     tolerance : float
         Stop once no value changes by more than this.
 
+    Raises
+    ------
+    InvalidParameterError
+        If something is no number, no policy, or not of this model.
+    UnsupportedProblemError
+        If the objective has targets, or players change places.
+
     References
     ----------
     .. [1] M. Puterman, "Markov Decision Processes", Wiley 1994.
@@ -240,6 +248,10 @@ def trace_sweeps(
     True
     """
     operator = _operator(model, objective)
+    sweeps = checked_whole("sweeps", sweeps, 0)
+    if not tolerance >= 0:
+        message = f"tolerance is {shown(tolerance)}; it must be 0 or more."
+        raise InvalidParameterError(message)
     probabilities = None if policy is None else _probabilities(model, policy)
     values = np.zeros(model.num_states) if start is None else np.array(start, np.float64)
     if values.shape != (model.num_states,) or not np.isfinite(values).all():
@@ -342,6 +354,7 @@ def trace_improvements(
     [[2.0, 6.0], [3.0, 6.0]]
     """
     operator = _operator(model, objective)
+    most = checked_whole("most", most, 1)
     if model.num_players > 1:
         message = "improvements are traced for one player."
         raise UnsupportedProblemError(message)

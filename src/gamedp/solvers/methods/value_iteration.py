@@ -30,6 +30,8 @@ class ValueIteration(FixedPointSolver):
     interval ``v + b/(1-b) * [min d, max d]`` that contains the true values is narrow enough, d
     being the last change (Puterman [1]_, theorem 6.6.3), as by :class:`ModifiedPolicyIteration`.
 
+    To look at every sweep, as textbooks print them: :func:`gamedp.policies.trace_sweeps`.
+
     Parameters
     ----------
     sweep : {"gauss-seidel", "jacobi"}

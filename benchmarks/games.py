@@ -2,7 +2,8 @@
 
 Both players save as soon as a turn has brought 20 points. Ours walks the chain that the two
 policies leave, and finds that chain each time; or it follows the compiled rules from position to
-position. Seconds are of processor time, on one thread. Both sides must win as often as the exact
+position. Seconds are of processor time, on one thread, but on the clock for the rows without a
+rival. Both sides must win as often as the exact
 value says, within five standard errors, and take as many plies.
 """
 
@@ -55,9 +56,7 @@ def games(quick: bool) -> list[measure.Row]:
 
     best = gamedp.solve(model, tolerance=1e-9)
     return [
-        _alone(
-            f"wubbel: {many:,} games on two threads, on the clock", on_two_threads(), GAMES_TAKE
-        ),
+        _alone(f"wubbel: {many:,} games on two threads", on_two_threads(), GAMES_TAKE),
         _alone(f"wubbel: {len(family) + 1} policies, each against each", table(), TABLE_TAKES),
         _row("on the chain", on_chain, count, value, peer, rounds, goal=("<=", ON_CHAIN)),
         _row("by the rules alone", by_rules, count, value, peer, rounds, goal=("<=", BY_RULES)),

@@ -351,7 +351,8 @@ def least_contraction_factor(size: int = 50, faces: int = 6) -> float:
     """Return the least factor by which a sweep shrinks distances, whatever the weights are.
 
     That is the spectral radius of the matrix of a roll, whose dominant eigenvector has the weights
-    (Perron, 1907). The longest games end at this rate: see :func:`gamedp.policies.greatest_survival`.
+    (Perron, 1907). The longest games end at this rate, by
+    :func:`gamedp.policies.greatest_survival`.
 
     Parameters
     ----------

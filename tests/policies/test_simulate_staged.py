@@ -457,7 +457,6 @@ def test_a_solution_that_was_stopped_before_it_got_there_is_refused():
 
 def test_what_needs_a_table_of_positions_says_so(small):
     uses = (
-        lambda given: gamedp.evaluate(given, lambda state: 0),
         lambda given: gamedp.best_response(given, lambda state: 0),
         lambda given: gamedp.cross_table(given, {"one": lambda state: 0}),
     )

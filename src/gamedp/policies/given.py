@@ -49,8 +49,8 @@ def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
     if is_of_stages(given):
         message = (
             f"{shown(given)} is staged, and has no table of positions. gamedp.solve, "
-            "gamedp.simulate and gamedp.stages.distribution take it; if it is small, give the "
-            "ordinary game gamedp.stages.Flattened(game)."
+            "gamedp.evaluate, gamedp.simulate and gamedp.stages.distribution take it; if it is "
+            "small, give the ordinary game gamedp.stages.Flattened(game)."
         )
         raise UnsupportedProblemError(message)
     for policy in policies:

@@ -19,16 +19,13 @@ import numpy as np
 from gamedp.compiler.methods import disagree
 from gamedp.errors import (
     InvalidModelError,
-    InvalidParameterError,
     UnsupportedProblemError,
     shown,
 )
 from gamedp.policies import staged_kernels
-from gamedp.policies.given import check_count
-from gamedp.policies.staged_players import OwnContexts, Stage, StageRule, refuse_other_player
+from gamedp.policies.staged_players import OwnContexts, Stage, StageRule, check_players
 from gamedp.policies.tally import Played, Tally
 from gamedp.policies.walk_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
-from gamedp.rules.staged import StagedRules
 from gamedp.runtime.options import Tier
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.compile import compile_staged
@@ -474,20 +471,6 @@ def _earns(model: StagedModel) -> bool:
 
 def _model_of(given: Any, policies: Sequence[Any], compile: Tier) -> StagedModel:
     """Return the model that is played, after a look at who plays."""
-    rules = given.rules if isinstance(given, StagedModel) else StagedRules(given)
-    check_count(len(policies), rules.num_players)
-    models = [given] if isinstance(given, StagedModel) else []
-    for policy in policies:
-        if not isinstance(policy, StagedSolution):
-            refuse_other_player(policy, rules.game)
-            continue
-        model = policy.model
-        if isinstance(given, StagedModel):
-            is_same = model is given or model.digest() == given.digest()
-        else:
-            is_same = bool(model.rules.game == given)
-        if not is_same:
-            message = f"{shown(policy)} is not a solution of {shown(given)}."
-            raise InvalidParameterError(message)
-        models.append(model)
+    own = [given] if isinstance(given, StagedModel) else []
+    models = own + check_players(given, policies)
     return models[0] if models else compile_staged(given, compile=compile)

@@ -9,30 +9,33 @@ from __future__ import annotations
 import math
 import numbers
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.policies import staged_kernels
+from gamedp.policies.given import check_count
 from gamedp.policies.policy import Policy, chosen_action, model_of, name_of, rule_of
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.policies.walk_kernels import GAMMA, S11, UNIT, mixed
 from gamedp.results.solution import Solution
 from gamedp.rules.expand import Calling
+from gamedp.rules.staged import StagedRules
 from gamedp.runtime.floats import SUM_TOLERANCE
 from gamedp.stages.flattened import Flattened, Position
+from gamedp.stages.model import StagedModel
+from gamedp.stages.solution import StagedSolution
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from gamedp.stages.model import StagedModel
     from gamedp.stages.vector_code import Program
 
-__all__ = ["OwnContexts", "Stage", "StageRule", "refuse_other_player"]
+__all__ = ["OwnContexts", "Stage", "StageRule", "check_players", "refuse_other_player"]
 
 KEPT = 1 << 17
 """Contexts, and steps from one to the next, that are kept although no game is in them: a few dozen
@@ -153,7 +156,14 @@ class StageRule:
             return Answer(choices, np.zeros(0))
         if self._rule is None:
             return Answer(choices, np.arange(1, len(choices)) / len(choices))
-        position = Position(context, state)
+        likely = self.shares(Position(context, state), list(actions))
+        sums = np.cumsum(list(likely.values()))[:-1]
+        return Answer(np.array([actions[action] for action in likely], np.int64), sums)
+
+    def shares(self, position: Position, actions: Sequence[int]) -> dict[int, float]:
+        """Return how likely each action is that the player may take; errors as for `answer`."""
+        if self._rule is None:
+            return dict.fromkeys(actions, 1 / len(actions))
         with Calling("choose", position):
             given = self._rule(position)
         shares = given.items() if isinstance(given, Mapping) else [(given, 1.0)]
@@ -163,7 +173,7 @@ class StageRule:
             if action not in actions and share != 0:
                 message = (
                     f"{self.name} chooses {action} in {shown(position)}, where the actions are "
-                    f"{shown(list(actions))}."
+                    f"{shown(actions)}."
                 )
                 raise InvalidParameterError(message)
             taken[action] = float(share) if isinstance(share, numbers.Real) else math.nan
@@ -174,9 +184,7 @@ class StageRule:
                 f"the probabilities of {self.name} in {shown(position)}, {shown(given)}, are none."
             )
             raise InvalidParameterError(message)
-        likely = {actions[action]: share for action, share in taken.items() if share > 0}
-        sums = np.cumsum(list(likely.values()))[:-1]
-        return Answer(np.array(list(likely), np.int64), sums)
+        return {action: share for action, share in taken.items() if share > 0}
 
 
 class OwnContexts:
@@ -288,6 +296,40 @@ class OwnContexts:
         if number == len(self.contexts):
             self.contexts.append(context)
         return number
+
+
+def check_players(given: Any, policies: Sequence[Any]) -> list[StagedModel]:
+    """Return the models of solutions that play a staged game.
+
+    Parameters
+    ----------
+    given
+        The staged game or its model.
+    policies : sequence
+        One for each player: a StagedSolution, or what is asked in a position.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a player follows something else, or what is of another game.
+    """
+    rules = given.rules if isinstance(given, StagedModel) else StagedRules(given)
+    check_count(len(policies), rules.num_players)
+    models = []
+    for policy in policies:
+        if not isinstance(policy, StagedSolution):
+            refuse_other_player(policy, rules.game)
+            continue
+        model = policy.model
+        if isinstance(given, StagedModel):
+            is_same = model is given or model.digest() == given.digest()
+        else:
+            is_same = bool(model.rules.game == given)
+        if not is_same:
+            message = f"{shown(policy)} is not a solution of {shown(given)}."
+            raise InvalidParameterError(message)
+        models.append(model)
+    return models
 
 
 def refuse_other_player(given: Any, game: Any) -> None:

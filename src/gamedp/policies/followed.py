@@ -1,0 +1,106 @@
+"""A staged game whose players keep to policies, as an ordinary game of the positions they meet."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from gamedp.compiler.build import compile_game
+from gamedp.errors import UnsupportedProblemError, shown
+from gamedp.model.model import Model
+from gamedp.policies.policy import Policy
+from gamedp.policies.staged_players import StageRule, check_players
+from gamedp.stages.flattened import Flattened, Position
+from gamedp.stages.model import StagedModel
+from gamedp.stages.solution import StagedSolution
+
+__all__ = ["followed"]
+
+MOST_POSITIONS = 1_000_000
+"""More are not followed one by one: some minutes, and a gigabyte."""
+
+KEPT = 512
+"""Contexts for which it is kept what a solution does in them."""
+
+Shares = Mapping[int, float]
+"""How likely each action is that is taken."""
+
+
+@attrs.frozen(eq=False)
+class _Followed(Flattened):
+    """A staged game in which there are only the actions that policies take.
+
+    A position is the game's own, not what represents it: so players are asked where they are.
+
+    Parameters
+    ----------
+    players : tuple of callables
+        What each player does: of a position and its actions.
+    """
+
+    players: tuple[Callable[[Position, list[int]], Shares], ...]
+    known: dict[Position, Shares] = attrs.field(factory=dict, init=False)
+    """What is done in the positions that have been met."""
+
+    def canonical(self, position: Position) -> tuple[Position, bool]:
+        """Return the position itself."""
+        return position, False
+
+    def actions(self, position: Position) -> Iterator[int]:
+        """Yield the actions that may be taken."""
+        yield from self.shares(position)
+
+    def shares(self, position: Position) -> Shares:
+        """Return how likely each action is that may be taken."""
+        found = self.known.get(position)
+        if found is None:
+            actions = list(Flattened.actions(self, position))
+            found = dict.fromkeys(actions, 1.0)
+            if len(actions) > 1:
+                found = self.players[self.player(position)](position, actions)
+            self.known[position] = found
+            if len(self.known) > MOST_POSITIONS:
+                message = (
+                    f"these policies meet more than {MOST_POSITIONS:,} positions of "
+                    f"{shown(self.game)}, too many to follow one by one. gamedp.simulate plays any "
+                    "number of games, and gamedp.stages.distribution has the exact totals if they "
+                    "are whole."
+                )
+                raise UnsupportedProblemError(message)
+        return found
+
+
+def followed(given: Any, policies: list[Any]) -> tuple[Model, list[Policy]]:
+    """Return the positions that policies of a staged game meet, as a model; and what they do there.
+
+    Raises
+    ------
+    InvalidParameterError
+        If something is no policy of this game, or takes no action that there is.
+    UnsupportedProblemError
+        If they meet too many.
+    """
+    game = given.rules.game if isinstance(given, StagedModel) else given
+    check_players(given, policies)
+    rules = [None if isinstance(one, StagedSolution) else StageRule(one) for one in policies]
+    players = [
+        _by_solution(policy) if rule is None else rule.shares
+        for policy, rule in zip(policies, rules, strict=True)
+    ]
+    followed_game = _Followed(game, tuple(players))
+    model = compile_game(followed_game, compile="never")
+    names = ["optimal" if rule is None else rule.name for rule in rules]
+    return model, [Policy.from_function(model, followed_game.shares, name) for name in names]
+
+
+def _by_solution(solution: StagedSolution) -> Callable[[Position, list[int]], Shares]:
+    """Return what a solution does."""
+    inside = functools.lru_cache(KEPT)(solution.inside)
+
+    def shares(position: Position, _actions: list[int]) -> Shares:
+        return {inside(position.context).best_action(position.state): 1.0}
+
+    return shares

@@ -1,0 +1,125 @@
+"""The exact values of policies of staged games, from position to position."""
+
+import attrs
+import numpy as np
+import pytest
+from staged_games import Debts, Journey, StagedWubbel
+
+import gamedp
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.games.kniffel import Kniffel, Sheet
+from gamedp.policies import followed
+
+
+def solved(game, **options):
+    # Compiled, small games take longer than to be solved.
+    return gamedp.solve(game, tolerance=1e-9, compile="never", **options)
+
+
+@attrs.frozen
+class Apart(gamedp.stages.Flattened):
+    """No position represents another one."""
+
+    def canonical(self, position):
+        return position, False
+
+
+def bold(position):
+    """Save from more points on the farther behind; player 1 one point earlier."""
+    player, own, opponent = position.context
+    wanted = 2 + (opponent > own) - player
+    return int(position.state.turn >= wanted)
+
+
+def timid(position):
+    if position.state.turn > 0:
+        return {0: 0.3, 1: 0.7} if position.state.turn < 5 else 1
+    return 0
+
+
+def first(game):
+    flat = gamedp.stages.Flattened(game)
+    return lambda position: min(flat.actions(position))
+
+
+@pytest.mark.parametrize("pair", [(bold, timid), (timid, bold), (timid, timid)])
+def test_values_are_those_of_all_positions(pair):
+    game = StagedWubbel(5)
+    flat = gamedp.compile(Apart(game), compile="never")
+    true, found = gamedp.evaluate(flat, pair), gamedp.evaluate(game, pair)
+    for player in (0, 1):
+        low, high = found.bounds(player=player)
+        assert high - low < 1e-8
+        assert low <= true.bounds(player=player)[1]
+        assert true.bounds(player=player)[0] <= high
+    assert found.mean_plies == pytest.approx(true.mean_plies)
+    assert found.chain.num_nodes == true.chain.num_nodes
+    assert found.chain.of.num_states <= flat.num_states
+    assert [policy.name for policy in found.policies] == [one.__name__ for one in pair]
+    assert (
+        gamedp.simulate(game, pair, games=2000, seed=3, compile="never").agrees_with(found) > 1e-4
+    )
+
+
+@pytest.mark.parametrize("game", [Journey(), StagedWubbel(5)])
+@pytest.mark.parametrize("optima", [("max", "max"), ("max", "min"), ("min", "max")])
+def test_each_seat_follows_its_own_solution(game, optima):
+    pair = [solved(game, objective=gamedp.TotalReward(optimum=optimum)) for optimum in optima]
+    found = gamedp.evaluate(game, pair)
+    games = gamedp.simulate(game, pair, games=2000, seed=2)
+    assert games.agrees_with(found) > 1e-4
+    assert games.agrees_with(found, player=1) > 1e-4
+    if optima == ("max", "max"):  # who plays at best against it gets its value
+        low, high = pair[0].bounds()
+        assert low - 1e-9 <= found.value() <= high + 1e-9
+        assert found.guarantee.name == "TWO_SIDED"
+
+
+def test_what_is_earned_on_the_way_counts():
+    game = Debts()
+    flat = gamedp.stages.Flattened(game)
+    made = gamedp.compile(flat, compile="never")
+    for policy in (first(game), gamedp.play.RandomPlayer(flat), gamedp.Policy.uniform(made)):
+        true = gamedp.evaluate(made, policy)
+        found = gamedp.evaluate(game, policy)
+        assert found.value() == pytest.approx(true.value(), abs=1e-9)
+        low, high = found.bounds()
+        assert low <= found.value() <= high
+
+
+def test_a_known_way_to_play_kniffel_is_that_of_its_exact_totals():
+    game = Kniffel(dice=2, faces=2, throws=1, threshold=3, upper_bonus=7)
+    model = gamedp.compile(game, compile="never")
+    solution = solved(game)
+    by_solution = gamedp.evaluate(model, solution)
+    assert by_solution.value() == pytest.approx(solution.value(), abs=1e-9)
+    assert by_solution.policies[0].name == "optimal"
+    choose = first(game)
+    exact = gamedp.stages.distribution(
+        model, policy=lambda context, state: choose(gamedp.stages.Position(context, state))
+    )
+    found = gamedp.evaluate(game, choose)
+    assert found.value() == pytest.approx(exact.mean, abs=1e-9)
+    begin = gamedp.stages.Flattened(game).initial_state()[0][1]
+    assert found.value(begin) == found.value()
+    assert begin.context == Sheet(0, 0, 0)
+    assert found.chain.of.num_states < 3000  # of all positions there are many more
+
+
+def test_what_cannot_be_followed_is_refused(monkeypatch):
+    game = StagedWubbel(5)
+    with pytest.raises(UnsupportedProblemError, match="everywhere takes a table of all positions"):
+        gamedp.evaluate(game, [bold, timid], everywhere=True)
+    with pytest.raises(InvalidParameterError, match="1 policies are given for a game of 2 players"):
+        gamedp.evaluate(game, bold)
+    with pytest.raises(InvalidParameterError, match="is not a solution of"):
+        gamedp.evaluate(game, [solved(StagedWubbel(4))] * 2)
+    with pytest.raises(InvalidParameterError, match=r"chooses 99 in Position\(context=.*, where"):
+        gamedp.evaluate(game, [lambda _: 99, timid])
+    with pytest.raises(InvalidParameterError, match=r"the probabilities of .* are none"):
+        gamedp.evaluate(game, [lambda _: {0: np.nan}, timid])
+    with pytest.raises(InvalidParameterError, match="searches, and there is no search"):
+        gamedp.evaluate(game, [gamedp.play.LevelPlayer(3), timid])
+    monkeypatch.setattr(followed, "MOST_POSITIONS", 20)
+    with pytest.raises(UnsupportedProblemError, match="meet more than 20 positions of StagedW"):
+        gamedp.evaluate(game, [bold, timid])

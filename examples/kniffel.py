@@ -297,7 +297,6 @@ table.holds("    p-value of their totals", "-", f"{p_value:.2f}", p_value > 0.00
 
 mine, his = Card.of("- 8 9 16 15 - 15 9 25 30 40 - 20"), Card.of("3 8 9 16 15 24 - 9 25 30 40 0 -")
 duel = Duel.of(mine, his, solution=solution)
-own = gamedp.stages.distribution(solution, mine.sheet(rules))
 table.holds(
     "two cards: wins who plays for points", "-",
     f"{duel.for_points:.6f}",
@@ -311,8 +310,8 @@ table.holds(
 )  # fmt: skip
 table.holds(
     "    and earns fewer points", "-",
-    f"{duel.points().mean:.3f} for {own.mean:.3f}",
-    duel.points().mean < own.mean,
+    f"{duel.points().mean:.3f} for {duel.own.mean:.3f}",
+    duel.points().mean < duel.own.mean,
 )  # fmt: skip
 
 table.finish()

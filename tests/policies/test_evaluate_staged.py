@@ -106,6 +106,13 @@ def test_a_known_way_to_play_kniffel_is_that_of_its_exact_totals():
     assert found.chain.of.num_states < 3000  # of all positions there are many more
 
 
+def test_a_solution_that_was_stopped_before_it_got_there_is_refused():
+    with pytest.raises(gamedp.NotSolvedError) as caught:
+        solved(Journey(days=3), solver=gamedp.stages.StageInduction(max_sweeps=1))
+    with pytest.raises(UnsupportedProblemError, match="the solution knows no values after Date"):
+        gamedp.evaluate(Journey(days=3), [caught.value.solution] * 2)
+
+
 def test_what_cannot_be_followed_is_refused(monkeypatch):
     game = StagedWubbel(5)
     with pytest.raises(UnsupportedProblemError, match="everywhere takes a table of all positions"):

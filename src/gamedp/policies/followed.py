@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
+import numpy as np
 
 from gamedp.compiler.build import compile_game
 from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.policies.policy import Policy
 from gamedp.policies.staged_players import StageRule, check_players
+from gamedp.results.solution import Solution
 from gamedp.stages.flattened import Flattened, Position
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
@@ -98,9 +100,21 @@ def followed(given: Any, policies: list[Any]) -> tuple[Model, list[Policy]]:
 
 def _by_solution(solution: StagedSolution) -> Callable[[Position, list[int]], Shares]:
     """Return what a solution does."""
-    inside = functools.lru_cache(KEPT)(solution.inside)
+
+    @functools.lru_cache(KEPT)
+    def inside(context: Any) -> Solution:
+        with np.errstate(invalid="ignore"):  # what it does not know is refused below
+            part = solution.inside(context)
+        if not np.isfinite(part.values).all():
+            message = (
+                f"the solution knows no values after {shown(context)}; it was stopped before it "
+                "got there."
+            )
+            raise UnsupportedProblemError(message)
+        return part
 
     def shares(position: Position, _actions: list[int]) -> Shares:
-        return {inside(position.context).best_action(position.state): 1.0}
+        best = inside(position.context).best_action(position.state)
+        return {} if best is None else {best: 1.0}  # there is one wherever there are actions
 
     return shares

@@ -146,10 +146,14 @@ class Duel:
         return 1.0 - float(self.opponent.at_least(ahead)) + self.draw * float(exactly)
 
     @cached_property
+    def own(self) -> Any:
+        """The distribution of what I still earn if I play for points, too."""
+        return gamedp.stages.distribution(self.solution, self.sheet)
+
+    @cached_property
     def for_points(self) -> float:
         """How likely I am to win if I play for points as well."""
-        own = gamedp.stages.distribution(self.solution, self.sheet)
-        return float(own.expectation(lambda points: self._worth(self.lead + points)))
+        return float(self.own.expectation(lambda points: self._worth(self.lead + points)))
 
     @property
     def lower(self) -> float:

@@ -157,11 +157,20 @@ def gain(
             max_contexts=max_contexts,
             compile=compile,
         )
-        found.append((duel.for_points, *(_by_both_cards(duel) if exact else _by_advice(duel))))
-    for_points, to_win, errors = np.array(found).T
-    # What is added for the points player: two distributions, and a sum of few operations.
-    off = float(errors.max()) + 4 * float(duel.opponent.relative_error) + 2.0**-48
-    return Gain(free=free, seed=seed, exact=exact, for_points=for_points, to_win=to_win, error=off)
+        to_win, off = _by_both_cards(duel) if exact else _by_advice(duel)
+        # A points player wins by two distributions, his twice, and few operations more. To play to
+        # win rests on his as well.
+        off += 4 * float(duel.opponent.relative_error) + float(duel.own.relative_error) + 2.0**-48
+        found.append((duel.for_points, to_win, off))
+    for_points, wins, errors = np.array(found).T
+    return Gain(
+        free=free,
+        seed=seed,
+        exact=exact,
+        for_points=for_points,
+        to_win=wins,
+        error=float(errors.max()),
+    )
 
 
 def _by_both_cards(duel: Duel) -> tuple[float, float]:
@@ -175,7 +184,8 @@ def _by_both_cards(duel: Duel) -> tuple[float, float]:
 
 def _by_advice(duel: Duel) -> tuple[float, float]:
     """Return how likely I am to win by play that does not look at his throws to come."""
-    return duel.lower, 0.0
+    low, high = duel._solved.bounds()  # noqa: SLF001 - a duel's own lower bound is its end alone
+    return (low + high) / 2, (high - low) / 2
 
 
 class _Drawn:

@@ -393,6 +393,37 @@ def test_a_surface_that_is_none(client, change, status):
     assert answer.status_code == status
 
 
+class Wide:
+    """Numbers so far apart that their difference is no 64-bit number."""
+
+    num_players = 1
+
+    def initial_state(self):
+        return (0, 0, 0)
+
+    def is_terminal(self, state):
+        return state != (0, 0, 0)
+
+    def actions(self, state):
+        return [0, 1, 2]
+
+    def outcomes(self, state, action):
+        yield 1.0, [(2**62, 2**62, 0), (-(2**62), -(2**62), 1), (1, 0, 2)][action]
+
+    def payoff(self, state, player):
+        return 0.0
+
+
+def test_a_surface_of_huge_numbers_is_refused(caplog):
+    with Client([listed_game("wide", Wide())]) as client:
+        assert client.asked("wide").status_code == 200
+        query = {"x": "[0]", "y": "[1]", "z": "[2]", "action": "1"}
+        answer = client.get("/api/games/wide/surface", params=query)
+    assert answer.status_code == 422
+    assert answer.json()["error"] == "these fields make no surface that a page can draw."
+    assert not caplog.records
+
+
 class ThreeTakes:
     """Three players in turn take one or two of seven; who takes the last gets 2, the next one 1."""
 

@@ -1,5 +1,6 @@
 """Whatever a stranger asks, the answer is no fault, and the headers are there."""
 
+import asyncio
 import json
 import random
 
@@ -8,6 +9,7 @@ from hostile_requests import HISTORY, HOSTILE, POSITION
 from hypothesis import given, settings, strategies as st
 from web_client import Client
 
+from gamedp.web import app
 from gamedp.web.app import HEADERS
 from gamedp.web.tables import Limits, Tables
 
@@ -71,6 +73,90 @@ def test_a_host_that_was_allowed_is_answered():
             assert answer.status_code == status, host
         own = {"host": "games.example:8000", "origin": "http://games.example:8000"}
         assert client.get("/api/games", headers=own).status_code == 200
+
+
+def asked_in_parts(client, receive, path=POSITION):
+    """Return what the application sends for a request whose parts come as `receive` says."""
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
+        "server": ("127.0.0.1", 80),
+        "client": ("127.0.0.1", 1),
+    }
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    client._runner.run(client.app(scope, receive, send))
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_a_request_that_never_arrives_is_given_up(client, monkeypatch):
+    monkeypatch.setattr(app, "ARRIVES", 0.05)
+    parts = [{"type": "http.request", "body": b'{"line":', "more_body": True}]
+
+    async def receive():
+        if parts:
+            return parts.pop()
+        return await asyncio.Event().wait()
+
+    status, answer = asked_in_parts(client, receive)
+    assert status == 408
+    assert answer == {"error": "the request arrives too slowly."}
+
+
+def test_who_hangs_up_within_a_request_leaves_no_trace(client, caplog):
+    parts = [
+        {"type": "http.disconnect"},
+        {"type": "http.request", "body": b'{"line":', "more_body": True},
+    ]
+
+    async def receive():
+        return parts.pop()
+
+    assert asked_in_parts(client, receive)[0] == 499
+    assert not caplog.records
+
+
+def test_more_at_once_than_can_be_answered_are_told_so(client, monkeypatch):
+    monkeypatch.setattr(app, "MOST_AT_ONCE", 3)
+
+    async def many(asking):
+        answers = await asyncio.gather(*(asking.get("/api/games") for _ in range(12)))
+        return answers, await asking.get("/api/games")
+
+    answers, later = client.run(many)
+    refused = [answer for answer in answers if answer.status_code == 503]
+    assert len(refused) == 9
+    for answer in refused:
+        check_headers(answer)
+        assert answer.headers["retry-after"] == "1"
+        assert answer.json()["error"].startswith("too many")
+    assert later.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/api/games", POSITION, "/none"])
+@pytest.mark.parametrize("method", ["OPTIONS", "HEAD", "PUT", "DELETE", "TRACE"])
+def test_other_methods_are_refused_in_one_sentence(client, method, path):
+    answer = client.request(method, path)
+    check_headers(answer)
+    if path == "/none":
+        assert answer.status_code == 404
+    elif method == "HEAD" and path != POSITION:
+        assert answer.status_code == 200
+    else:
+        assert answer.status_code == 405
+        assert "GET" in answer.headers["allow"] or path == POSITION
+    if answer.status_code >= 400 and answer.content:
+        assert answer.json()["error"].endswith(".")
 
 
 anything = st.recursive(

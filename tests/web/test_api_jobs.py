@@ -1,16 +1,20 @@
 """Each game is solved once, whoever asks; and not at all any more when nobody waits."""
 
 import asyncio
+import gc
+import json
 import threading
 import time
+import weakref
 
+import httpx
 import pytest
 from web_client import HOME, Client, listed_game
 
 import gamedp
 from gamedp.games.matches import Matches
 from gamedp.runtime.progress import Progress
-from gamedp.web import app, jobs, tables
+from gamedp.web import app, jobs, positions, tables
 from gamedp.web.jobs import Jobs, Pending
 from gamedp.web.refusals import Refused
 from gamedp.web.tables import Limits, Tables
@@ -424,3 +428,147 @@ def test_giving_up_is_no_reason_not_to_compile(compile_at_once):
     if "compile" in phases:
         assert isinstance(job.result, Refused)
         assert phases[-1] == "compile"
+
+
+def waiting_client(client, address):
+    """Return what asks by a connection of its own."""
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(client.app, client=address), base_url=HOME
+    )
+
+
+def test_who_hangs_up_takes_nobody_else_s_place(slow, monkeypatch):
+    """One was told to ask again; another one comes, and leaves before that."""
+    monkeypatch.setattr(app, "HOLD", 0.02)
+    with Client() as client:
+
+        async def two():
+            async with waiting_client(client, ("10.0.0.1", 1)) as first:
+                assert (await ask(first)).status_code == 202
+            (job,) = client.tables.solves._jobs.values()
+            assert job.join(("10.0.0.2", 2))
+            job.leave(("10.0.0.2", 2), coming_back=False)
+            assert job.is_wanted()
+            async with waiting_client(client, ("10.0.0.1", 1)) as first:
+                assert (await ask(first)).status_code == 202
+            # The place of one who comes back is not kept twice.
+            assert len(job._leases) == 1
+            assert job.join(("10.0.0.1", 1))
+            job.leave(("10.0.0.1", 1), coming_back=False)
+            assert not job.is_wanted()
+
+        client._runner.run(two())
+        assert slow.given_up.wait(PATIENCE)
+        assert slow.count == 1
+
+
+def test_work_that_has_failed_keeps_nothing_of_what_it_had_built():
+    class Large:
+        pass
+
+    built = []
+
+    def work(_report):
+        large = Large()
+        built.append(weakref.ref(large))
+        try:
+            bytearray(2**62)
+        except (MemoryError, OverflowError) as error:
+            raise Refused(409, "no", "memory") from error
+
+    board = Jobs(1, 4)
+    job = board.find("key", work)
+    assert job.done.wait(PATIENCE)
+    for _ in range(200):  # the thread has to leave its frames first
+        gc.collect()
+        if built[0]() is None:
+            break
+        time.sleep(0.01)
+    assert built[0]() is None
+    with pytest.raises(Refused):
+        job.value()
+
+
+def test_without_a_thread_the_work_is_refused_and_can_be_asked_for_again(monkeypatch):
+    board = Jobs(1, 4)
+    start = threading.Thread.start
+
+    def refuse(thread):
+        message = "can't start new thread"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(Refused) as refused:
+        board.find("key", lambda _report: 7)
+    assert refused.value.status == 503
+    monkeypatch.setattr(threading.Thread, "start", start)
+    job = board.find("key", lambda _report: 7)
+    assert job.done.wait(PATIENCE)
+    assert job.value() == 7
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, RecursionError])
+def test_rules_that_would_end_the_server_are_refused(caplog, error):
+    class Ends(Matches):
+        def render(self, state):
+            raise error
+
+    with Client([listed_game("ends", Ends()), "matches"]) as client:
+        answer = client.asked("ends")
+        assert answer.status_code == 422
+        assert "the rules of the game" in answer.json()["error"]
+        assert client.asked("matches").status_code == 200
+    assert caplog.records
+
+
+def test_numbers_that_json_has_not_are_no_fault():
+    class Odd(Matches):
+        """Too large for a table; chance is wrong where nobody has looked."""
+
+        def outcomes(self, state, action):
+            nan = float("nan")
+            yield (1.0 if state.left < 40 else nan), self.after(state, action)
+
+        def after(self, state, action):
+            return type(state)(1 - state.player, state.left - action)
+
+    with Client([listed_game("odd", Odd(matches=40))], Tables(Limits(states=3))) as client:
+        answer = client.asked("odd", look=None)
+    assert answer.status_code in {200, 422}
+    if answer.is_success:
+        json.loads(answer.text, parse_constant=pytest.fail)
+
+
+class Widening:
+    """One step with one outcome, then one with many."""
+
+    num_players = 1
+
+    def initial_state(self):
+        return 0
+
+    def is_terminal(self, state):
+        return state > 1
+
+    def actions(self, state):
+        return [0, 1]
+
+    def outcomes(self, state, action):
+        if state == 0:
+            yield 1.0, 1
+            return
+        for number in range(1024):
+            yield 2.0**-10, number + 2
+
+    def payoff(self, state, player):
+        return 0.0
+
+
+def test_a_later_position_that_no_page_can_show_is_refused(monkeypatch):
+    monkeypatch.setattr(positions, "MOST_OUTCOMES", 1500)
+    with Client([listed_game("widening", Widening())]) as client:
+        assert client.asked("widening").status_code == 200
+        line = {"start": None, "actions": [0], "outcomes": [0]}
+        answer = client.asked("widening", line=line)
+    assert (answer.status_code, answer.json()["limit"]) == (409, "size")
+    assert "1,500 outcomes" in answer.json()["error"]

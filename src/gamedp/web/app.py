@@ -13,6 +13,7 @@ import anyio
 from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -21,7 +22,7 @@ from gamedp.web.files import PageFile, page_files
 from gamedp.web.history import history_answer
 from gamedp.web.jobs import Pending
 from gamedp.web.positions import position_answer
-from gamedp.web.refusals import Refused, rules_fail
+from gamedp.web.refusals import Refused, ends_the_work, nobody_waits, rules_fail, too_busy
 from gamedp.web.requests import HistoryRequest, PositionRequest, read, read_parameters
 from gamedp.web.sentences import PHASES
 from gamedp.web.surface import AXES, surface_bytes
@@ -45,6 +46,12 @@ MOST_BODY = 16 * 1024
 
 MOST_ADDRESS = 4 * 1024
 """Bytes of a path with its query."""
+
+MOST_AT_ONCE = 200
+"""Requests that are answered at a time."""
+
+ARRIVES = 10.0
+"""Seconds in which the body of a request must be here."""
 
 HOLD = 0.4
 """Seconds that a request waits for work that is under way, before it is told to ask again."""
@@ -216,6 +223,7 @@ class _Guard:
     def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
         self._app = app
         self._hosts = hosts
+        self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -238,7 +246,11 @@ class _Guard:
             accepted = _header(scope, b"accept-language") or ""
             await refusal(error, language_of(accepted))(scope, receive, send_guarded)
             return
-        await self._app(scope, receive, send_guarded)
+        self._running += 1
+        try:
+            await self._app(scope, receive, send_guarded)
+        finally:
+            self._running -= 1
 
     def _objection(self, scope: Scope) -> Refused | None:
         """Return why a request goes no further."""
@@ -250,6 +262,8 @@ class _Guard:
             return Refused(403, "this server answers its own pages alone.")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_ADDRESS:
             return Refused(400, "the address is too long.")
+        if self._running >= MOST_AT_ONCE:
+            return too_busy()
         return None
 
 
@@ -314,19 +328,23 @@ class _Server:
         """Answer with a position."""
         asked = read(await _body(request), PositionRequest)
         listed = self._listed_as(request)
-        return await _answered(
-            request,
-            lambda: position_answer(self._tables, listed.make(asked.parameters), asked),
-        )
+
+        def work() -> Response:
+            made = listed.make(asked.parameters)
+            return answer_of(position_answer(self._tables, made, asked))
+
+        return await _answered(request, work)
 
     async def history(self, request: Request) -> Response:
         """Answer with a game so far."""
         asked = read(await _body(request), HistoryRequest)
         listed = self._listed_as(request)
-        return await _answered(
-            request,
-            lambda: history_answer(self._tables, listed.make(asked.parameters), asked),
-        )
+
+        def work() -> Response:
+            made = listed.make(asked.parameters)
+            return answer_of(history_answer(self._tables, made, asked))
+
+        return await _answered(request, work)
 
     async def surface(self, request: Request) -> Response:
         """Answer with a surface, in binary numbers."""
@@ -367,30 +385,29 @@ def _told(job: Job) -> Response:
 
 async def _answered(
     request: Request,
-    work: Callable[[], dict[str, Any] | Response],
+    work: Callable[[], Response],
     waiting: Callable[[Job], Response] = _told,
 ) -> Response:
     """Return what the work returns, or how far it is, or what it is refused for."""
     until = time.monotonic() + HOLD
     while True:
         try:
-            found = await to_thread.run_sync(_guarded, work)
-            return found if isinstance(found, Response) else answer_of(found)
+            return await to_thread.run_sync(_guarded, work)
         except Pending as pending:
             job = pending.job
-        if not job.join():
+        if not job.join(request.client):
             continue
         came_back = False
         try:
             while not job.done.is_set():
                 if await request.is_disconnected():
-                    raise Refused(499, "nobody waits for the answer any more.")
+                    raise nobody_waits()
                 if time.monotonic() >= until:
                     came_back = True
                     return waiting(job)
                 await anyio.sleep(PAUSE)
         finally:
-            job.leave(coming_back=came_back)
+            job.leave(request.client, coming_back=came_back)
 
 
 class _OwnPages:
@@ -412,7 +429,7 @@ class _OwnPages:
     async def answer(self, request: Request) -> Response:
         """Answer a question in JSON."""
         page, query, shared = self._asked(request)
-        return await _answered(request, lambda: dict(page.answer(shared, query)))
+        return await _answered(request, lambda: answer_of(dict(page.answer(shared, query))))
 
     async def draw(self, request: Request) -> Response:
         """Answer with the whole page; it loads itself again while it has to wait."""
@@ -471,6 +488,9 @@ def _guarded(work: Callable[[], Answered]) -> Answered:
     except Exception as error:
         logger.exception("a request fails")
         raise rules_fail(error) from error
+    except BaseException as error:  # SystemExit for one would end the server
+        logger.exception("a request ends its thread")
+        raise ends_the_work() from error
 
 
 async def _body(request: Request) -> bytes:
@@ -478,8 +498,14 @@ async def _body(request: Request) -> bytes:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise Refused(415, "the content type must be application/json.")
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BODY:
-            raise Refused(413, "the request has more than {most:,} bytes.", most=MOST_BODY)
+    try:
+        with anyio.fail_after(ARRIVES):
+            async for part in request.stream():
+                body += part
+                if len(body) > MOST_BODY:
+                    raise Refused(413, "the request has more than {most:,} bytes.", most=MOST_BODY)
+    except TimeoutError:
+        raise Refused(408, "the request arrives too slowly.") from None
+    except ClientDisconnect:
+        raise nobody_waits() from None
     return body

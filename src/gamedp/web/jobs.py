@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from gamedp.runtime.progress import Progress, ProgressCallback
-from gamedp.web.refusals import Refused
+from gamedp.web.refusals import Refused, ends_the_work, too_busy
 
 __all__ = ["GivenUp", "Job", "Jobs", "Pending"]
 
@@ -55,12 +55,21 @@ class Pending(Exception):  # noqa: N818 - the answer is on its way
         self.job = job
 
 
+@attrs.frozen
+class Lease:
+    """A client that was told to ask again, and until when it counts as one who waits."""
+
+    client: Hashable
+    until: float
+
+
 @attrs.define(eq=False)
 class Job:
     """Work in a thread of its own, and who waits for it.
 
     A client that waits counts while its request is held, and some seconds after it was told to ask
-    again. One that has hung up does not count.
+    again: whoever comes back by the same connection takes the place of that. One that has hung up
+    does not count.
 
     Attributes
     ----------
@@ -76,31 +85,41 @@ class Job:
     _progress: Progress = BEFORE
     _since: float = attrs.field(factory=time.monotonic)
     _waiting: int = 0
-    _leases: collections.deque[float] = attrs.field(factory=collections.deque)
+    _leases: list[Lease] = attrs.field(factory=list)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _given_up: bool = False
     _failed_at: float | None = None
 
-    def join(self) -> bool:
+    def lease(self, client: Hashable = None) -> None:
+        """Count a client for some seconds, so that it can ask again; None before it has joined."""
+        self._leases.append(Lease(client, time.monotonic() + LEASE))
+
+    def join(self, client: Hashable = None) -> bool:
         """Count one who waits; false if the work has been given up."""
         with self._lock:
             if self._given_up:
                 return False
             self._drop_old()
-            if self._leases:
-                self._leases.popleft()  # that of the one who comes back, or as good as that
+            held = [each.client for each in self._leases]
+            for place in (client, None):
+                if place in held:
+                    del self._leases[held.index(place)]
+                    break
             self._waiting += 1
             return True
 
-    def leave(self, *, coming_back: bool) -> None:
+    def leave(self, client: Hashable = None, *, coming_back: bool) -> None:
         """Count one less; for some seconds more, if that one was told to ask again."""
         with self._lock:
             self._waiting -= 1
             if coming_back:
-                self._leases.append(time.monotonic() + LEASE)
+                self.lease(client)
 
     def end(self, result: Any) -> None:
         """Keep what the work has returned, or the exception that it has raised."""
+        if isinstance(result, BaseException):
+            # The frames that it has passed through keep alive all that the work had built.
+            result.__traceback__ = result.__cause__ = result.__context__ = None
         self.result = result
         self._failed_at = time.monotonic() if isinstance(result, BaseException) else None
         self.done.set()
@@ -162,8 +181,7 @@ class Job:
 
     def _drop_old(self) -> None:
         now = time.monotonic()
-        while self._leases and self._leases[0] < now:
-            self._leases.popleft()
+        self._leases = [each for each in self._leases if each.until >= now]
 
 
 class Jobs:
@@ -205,11 +223,16 @@ class Jobs:
                 return job
             running = sum(not each.done.is_set() for each in self._jobs.values())
             if running > MOST_WAITING:
-                raise Refused(503, "too many ask for work at once; ask again in a moment.")
-            job = self._jobs[key] = Job(kept=kept)
-            job._leases.append(time.monotonic() + LEASE)  # noqa: SLF001 - until who asks has joined
+                raise too_busy()
+            job = Job(kept=kept)
+            job.lease()
+            thread = threading.Thread(target=self._run, args=(key, job, work), daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system has no more threads
+                raise too_busy() from None
+            self._jobs[key] = job
             self.started += 1
-        threading.Thread(target=self._run, args=(key, job, work), daemon=True).start()
         return job
 
     def put(self, key: Hashable, result: Any) -> None:
@@ -246,7 +269,7 @@ class Jobs:
             result = error
         except BaseException:  # rules may end the thread, by SystemExit for one
             logger.exception("work ends without a result")
-            result = Refused(422, "the rules of the game end the work without a result.")
+            result = ends_the_work()
         finally:
             self._turns.release()
         if job._given_up:  # noqa: SLF001 - whatever the work has made of that

@@ -8,6 +8,7 @@ import attrs
 
 from gamedp.errors import UnsupportedProblemError
 from gamedp.views import to_plain
+from gamedp.web.catalogue import MOST_OUTCOMES
 from gamedp.web.lines import generator, replayed, take
 from gamedp.web.players import chosen_action
 from gamedp.web.refusals import Refused
@@ -169,13 +170,16 @@ def _actions(
     most = max((each.number for each in known.values()), default=0.0)
     lengths = {} if basis.remoteness is None else basis.remoteness.after(state)
     answers = []
+    left = MOST_OUTCOMES
     for action in played.choices():
         found = known.get(action)
+        following = chances(made, state, action, basis.solution, left)
+        left -= len(following)
         answer: dict[str, Any] = {
             "action": action,
             "name": rules.action_name(state, action),
             "spot": spots.get(action),
-            "chance": chances(made, state, action, basis.solution),
+            "chance": following,
             "number": None,
             "lower": None,
             "upper": None,
@@ -203,14 +207,25 @@ def _actions(
     return answers
 
 
-def chances(made: Made, state: Any, action: int, solution: Solution | None) -> list[dict[str, Any]]:
-    """Return the outcomes of an action that can come out, and what the mover gets after them."""
+def chances(
+    made: Made, state: Any, action: int, solution: Solution | None, most: int | None = None
+) -> list[dict[str, Any]]:
+    """Return the outcomes of an action that can come out, and what the mover gets after them.
+
+    Raises
+    ------
+    Refused
+        If there are more than `most`: a page cannot show them.
+    """
     rules = made.rules
     mover = rules.player(state)
-    answers = []
+    answers: list[dict[str, Any]] = []
     for number, (probability, following) in enumerate(rules.game.outcomes(state, action)):
         if probability <= 0:
             continue
+        if len(answers) == (MOST_OUTCOMES if most is None else most):
+            sentence = "a position of {name} has more than {most:,} outcomes of its actions."
+            raise Refused(409, sentence, "size", name=made.name, most=MOST_OUTCOMES)
         after = None
         if solution is not None:
             reward = rules.reward(state, action, mover)
@@ -219,7 +234,7 @@ def chances(made: Made, state: Any, action: int, solution: Solution | None) -> l
         answers.append(
             {
                 "outcome": number,
-                "probability": float(probability),
+                "probability": plain_number(probability),
                 "name": rules.outcome_name(state, action, number),
                 "view": None if seen is None else to_plain(seen),
                 "number": after,
@@ -277,6 +292,6 @@ def happened(made: Made, played: Played, ply: int = -1) -> dict[str, Any]:
         "name": rules.action_name(state, action),
         "outcome": outcome,
         "outcome_name": rules.outcome_name(state, action, outcome),
-        "probability": float(pairs[outcome][0]),
+        "probability": plain_number(pairs[outcome][0]),
         "forced": len(list(rules.game.actions(state))) == 1,
     }

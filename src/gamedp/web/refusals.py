@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from gamedp.web.sentences import GERMAN, reason_in_german
 
-__all__ = ["Refused", "WhichLimit", "rules_fail"]
+__all__ = ["Refused", "WhichLimit", "ends_the_work", "nobody_waits", "rules_fail", "too_busy"]
 
 WhichLimit: TypeAlias = Literal["size", "states", "memory", "time"]
 
@@ -66,3 +66,18 @@ def rules_fail(error: Exception, name: str | None = None) -> Refused:
     if name is None:
         return Refused(422, "the rules of the game fail: {kind}: {reason}", **parts)
     return Refused(422, "the rules of {name} fail: {kind}: {reason}", name=name, **parts)
+
+
+def ends_the_work() -> Refused:
+    """Return what is told where the rules of a game would end the thread, or the process."""
+    return Refused(422, "the rules of the game end the work without a result.")
+
+
+def too_busy() -> Refused:
+    """Return what is told where more would be done at once than the machine can bear."""
+    return Refused(503, "too many ask for work at once; ask again in a moment.")
+
+
+def nobody_waits() -> Refused:
+    """Return what would be told to one who has hung up."""
+    return Refused(499, "nobody waits for the answer any more.")

@@ -8,6 +8,9 @@ __all__ = ["GERMAN", "PHASES", "reason_in_german"]
 
 GERMAN = {
     "{reason}": "{reason}",
+    "a position of {name} has more than {most:,} outcomes of its actions.": (
+        "In einer Stellung von {name} haben die Züge mehr als {most} mögliche Ausgänge."
+    ),
     "a state has no field {name}; it has: {list}.": (
         "Eine Stellung hat kein Feld {name}; sie hat: {list}."
     ),
@@ -28,6 +31,7 @@ GERMAN = {
         "Das Spiel ist nach {plies} Zügen zu Ende; es gibt keinen Zug mehr."
     ),
     "the game is over; nothing comes next.": "Das Spiel ist zu Ende; danach kommt nichts mehr.",
+    "the request arrives too slowly.": "Die Anfrage kommt zu langsam an.",
     "the request has more than {most:,} bytes.": "Die Anfrage hat mehr als {most} Byte.",
     "the request is no JSON: {reason}.": "Die Anfrage ist kein JSON: {reason}.",
     "the request is not as it must be: {reason}.": (

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["require_packages", "serve"]
 
+MOST_CONNECTIONS = 1_000
+"""Further ones are cut off in few words; the application refuses politely before that."""
+
 
 def require_packages() -> None:
     """Raise unless what the server is made of is installed.
@@ -95,7 +98,7 @@ def serve(
         server_header=False,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=1,
-        limit_concurrency=200,
+        limit_concurrency=MOST_CONNECTIONS,
         ws="none",
     )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,13 +37,14 @@ def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> by
         If there are no such fields, no integers in them, or several states in one place.
     """
     places = _places(solution.model, (x, y, z))
-    low, high = places.min(axis=0), places.max(axis=0)
-    extents = high[:2] - low[:2] + 1
-    if extents.prod() > MOST_CELLS or low[2] < 0 or high[2] > LARGEST:
+    # As numbers of Python, which do not overflow.
+    low, high = places.min(axis=0).tolist(), places.max(axis=0).tolist()
+    extents = [last - first + 1 for first, last in zip(low[:2], high[:2], strict=True)]
+    count = math.prod(extents)
+    if count > MOST_CELLS or low[2] < 0 or high[2] > LARGEST:
         raise Refused(422, "these fields make no surface that a page can draw.")
-    cells = np.ravel_multi_index(tuple((places[:, :2] - low[:2]).T), tuple(extents.tolist()))
+    cells = np.ravel_multi_index(tuple((places[:, :2] - low[:2]).T), tuple(extents))
     heights = places[:, 2]
-    count = int(extents.prod())
     if len(np.unique(cells * (high[2] + 1) + heights)) < len(cells):
         raise Refused(422, "several states have the same {x}, {y} and {z}.", x=x, y=y, z=z)
     model = solution.model

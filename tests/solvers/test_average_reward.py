@@ -541,6 +541,19 @@ def test_ways_that_are_short_need_no_solver_of_totals(monkeypatch):
         assert_biases_prove_the_bounds(solution)
 
 
+def test_slow_ways_take_few_sweeps(monkeypatch):
+    """Where changes decrease slowly, and at several rates; it took 45 sweeps at one rate."""
+
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(ways, "solved_total", refuse)
+    monkeypatch.setattr(ways, "SWEEPS", 24)
+    model = random_model(3, num_states=200)
+    found = gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-6)
+    assert found.width <= 1e-6
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_bounds_of_ways_hold_for_all_gains_within_theirs(seed):
     model = random_model(seed, num_states=30)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.bellman.ways import MOST_RATE, REPEATS, STAY, Map, solve_jit
+from gamedp.bellman.equation import ONE
+from gamedp.bellman.ways import REPEATS, STAY, Map, combine_jit, solve_jit
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
@@ -41,10 +42,12 @@ def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains:
         Filled: what is to be added to the potentials of a node. NaN, at first.
     exits, nodes : (N,)
         Room.
-    room : (2, N)
+    room : (1 + REPEATS, N)
         Room.
     """
     graph = ways.graph
+    offsets, successors = graph.transition_offsets, graph.successors
+    probabilities = ways.probabilities
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
@@ -55,10 +58,10 @@ def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains:
             for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
                 if ways.leaves[choice]:
                     total = sign * rewards[choice] - gains[state] + margin
-                    first = graph.transition_offsets[choice]
-                    for t in range(first, graph.transition_offsets[choice + 1]):
-                        total += ways.probabilities[t] * (
-                            values[graph.successors[t]] - values[state]
+                    first, last = np.uintp(offsets[choice]), np.uintp(offsets[choice + 1])
+                    for t in range(first, last):
+                        total += probabilities[t] * (
+                            values[np.uintp(successors[t])] - values[state]
                         )
                     extra[choice] = total
             if constants[here] != constants[here]:
@@ -95,42 +98,43 @@ def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integer
         Sweeps over a component at most.
     biases : (S,)
         Filled where the policy moves; given elsewhere.
-    deltas : (S,)
+    deltas : (REPEATS, S)
         Room.
     """
-    graph = ways.graph
+    # Arrays are not looked up in a tuple, and numbers unsigned: see `equation.backup`.
+    order, offsets, successors = ways.order, ways.graph.transition_offsets, ways.graph.successors
+    probabilities = ways.probabilities
+    weights = np.empty(REPEATS)
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
-        for repeat in range(budget):
+        for sweep in range(budget):
             change = 0.0
-            same = 0.0
-            before = 0.0
+            repeat = sweep % REPEATS
             for i in range(start, stop):
-                state = ways.order[i]
+                state = order[i]
+                deltas[repeat, i - start] = 0.0
                 if not moving[state]:
                     continue
-                choice = policy[state]
+                choice = np.uintp(policy[state])
                 here = biases[state]
                 delta = sign * rewards[choice] - gains[state] - margin
-                for t in range(
-                    graph.transition_offsets[choice], graph.transition_offsets[choice + 1]
-                ):
-                    delta += ways.probabilities[t] * (biases[graph.successors[t]] - here)
+                for t in range(np.uintp(offsets[choice]), np.uintp(offsets[choice + ONE])):
+                    delta += probabilities[t] * (biases[np.uintp(successors[t])] - here)
                 if delta - delta != 0.0:
                     return False
                 biases[state] = here + delta
                 change = max(change, abs(delta))
-                same += delta * deltas[i]
-                before += deltas[i] * deltas[i]
-                deltas[i] = delta
+                deltas[repeat, i - start] = delta
             if change <= 0.5 * margin:
                 break
-            if repeat % REPEATS == REPEATS - 1 and 0.0 < same < MOST_RATE * before:
-                more = same / (before - same)
+            if repeat == REPEATS - 1 and combine_jit(stop - start, deltas, weights):
                 for i in range(start, stop):
-                    if moving[ways.order[i]]:
-                        biases[ways.order[i]] += more * deltas[i]
+                    more = 0.0
+                    for back in range(1, REPEATS):
+                        more += weights[back] * deltas[back, i - start]
+                    if moving[order[i]]:
+                        biases[order[i]] -= more
         else:
             return False
     return True

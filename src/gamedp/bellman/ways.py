@@ -20,6 +20,8 @@ References
 ----------
 .. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
    of Operations Research 16 (1991), proposition 1.
+.. [2] D. Smith, W. Ford, A. Sidi, "Extrapolation methods for vector sequences", SIAM Review 29
+   (1987): reduced rank extrapolation.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gamedp.bellman.equation import ONE
 from gamedp.runtime.floats import TINY, UNIT, UPWARD
 from gamedp.runtime.jit import compiled, inlined
 
@@ -50,8 +53,17 @@ STAY = -1
 REPEATS = 8
 """Sweeps along a policy between two that may improve it."""
 
-MOST_RATE = 0.9999
-"""Changes that decrease more slowly are not extrapolated."""
+FIRST = 3
+"""Sweeps that improve a policy before one is worth to be followed."""
+
+ATTEMPTS = 3
+"""How often values are made closer, so that they are close enough for the steps that play takes."""
+
+LEAST_PIVOT = 2.0**-44
+"""Changes of sweeps that are nearly combinations of others count as if they differed by so much."""
+
+MOST_WEIGHT = 1e8
+"""Sweeps are not extrapolated with weights beyond that."""
 
 
 class Map(NamedTuple):
@@ -149,23 +161,27 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
 surround_jit = inlined(surround)
 
 
-def value(choice: int, ways: Map, values: Floats) -> tuple[float, float]:
-    """Return the value of what a choice leads to, and the rounding in that."""
-    graph = ways.graph
-    first = graph.transition_offsets[choice]
-    last = graph.transition_offsets[choice + 1]
+def value(choice: int, offsets: Integers, nodes: Integers, probabilities: Floats,
+          values: Floats) -> tuple[float, float]:  # fmt: skip
+    """Return the value of what a choice leads to, and the rounding in that.
+
+    Arrays are not looked up in a tuple, and numbers unsigned: see :func:`.equation.backup`.
+    """
+    number = np.uintp(choice)
+    first = np.uintp(offsets[number])
+    last = np.uintp(offsets[number + ONE])
     # Against one of them, so that what all successors share is not rounded.
-    base = values[ways.successor_nodes[first]]
+    base = values[np.uintp(nodes[first])]
     total = 0.0
     moved = 0.0
     far = 0.0
-    for t in range(first + 1, last):
-        difference = values[ways.successor_nodes[t]] - base
-        term = ways.probabilities[t] * difference
+    for t in range(first + ONE, last):
+        difference = values[np.uintp(nodes[t])] - base
+        term = probabilities[t] * difference
         total += term
         moved += abs(term)
         far += abs(difference)
-    slack = (last - first + 10) * (UNIT * moved + TINY) + 4.0 * UNIT * abs(base + total)
+    slack = (float(last - first) + 10.0) * (UNIT * moved + TINY) + 4.0 * UNIT * abs(base + total)
     if far == 0.0:
         slack = 0.0
     return base + total, slack
@@ -177,26 +193,28 @@ value_jit = inlined(value)
 def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, extra: Floats,
             gains: Floats, values: Floats, exits: Integers, best: Floats) -> float:  # fmt: skip
     """Give each node of a component its best choice, and the value of that; return the change."""
-    graph = ways.graph
+    choice_offsets, order, node = ways.graph.choice_offsets, ways.order, ways.node
+    offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
+    probabilities = ways.probabilities
     change = 0.0
     for i in range(start, stop):
-        here = ways.node[ways.order[i]]
+        here = node[order[i]]
         if here < num_inner:
             best[here] = gains[here, 0]
             exits[here] = STAY
     for i in range(start, stop):
-        state = ways.order[i]
-        here = ways.node[state]
-        first = graph.choice_offsets[state]
-        last = graph.choice_offsets[state + 1]
+        state = order[i]
+        here = node[state]
+        first = choice_offsets[state]
+        last = choice_offsets[state + 1]
         if first == last:
             continue
         if here >= num_inner:
-            found, _ = value_jit(exits[here], ways, values)
+            found, _ = value_jit(exits[here], offsets, successors, probabilities, values)
             best[here] = extra[exits[here]] + found
         for choice in range(first, last):
             if active[choice]:
-                found, _ = value_jit(choice, ways, values)
+                found, _ = value_jit(choice, offsets, successors, probabilities, values)
                 if extra[choice] + found > best[here]:
                     best[here] = extra[choice] + found
                     exits[here] = choice
@@ -204,7 +222,7 @@ def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, ext
             change = max(change, abs(best[here] - values[here]))
             values[here] = best[here]
     for i in range(start, stop):
-        here = ways.node[ways.order[i]]
+        here = node[order[i]]
         if here < num_inner:
             change = max(change, abs(best[here] - values[here]))
             values[here] = best[here]
@@ -214,28 +232,111 @@ def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, ext
 improve_jit = inlined(improve)
 
 
-def follow(count: int, nodes: Integers, ways: Map, extra: Floats, values: Floats, exits: Integers,
-           deltas: Floats) -> None:  # fmt: skip
-    """Sweep along the policy, and extrapolate: sweeps that change little more do so at one rate."""
-    same = 0.0
+def combine(count: int, deltas: Floats, weights: Floats) -> bool:
+    """Find the combination of sweeps whose change would be least; say whether there is one.
+
+    The sweeps are linear: if the values after sweep j count c(j) times, and these numbers sum to
+    one, so do their changes. This is reduced rank extrapolation [2]_.
+
+    Parameters
+    ----------
+    count : int
+        The values that were swept.
+    deltas : (REPEATS, N)
+        How each sweep has changed them.
+    weights : (REPEATS,)
+        Filled: how often each change is to be taken off the last values.
+    """
+    products = np.empty((REPEATS, REPEATS))
+    for one in range(REPEATS):
+        for other in range(0, one + 1, 4):  # four sums at once do not wait for each other
+            first = second = third = fourth = 0.0
+            for i in range(count):
+                delta = deltas[one, i]
+                first += delta * deltas[other, i]
+                second += delta * deltas[other + 1, i]
+                third += delta * deltas[other + 2, i]
+                fourth += delta * deltas[other + 3, i]
+            products[one, other] = first
+            products[one, other + 1] = second
+            products[one, other + 2] = third
+            products[one, other + 3] = fourth
+    # The least squares by Cholesky's factors, each change scaled to the length one.
+    for one in range(REPEATS):
+        size = np.sqrt(products[one, one])
+        if not 0.0 < size < np.inf:
+            return False
+        weights[one] = 1.0 / size
+    for one in range(REPEATS):
+        for other in range(one + 1):
+            products[one, other] *= weights[one] * weights[other]
+    total = 0.0
+    for one in range(REPEATS):
+        for other in range(one + 1):
+            rest = products[one, other]
+            for i in range(other):
+                rest -= products[one, i] * products[other, i]
+            if other < one:
+                products[one, other] = rest / products[other, other]
+            else:
+                products[one, one] = np.sqrt(max(rest, LEAST_PIVOT))
+    scales = np.empty(REPEATS)
+    for one in range(REPEATS):
+        scales[one] = weights[one]
+        rest = weights[one]
+        for i in range(one):
+            rest -= products[one, i] * weights[i]
+        weights[one] = rest / products[one, one]
+    for back in range(REPEATS):
+        one = REPEATS - 1 - back
+        rest = weights[one]
+        for i in range(one + 1, REPEATS):
+            rest -= products[i, one] * weights[i]
+        weights[one] = rest / products[one, one]
+    for one in range(REPEATS):
+        weights[one] *= scales[one]
+        total += weights[one]
     before = 0.0
+    for one in range(REPEATS):
+        share = weights[one] / total
+        weights[one] = before  # those of all sweeps before, whose values lack this change
+        before += share
+        if not abs(share) < MOST_WEIGHT:
+            return False
+    return True
+
+
+combine_jit = compiled(combine)
+
+
+def follow(count: int, nodes: Integers, ways: Map, extra: Floats, values: Floats, exits: Integers,
+           room: Floats) -> None:  # fmt: skip
+    """Sweep along the policy, and extrapolate.
+
+    Parameters
+    ----------
+    room : (1 + REPEATS, N)
+        Its first row is not used.
+    """
+    deltas = room[1:]
+    offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
+    probabilities = ways.probabilities
     for repeat in range(REPEATS):
-        same = before = 0.0
         for i in range(count):
             here = nodes[i]
             delta = 0.0
             if exits[here] != STAY:
-                found, _ = value_jit(exits[here], ways, values)
+                found, _ = value_jit(exits[here], offsets, successors, probabilities, values)
                 delta = extra[exits[here]] + found - values[here]
                 values[here] += delta
-            if repeat > 0:
-                same += delta * deltas[i]
-                before += deltas[i] * deltas[i]
-            deltas[i] = delta
-    if 0.0 < same < MOST_RATE * before:
-        more = same / (before - same)
+            deltas[repeat, i] = delta
+    weights = np.empty(REPEATS)
+    if combine_jit(count, deltas, weights):
         for i in range(count):
-            values[nodes[i]] += more * deltas[i]
+            more = 0.0
+            for repeat in range(1, REPEATS):
+                more += weights[repeat] * deltas[repeat, i]
+            values[nodes[i]] -= more
 
 
 follow_jit = inlined(follow)
@@ -262,8 +363,10 @@ def solve(start: int, stop: int, count: int, nodes: Integers, num_inner: int, wa
         Sweeps at most that improve the policy.
     values, exits : (N,)
         Where to begin; filled.
+    room : (1 + REPEATS, N)
+        Room.
     """
-    for _ in range(budget):
+    for sweep in range(budget):
         change = improve_jit(
             start, stop, num_inner, ways, active, extra, gains, values, exits, room[0]
         )
@@ -271,7 +374,8 @@ def solve(start: int, stop: int, count: int, nodes: Integers, num_inner: int, wa
             return True
         if change - change != 0.0:  # infinite, or no number
             return False
-        follow_jit(count, nodes, ways, extra, values, exits, room[1])
+        if sweep >= FIRST:
+            follow_jit(count, nodes, ways, extra, values, exits, room)
     return False
 
 
@@ -282,6 +386,8 @@ def pick_out(start: int, stop: int, count: int, nodes: Integers, ways: Map, valu
              margin: float, exits: Integers, near: Flags) -> None:  # fmt: skip
     """Mark the choices that are hardly worse than the best ones; begin with one for each node."""
     graph = ways.graph
+    offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
+    probabilities = ways.probabilities
     for i in range(count):
         exits[nodes[i]] = STAY
     for i in range(start, stop):
@@ -290,7 +396,7 @@ def pick_out(start: int, stop: int, count: int, nodes: Integers, ways: Map, valu
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             near[choice] = False
             if ways.leaves[choice]:
-                found, slack = value_jit(choice, ways, values)
+                found, slack = value_jit(choice, offsets, successors, probabilities, values)
                 near[choice] = found + slack >= values[here] - margin
                 if near[choice]:
                     exits[here] = choice
@@ -303,6 +409,8 @@ def miss(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values
          exits: Integers) -> float:  # fmt: skip
     """Return by how much values miss their equation in a component at most, rounding included."""
     graph = ways.graph
+    offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
+    probabilities = ways.probabilities
     worst = 0.0
     for i in range(start, stop):
         state = ways.order[i]
@@ -313,7 +421,7 @@ def miss(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values
                 worst = max(worst, values[here] - gains[here, 0])
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
             if ways.leaves[choice]:
-                found, slack = value_jit(choice, ways, values)
+                found, slack = value_jit(choice, offsets, successors, probabilities, values)
                 worst = max(worst, found - values[here] + slack)
                 if choice == exits[here]:
                     worst = max(worst, values[here] - found + slack)
@@ -352,7 +460,7 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
         Room.
     nodes : (2, N)
         Room.
-    room : (2, N)
+    room : (1 + REPEATS, N)
         Room.
     """
     nodes, others = nodes[0], nodes[1]  # unpacked, their layout would not be known
@@ -372,8 +480,8 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
             return False
         error = np.inf
         size = 0.0
-        enough = 2.0**-6 * tolerance
-        for attempt in range(2):
+        enough = 2.0**-8 * tolerance
+        for attempt in range(ATTEMPTS):
             if not solve_jit(start, stop, count, nodes, num_inner, ways, ways.leaves, extra[0],
                              gains, enough, budget, low, exits, room):  # fmt: skip
                 return False
@@ -391,9 +499,9 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
                 error = 2.0 * error * UPWARD + 16.0 * UNIT * (size + apart)
             if 2.0 * error * longest <= tolerance:
                 break
-            if attempt == 1:
+            if attempt == ATTEMPTS - 1:
                 return False
-            enough /= longest
+            enough = min(2.0**-5 * tolerance / longest, 0.25 * enough)
         for i in range(count):
             here = nodes[i]
             off = error * steps[here] * UPWARD

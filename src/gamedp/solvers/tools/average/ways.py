@@ -245,7 +245,7 @@ class Ways:
             np.zeros((self.num_parts, 2)),
             np.empty(num_choices, np.bool_),
             np.empty((2, num_nodes), np.int64),
-            np.empty((2, num_nodes)),
+            np.empty((1 + kernels.REPEATS, num_nodes)),
         )
         return Found(low, high, exits, Status.SOLVED) if close else None
 
@@ -321,7 +321,7 @@ class Ways:
             constants,
             np.empty(num_nodes, np.int64),
             np.empty(num_nodes, np.int64),
-            np.empty((2, num_nodes)),
+            np.empty((1 + kernels.REPEATS, num_nodes)),
         ):
             return np.asarray(values + constants[self.node])
         rewards = np.zeros(self.skeleton.num_choices)
@@ -370,7 +370,8 @@ class Ways:
         """
         model = self.model
         moving = (policy >= 0) & ~stays
-        biases, room = np.where(moving, 0.0, values), np.zeros(model.num_states)
+        biases = np.where(moving, 0.0, values)
+        room = np.empty((kernels.REPEATS, model.num_states))
         question = (
             model.rewards,
             self.sign,

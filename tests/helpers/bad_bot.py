@@ -22,6 +22,8 @@ def misbehave(number):
     if FAULT == "crash":
         message = "out of ideas"
         raise SystemExit(message)
+    if FAULT == "signal":
+        os.kill(os.getpid(), signal.SIGRTMIN + 6)  # one without a name
     texts = {
         "nonsense": b"I roll\n",
         "illegal": answer(number, 7),

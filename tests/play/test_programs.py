@@ -38,6 +38,7 @@ HASTY = {"seconds": 0.2, "margin": 0.1, "increment": 0, "start_seconds": 300}
 
 FAULTS = {
     "crash": ("disconnect", "exit status 1. Its last words: 'out of ideas'"),
+    "signal": ("disconnect", "It has ended with signal "),
     "hang": ("time", "no answer within"),
     "nonsense": ("protocol error", "which is not JSON"),
     "illegal": ("illegal action", "the action 7"),
@@ -53,7 +54,7 @@ FAULTS = {
     "memory": ("disconnect", "MemoryError"),
     "bytes": ("protocol error", "which is not UTF-8"),
 }
-"""Fifteen of seventeen ways to lose; a program that does not exist has no moments, and one that
+"""Sixteen of eighteen ways to lose; a program that does not exist has no moments, and one that
 floods its standard error does not lose."""
 
 
@@ -209,7 +210,11 @@ def test_a_program_that_misbehaves_loses_its_games_and_nothing_else_happens(
     for seat, record in enumerate(result.records):
         assert record.forfeit.player == seat
         assert record.forfeit.reason == reason
-        if outside.kind == "pipe" or fault not in {"crash", "memory"}:  # it ends elsewhere
+        if outside.kind == "pipe" or fault not in {
+            "crash",
+            "memory",
+            "signal",
+        }:  # it ends elsewhere
             assert detail in record.forfeit.detail
         assert record.payoffs == ((-1.0, 1.0), (1.0, -1.0))[seat]
         assert not record.is_finished

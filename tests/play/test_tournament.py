@@ -498,6 +498,14 @@ class TestTournament:
                 gamedp.play.Tournament(records)
 
 
+def nested(depth):
+    """Return a list in a list, and so on."""
+    found = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
 class TestFiles:
     @pytest.mark.parametrize("game", [SMALL, Wubbel(goal=8), Matches(matches=7)], ids=repr)
     def test_what_is_read_is_what_was_written(self, game, tmp_path):
@@ -536,13 +544,19 @@ class TestFiles:
         [
             (lambda game: game["actions"].append(0), "does not follow the rules"),
             (lambda game: game["actions"].__setitem__(0, 1), "1 is not an action in"),
+            (lambda game: game["actions"].__setitem__(0, 0.0), "0.0 is not an action in"),
             (lambda game: game["outcomes"].__setitem__(0, 9), "outcome 9 cannot come up"),
             (lambda game: game["outcomes"].__setitem__(0, -1), "outcome -1 cannot come up"),
+            (lambda game: game["outcomes"].__setitem__(0, True), "outcome True cannot come up"),
             (lambda game: game["payoffs"].reverse(), "the payoffs are"),
             (lambda game: game.update(payoffs=None), "the payoffs are"),
             (lambda game: game.pop("start"), "does not follow the rules"),
+            (lambda game: game.update(start=nested(900)), "does not follow the rules"),
         ],
-        ids=["too long", "no action", "no outcome", "before", "payoffs", "end", "no start"],
+        ids=[
+            *("too long", "no action", "float", "no outcome", "before", "true", "payoffs", "end"),
+            *("no start", "deep"),
+        ],
     )
     def test_what_cannot_have_been_is_found(self, kept, change, message):
         head, first, second = map(json.loads, kept.read_text().splitlines())
@@ -552,7 +566,11 @@ class TestFiles:
             gamedp.play.load_games(kept)
         assert "game 2 in " in str(caught.value)
 
-    @pytest.mark.parametrize("text", ["", "nonsense", "[1]", '{"format": "another"}', "\ufeff"])
+    @pytest.mark.parametrize(
+        "text",
+        ["", "nonsense", "[1]", '{"format": "another"}', "\ufeff", "[" * 100_000],
+        ids=["empty", "nonsense", "list", "format", "mark", "brackets"],
+    )
     def test_other_files_are_refused(self, tmp_path, text):
         (tmp_path / "other").write_text(text)
         with pytest.raises(gamedp.errors.DamagedFileError, match="other"):

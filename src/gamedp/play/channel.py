@@ -208,6 +208,18 @@ class Connection:
         return None
 
 
+def _signal_name(number: int) -> str:
+    """Return the name of a signal, or its number: those for programs' own use have none.
+
+    >>> _signal_name(9), _signal_name(40)
+    ('SIGKILL', 'signal 40')
+    """
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 class Pipes:
     """A program that is started here, in a process group of its own, with pipes to all its files.
 
@@ -305,7 +317,7 @@ class Pipes:
             if found is not None:
                 if found.si_code == os.CLD_EXITED:
                     return f"exit status {found.si_status}"
-                return signal.Signals(found.si_status).name
+                return _signal_name(found.si_status)
             if time.monotonic() > until:
                 return None
             time.sleep(0.005)

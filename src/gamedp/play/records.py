@@ -27,6 +27,9 @@ __all__ = ["load_games", "save_games"]
 
 FORMAT, VERSION = "gamedp games", 1
 
+FAULTS = (*(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),)
+"""What comes of texts that are no games."""
+
 
 def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> None:
     """Write games to a file, one line of JSON each, after a first line that names the game.
@@ -98,7 +101,7 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
     for number, entry in enumerate(rest, 1):
         try:
             records.append(_again(rules, entry, known))
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except FAULTS as error:
             message = f"game {number} in {path} does not follow the rules of {shown(game)}: {error}"
             raise DamagedFileError(message) from error
     return game, records
@@ -108,7 +111,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     """Return the JSON objects in a file, one a line; at least one."""
     try:
         found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = f"{path} is damaged, or does not hold games: {error}"
         raise DamagedFileError(message) from error
     if not found or not all(isinstance(line, dict) for line in found):
@@ -127,7 +130,7 @@ def _game_of(path: Path, encoded: Any) -> Any:
             f"gamedp.play.load_games({str(path)!r}, game=...)."
         )
         raise UnknownNameError(message) from error
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except FAULTS as error:
         message = f"{path} is damaged, or does not say which game it holds: {error!r}"
         raise DamagedFileError(message) from error
 
@@ -143,7 +146,7 @@ def _again(rules: Rules, entry: dict[str, Any], known: Known) -> GameRecord:
     line = Line(rules, [decode(entry["start"], known)], earned=[0.0] * rules.num_players)
     for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
         state = line.states[-1]
-        if line.is_over or action not in line.choices():
+        if line.is_over or type(action) is not int or action not in line.choices():
             message = f"{shown(action)} is not an action in {shown(state)}"
             raise ValueError(message)
         line.take(action, functools.partial(_possible, outcome))
@@ -168,7 +171,8 @@ def _forfeit_of(entry: dict[str, Any], rules: Rules) -> Forfeit | None:
 
 def _possible(outcome: int, probabilities: Sequence[float]) -> int:
     """Return the place of an outcome that was kept; raise ValueError if it cannot come up."""
-    if not 0 <= outcome < len(probabilities) or not probabilities[outcome] > 0:
+    is_there = type(outcome) is int and 0 <= outcome < len(probabilities)
+    if not is_there or not probabilities[outcome] > 0:
         message = f"outcome {shown(outcome)} cannot come up"
         raise ValueError(message)
     return outcome

@@ -158,6 +158,41 @@ def test_payoffs_have_their_probabilities():
     assert not plot_distribution(stopped).collections  # intervals for a fixed number are wrong
 
 
+def test_games_that_have_not_ended_have_no_picture(matches):
+    chance = gamedp.Policy.uniform(matches.model)
+    games = gamedp.simulate(matches.model, [chance, chance], games=3, seed=1, max_plies=1)
+    with pytest.raises(gamedp.errors.UnsupportedProblemError, match="none of 3 games has ended"):
+        plot_distribution(games)
+
+
+class Bets(Matches):
+    """Names with dollars, between which matplotlib would read a formula."""
+
+    def action_name(self, state, action):
+        return f"bet $\\frac{{{action}$ of $5"
+
+
+def test_names_with_dollars_are_drawn_as_they_stand():
+    solution = gamedp.solve(Bets(4), compile="never")
+    mixed = gamedp.Policy.uniform(solution.model)
+    where = {"player": 0}
+    for draw, said in (
+        (lambda: plot_actions(solution), 3),
+        (lambda: gamedp.pictures.plot_policy(solution, "left", where=where), 3),
+        (lambda: gamedp.pictures.plot_policy(solution, "left", "player"), 3),
+        (lambda: plot_values(solution, "left", where=where, action=1), 1),
+        (lambda: gamedp.pictures.plot_tree(solution, depth=1), 3),
+        (lambda: gamedp.pictures.plot_tree(solution, depth=0, text=lambda _: "$\\frac{$"), 1),
+        (lambda: plot_distribution(gamedp.evaluate(solution.model, [mixed, mixed])), 0),
+    ):
+        ax = draw()
+        ax.get_figure().canvas.draw()  # a formula with a fault would be an error here
+        texts = [text.get_text() for text in ax.findobj(plt.Text)]
+        found = {text for text in texts if "frac{" in text}
+        assert len(found) >= said
+        assert all(text.count("$") == text.count(r"\$") for text in found)
+
+
 def test_totals_far_apart_are_lines():
     totals = np.array([0, *range(10**9, 10**9 + 20)])
     spread = gamedp.stages.Distribution(totals, np.full(21, 1 / 21))

@@ -25,6 +25,7 @@ __all__ = [
     "colour_bar",
     "in_words",
     "legend_beside",
+    "literal",
     "short",
     "values_of",
     "what_values_are",
@@ -108,10 +109,19 @@ def in_words(state: Any) -> str:
     return ", ".join(parts)
 
 
+def literal(text: str) -> str:
+    r"""Return a text that is drawn as it stands: between two dollars, matplotlib reads formulas.
+
+    >>> print(literal("pay $1 of $5"))
+    pay \$1 of \$5
+    """
+    return text.replace("$", r"\$")
+
+
 def short(text: str, most: int = MOST_LETTERS) -> str:
     """Return a line of text, cut in the middle if it is too long: names often differ at the end."""
     half = (most - 1) // 2
-    return text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}"
+    return literal(text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}")
 
 
 def values_of(

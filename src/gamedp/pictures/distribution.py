@@ -108,6 +108,9 @@ def _chances(found: Any, player: int) -> _Chances:
     what = f"payoff of player {player}"
     if isinstance(found, Simulation):
         check_player(len(found.means), player)
+        if not found.finished:
+            message = f"none of {found.games:,} games has ended; raise max_plies."
+            raise UnsupportedProblemError(message)
         payoffs = sorted(found.outcomes[player])
         rates = [found.count(payoff, player) / found.finished for payoff in payoffs]
         # Where games stopped once enough was known, intervals for a fixed number are wrong.

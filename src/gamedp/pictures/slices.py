@@ -13,6 +13,8 @@ from gamedp.pictures.canvas import (
     canvas,
     colour_bar,
     legend_beside,
+    literal,
+    short,
     values_of,
     what_values_are,
     whole_ticks,
@@ -155,7 +157,9 @@ def plot_policy(
     """
     model = solution.model
     selection = select(solution, (x,) if y is None else (x, y), where)
-    what = f"action of {solution.name}" if isinstance(solution, Policy) else "best action"
+    what = (
+        f"action of {short(solution.name, 40)}" if isinstance(solution, Policy) else "best action"
+    )
     choices = _choices(solution)[selection.states]
     kinds = _named(model, selection, choices)
     few = len(kinds) <= len(COLOURS)
@@ -221,7 +225,7 @@ def named(solution: Any, selection: Selection, action: int) -> str:
     states = selection.states[taking(solution, action)[selection.states]]
     if model.rules is None or not len(states):
         return f"take action {action}"
-    return str(model.rules.action_name(model.state(int(states[0])), action))
+    return literal(str(model.rules.action_name(model.state(int(states[0])), action)))
 
 
 MIXED, SILENT = -2, -1
@@ -256,7 +260,7 @@ def _named(
             name = str(action)
         else:
             name = model.rules.action_name(model.state(int(selection.states[place])), action)
-        found.setdefault(name, []).append(place)
+        found.setdefault(literal(name), []).append(place)
     mixed = np.flatnonzero(choices == MIXED).tolist()
     if mixed:
         found["left to chance"] = mixed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.pictures.canvas import canvas, in_words, short, what_values_are
+from gamedp.pictures.canvas import canvas, in_words, literal, short, what_values_are
 from gamedp.results.solution import Solution
 from gamedp.verbs.solving import solve
 
@@ -171,8 +171,7 @@ def _grow(
         over = rules.game.is_terminal(state)
         dots = "" if over or level < depth else "\n…"
         said = text(state)
-        if "\n" not in said:
-            said = short(said)
+        said = literal(said) if "\n" in said else short(said)
         node = _Node(
             state,
             OVER if over else rules.player(state),
@@ -185,7 +184,7 @@ def _grow(
             best = solution.best_actions(state)
             for action in rules.game.actions(state):
                 following = follow(state, int(action), level)
-                name = rules.action_name(state, int(action))
+                name = literal(rules.action_name(state, int(action)))
                 node.branches.append((name, action in best, following))
         return node
 

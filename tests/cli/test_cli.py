@@ -251,6 +251,15 @@ class TestSolve:
         assert out.startswith("game        Flips(most=1, prize=1.0)\n")
         assert out.endswith("saved in    kept\n")
 
+    @pytest.mark.parametrize("option", ["--save", "--certificate"])
+    def test_a_file_is_no_folder_and_that_is_said_at_once(self, run, folder, monkeypatch, option):
+        monkeypatch.delattr(gamedp, "solve")
+        code, out, err = run("solve", "nim", option, "own_rules.py")
+        assert (code, out) == (2, "")
+        assert err == (
+            f"gamedp: own_rules.py is a file; {option} takes a folder: name one that is new.\n"
+        )
+
     def test_own_games(self, run_json, folder):
         by_file = run_json(
             "solve", str(folder / "own_rules.py:Flips"), "--set", "most=3", "--compile", "never"
@@ -334,6 +343,11 @@ class TestCsv:
         code, out, err = run(*self.command, "--csv", str(tmp_path / "no" / "table.csv"))
         assert (code, out) == (2, "")
         assert "there is no folder" in err
+
+    def test_a_folder_is_no_table(self, run, tmp_path):
+        code, out, err = run(*self.command, "--csv", str(tmp_path))
+        assert (code, out) == (2, "")
+        assert "--csv takes a file" in err
 
 
 class TestQuery:
@@ -961,6 +975,11 @@ class TestErrors:
         assert (code, out) == (2, "")
         assert "rename the file" in err
 
+    def test_a_file_without_its_ending_and_class(self, run, folder):
+        code, out, err = run("solve", "own_rules")
+        assert (code, out) == (2, "")
+        self.check(err, "for the file own_rules.py, say own_rules.py:ClassName")
+
     def test_full_memory(self, run, monkeypatch):
         monkeypatch.setattr(gamedp, "solve", self.raising(MemoryError))
         assert run("solve", "nim") == (
@@ -1150,8 +1169,9 @@ class TestProcess:
         assert json.loads(done.stdout)["value"] == 1.0
         assert not done.stderr
 
-    def test_exit_code(self):
-        done = subprocess.run(command("solve", "nimm"), capture_output=True, text=True, check=False)
+    def test_exit_code_of_the_package_run_as_a_module(self):
+        asked = [sys.executable, "-m", "gamedp", "solve", "nimm"]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (2, "")
         assert "did you mean 'nim'?" in done.stderr
 

@@ -281,6 +281,13 @@ def test_a_manifest_of_something_else_is_not_overwritten(tmp_path):
     assert (tmp_path / "manifest.json").read_text() == '{"name": "a web page"}'
 
 
+def test_a_file_is_not_taken_for_a_folder(tmp_path):
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(OSError, match=r"a file, not a folder; name another one: .*notes"):
+        gamedp.save(SOLUTIONS["objects"](), tmp_path / "notes")
+    assert (tmp_path / "notes").read_text() == "mine"
+
+
 def test_there_is_no_pickle(tmp_path, monkeypatch):
     monkeypatch.setattr("pickle.dumps", None)
     monkeypatch.setattr("pickle.dump", None)

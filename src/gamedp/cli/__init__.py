@@ -111,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _guarded(list(arguments))
     # Hundreds of modules are imported and a few arrays made, none of which is garbage. Not looking
     # for any, now and as the process ends, saves a fifth of the time of a small question.
-    gc.set_threshold(100_000)
+    gc.set_threshold(1_000_000)
     code = _guarded(sys.argv[1:])
     gc.freeze()
     return code

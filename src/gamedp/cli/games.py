@@ -140,6 +140,9 @@ def class_named(name: str, group: str = GAMES) -> type:
         known = _games_of(_module_of_file(Path(name)))
         message = f"say which class is the game, as in {name}:{(*known, 'ClassName')[0]}."
         raise InvalidParameterError(message)
+    elif name not in registered(group) and Path(f"{name}.py").is_file():
+        message = f"There is no {name!r}; for the file {name}.py, say {name}.py:ClassName."
+        raise UnknownNameError(message)
     else:
         found = _loaded(name, lambda: find(group, name))
     if not isinstance(found, type):

@@ -326,7 +326,14 @@ class KeepOptions:
     csv: Path | None = None
 
     def check(self) -> None:
-        """Refuse a file in a folder that is not there, before hours of solving."""
+        """Refuse a place that nothing can be written to, before hours of solving."""
+        for name, folder in (("save", self.save), ("certificate", self.certificate)):
+            if folder is not None and folder.exists() and not folder.is_dir():
+                message = f"{folder} is a file; --{name} takes a folder: name one that is new."
+                raise InvalidParameterError(message)
+        if self.csv is not None and self.csv.is_dir():
+            message = f"{self.csv} is a folder; --csv takes a file: name one in it."
+            raise InvalidParameterError(message)
         if self.csv is not None and not self.csv.parent.is_dir():
             message = f"there is no folder {self.csv.parent} to write {self.csv.name} in."
             raise InvalidParameterError(message)

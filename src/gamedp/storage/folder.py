@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import math
@@ -70,6 +71,8 @@ def write_folder(
     OSError
         If the files cannot be written.
     """
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "a file, not a folder; name another one", folder)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         _refuse_to_overwrite(folder / MANIFEST, noun)

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import http.client
 import json
 import threading
 import time
@@ -9,10 +10,12 @@ import weakref
 
 import httpx
 import pytest
+from browser import served
 from web_client import HOME, Client, listed_game
 
 import gamedp
 from gamedp.games.matches import Matches
+from gamedp.runtime import progress
 from gamedp.runtime.progress import Progress
 from gamedp.web import app, jobs, positions, tables
 from gamedp.web.jobs import Jobs, Pending
@@ -460,6 +463,82 @@ def test_who_hangs_up_takes_nobody_else_s_place(slow, monkeypatch):
         client._runner.run(two())
         assert slow.given_up.wait(PATIENCE)
         assert slow.count == 1
+
+
+class Tab:
+    """A browser's tab: a connection that asks, and that is closed with it."""
+
+    def __init__(self, address):
+        self.connection = http.client.HTTPConnection(address.split("/")[2], timeout=PATIENCE)
+
+    def ask(self):
+        self.connection.request(
+            "POST",
+            "/api/games/matches/position",
+            json.dumps({"line": {}}),
+            {"content-type": "application/json"},
+        )
+
+    def answer(self):
+        response = self.connection.getresponse()
+        return response.status, json.loads(response.read())
+
+    def close(self):
+        self.connection.close()
+
+
+def comes_true(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return condition()
+
+
+def test_a_solve_goes_on_until_the_last_tab_is_closed(slow, monkeypatch):
+    """Over the network: five tabs, one solve; it ends while the last one's request is held."""
+    monkeypatch.setattr(app, "HOLD", PATIENCE)
+    with Client() as client, served(client.app) as address:
+        tabs = [Tab(address) for _ in range(5)]
+        for tab in tabs:
+            tab.ask()
+        assert slow.begun.acquire(timeout=PATIENCE)
+        (job,) = client.tables.solves._jobs.values()
+        assert comes_true(lambda: job._waiting == 5)
+        for tab in tabs[1:]:
+            tab.close()
+        assert comes_true(lambda: job._waiting == 1)
+        assert job.is_wanted()
+        assert not slow.given_up.is_set()
+        tabs[0].close()
+        assert slow.given_up.wait(PATIENCE)
+        assert comes_true(lambda: not client.tables.solves._jobs)
+    assert slow.count == client.tables.solves.started == 1
+
+
+def test_a_closed_tab_leaves_no_lease_behind(slow, monkeypatch):
+    """It was told to ask again, has done so by the same connection, and is closed."""
+    monkeypatch.setattr(app, "HOLD", 0.02)
+    with Client() as client, served(client.app) as address:
+        tab = Tab(address)
+        for _ in range(3):
+            tab.ask()
+            assert tab.answer()[0] == 202
+        monkeypatch.setattr(app, "HOLD", PATIENCE)
+        tab.ask()
+        (job,) = client.tables.solves._jobs.values()
+        assert comes_true(lambda: job._waiting == 1)
+        assert not job._leases
+        tab.close()
+        assert slow.given_up.wait(PATIENCE)
+    assert slow.count == 1
+
+
+def test_progress_and_the_end_are_looked_at_often_enough():
+    """A reader sees progress within half a second, and a closed tab is seen at once."""
+    assert app.HOLD <= 0.45
+    assert app.PAUSE <= 0.05
+    assert progress.INTERVAL <= 0.2  # a solve is asked that often whether it goes on
+    assert jobs.GLANCE <= 0.1
 
 
 def test_work_that_has_failed_keeps_nothing_of_what_it_had_built():

@@ -255,6 +255,27 @@ def test_it_serves_until_ctrl_c(tmp_path, host):
     assert (process.returncode, err) == (0, "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT is sent")
+def test_ctrl_c_ends_it_while_a_game_is_being_solved():
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "serve", "--games=wubbel", "--port=0", "--quiet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        home = re.search(r"http://\S+/", process.stdout.readline())[0]
+        asked = {"line": {}, "parameters": {"goal": 93}}  # takes long
+        response = httpx.post(f"{home}api/games/wubbel/position", json=asked, timeout=60)
+        assert response.status_code == 202
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, err) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("host", "names"),
     [

@@ -9,7 +9,7 @@ tuple of whole numbers from 0, which each class explains.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -51,10 +51,17 @@ def _refused(view: object, problem: str) -> InvalidParameterError:
 
 
 def _tuple(values: Any) -> Any:
-    """Turn what is a sequence into a tuple, and its sequences into tuples; leave anything else."""
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+    """Turn what is a sequence into a tuple, and its sequences into tuples; leave anything else.
+
+    Of one that is too large for a view, as much as it takes to see that.
+    """
+    return _few(values, iter(range(2 * MOST_PARTS + 2)), 2)
+
+
+def _few(values: Any, left: Iterator[int], depth: int) -> Any:
+    if depth == 0 or isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         return _whole(values)
-    return tuple(_tuple(value) for value in values)
+    return tuple(_few(value, left, depth - 1) for _, value in zip(left, values, strict=False))
 
 
 def _whole(value: Any) -> Any:
@@ -82,7 +89,7 @@ def _check_sequence(view: object, name: str, values: Any, what: str) -> None:
     if not isinstance(values, tuple):
         raise _refused(view, f"{name} must be a sequence of {what}, not {shown(values)}")
     if len(values) > MOST_PARTS:
-        raise _refused(view, f"{name} has {len(values):,} entries; the most is {MOST_PARTS:,}")
+        raise _refused(view, f"{name} has more than {MOST_PARTS:,} entries")
 
 
 def _check_wholes(view: object, name: str, values: Any) -> None:
@@ -94,16 +101,21 @@ def _check_wholes(view: object, name: str, values: Any) -> None:
             raise _refused(view, problem)
 
 
+def _check_table(view: object, rows: Any, what: str) -> None:
+    """Ask for a sequence of rows that have not too many entries in all."""
+    _check_sequence(view, "rows", rows, what)
+    if sum(len(row) for row in rows if isinstance(row, tuple)) > MOST_PARTS:
+        raise _refused(view, f"rows have more than {MOST_PARTS:,} entries in all")
+
+
 def _check_rows(view: object, rows: Any) -> None:
     """Ask for rows of whole numbers, all equally long."""
-    _check_sequence(view, "rows", rows, "rows of whole numbers")
+    _check_table(view, rows, "rows of whole numbers")
     for row in rows:
         _check_wholes(view, "rows", row)
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
         raise _refused(view, f"rows must be equally long; they have {sorted(lengths)} entries")
-    if sum(map(len, rows)) > MOST_PARTS:
-        raise _refused(view, f"rows have more than {MOST_PARTS:,} entries in all")
 
 
 def _check_texts(view: object, name: str, texts: Any) -> None:
@@ -432,7 +444,7 @@ class Card(_Picture):
     rows: tuple[tuple[Any, ...], ...] = attrs.field(converter=_tuple)
 
     def _check(self) -> None:
-        _check_sequence(self, "rows", self.rows, "lines")
+        _check_table(self, self.rows, "lines")
         for row in self.rows:
             _check_sequence(self, "rows", row, "a name and entries")
             _check_text(self, "the name of a line", row[0] if row else None)
@@ -444,8 +456,6 @@ class Card(_Picture):
                     raise _refused(self, problem)
         if len({len(row) for row in self.rows}) > 1:
             raise _refused(self, "all lines must have equally many entries")
-        if sum(map(len, self.rows)) > MOST_PARTS:
-            raise _refused(self, f"the lines have more than {MOST_PARTS:,} entries in all")
 
     def _has(self, place: Any) -> bool:
         return _is_place(place, len(self.rows))
@@ -494,13 +504,11 @@ class Scores(_Picture):
     def _check(self) -> None:
         if not _is_whole(self.most, 1):
             raise _refused(self, f"most must be a whole number from 1, not {shown(self.most)}")
-        _check_sequence(self, "rows", self.rows, "rows")
+        _check_table(self, self.rows, "rows")
         for row in self.rows:
             _check_sequence(self, "rows", row, "a name and numbers")
             _check_text(self, "the name of a row", row[0] if row else None)
             _check_wholes(self, "rows", row[1:])
-        if sum(map(len, self.rows)) > MOST_PARTS:
-            raise _refused(self, f"the rows have more than {MOST_PARTS:,} numbers in all")
 
     def _has(self, place: Any) -> bool:
         return _is_place(place, len(self.rows))

@@ -1,6 +1,7 @@
 """The page of Kniffel says what the adviser says."""
 
 import asyncio
+import html
 import math
 import re
 
@@ -134,6 +135,49 @@ def test_what_makes_no_sense_is_said(client, change):
     assert drawn.status_code == 422
     assert scripts(drawn.text) == OWN_SCRIPT
     assert 'role="alert"' in drawn.text
+
+
+@pytest.mark.parametrize(
+    ("query", "english", "german"),
+    [
+        (
+            {"box1": "7"},
+            "Twos cannot hold “7”: possible are 0, 2, 4, 6, 8, 10",
+            "in Zweier kann nicht „7“ stehen: möglich sind 0, 2, 4, 6, 8, 10",
+        ),
+        (
+            {"box6": "x"},
+            "Three of a Kind cannot hold “x”: possible are 0, 5 to 30",
+            "in 3er-Pasch kann nicht „x“ stehen: möglich sind 0, 5 bis 30",
+        ),
+        ({"dice": "1334", "throw": "1"}, "“1334” is no throw", "„1334“ ist kein Wurf"),
+        ({"dice": "13347", "throw": "2"}, "“13347” is no throw", "„13347“ ist kein Wurf"),
+        ({"dice": "", "throw": "1"}, "“” is no throw", "„“ ist kein Wurf"),
+        ({"throw": "4", "dice": "13345"}, "from 0 to 3", "von 0 bis 3"),
+        ({"total": "-5"}, "a whole number from 0 to 9999", "eine ganze Zahl von 0 bis 9999"),
+        ({"against": "1 2"}, "a card has 13 boxes, and 2 are", "hat 13 Felder, und hier stehen 2"),
+        ({"against": ",".join(["9"] * 13)}, "Ones cannot hold “9”", "in Einser kann nicht „9“"),
+        ({"further": "1"}, "further Yahtzees count only if", "weitere Kniffel zählen nur"),
+        ({"against_further": "1"}, "further Yahtzees count only", "weitere Kniffel zählen nur"),
+        (
+            {**{f"box{box}": "0" for box in range(13)}, "throw": "1", "dice": "13345"},
+            "the card is full",
+            "der Zettel ist voll",
+        ),
+    ],
+)
+def test_a_field_is_refused_in_the_language_of_the_form(client, query, english, german):
+    for language, words in (("en", english), ("de", german)):
+        asked_in = {"lang": language, **query}
+        refused = client.get("/api/kniffel", params=asked_in)
+        assert refused.status_code == 422
+        assert words in refused.json()["error"]
+        drawn = client.get("/kniffel", params=asked_in)
+        assert drawn.status_code == 422
+        assert 'role="alert" class="problem">' in drawn.text
+        assert words in html.unescape(drawn.text)
+    fields = re.findall(r'<input id="(\w+)"', drawn.text)
+    assert {"further", "against_further", "total", "against"} <= set(fields)
 
 
 def test_the_page_waits_for_what_is_worked_out():

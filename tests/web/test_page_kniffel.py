@@ -271,8 +271,8 @@ def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(visit):
     options = advised(page)
     assert "dieser Server rechnet" in page.locator(".too-large").inner_text()
     worth = page.locator(".worth").inner_text()
-    least = re.fullmatch(r"mindestens (\d+,\d\d %) für den Sieg, wenn .*", worth)[1]
-    assert "wenn man das spielt und danach beide auf Punkte" in page.locator(".bounds").inner_text()
+    least = re.fullmatch(r"mindestens (\d+,\d\d %) für den Sieg", worth)[1]
+    assert "Wenn beide von da an auf Punkte spielen" in page.locator(".bounds").inner_text()
     numbers = options.locator(".number").all_inner_texts()
     assert numbers[0] == f"≥ {least}"
     assert all(each.startswith("≥ ") for each in numbers)

@@ -85,11 +85,11 @@ class Card:
             )
             raise gamedp.errors.InvalidParameterError(message)
         for box, entry in enumerate(entries):
-            known = _possible_entries()[box]
+            known = possible_entries()[box]
             if entry is not None and (isinstance(entry, bool) or entry not in known):
                 message = (
                     f"no throw enters {in_short(entry)} in {box_names()[box]}: it takes "
-                    f"{_spans(known)}, or {FREE} while it is free."
+                    f"{spans(known)}, or {FREE} while it is free."
                 )
                 raise gamedp.errors.InvalidParameterError(message)
 
@@ -319,7 +319,7 @@ def _box(box: int | str) -> int:
 
 
 @cache
-def _possible_entries() -> tuple[frozenset[int], ...]:
+def possible_entries() -> tuple[frozenset[int], ...]:
     """Return what may stand in each box. Chance, too, may be struck: the article's queries do."""
     throws = [throw(faces) for faces in combinations_with_replacement(range(1, FACES + 1), DICE)]
     return tuple(
@@ -339,7 +339,7 @@ def _entries_of_kniffels() -> tuple[frozenset[int], ...]:
     )
 
 
-def _spans(numbers: Iterable[int]) -> str:
+def spans(numbers: Iterable[int]) -> str:
     """Write numbers in ascending order, three and more in a row as a span."""
     rows: list[list[int]] = []
     for number in sorted(numbers):

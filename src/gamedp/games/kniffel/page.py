@@ -41,6 +41,8 @@ LABELS: dict[str, dict[str, Any]] = {
         "goals": ("möglichst viele Punkte", "mindestens so viele Punkte:", "den Gegner schlagen:"),
         "total": "So viele Punkte",
         "against": "Zettel des Gegners, dreizehn Kästchen, - für freie",
+        "further": "Weitere Kniffel (offizielle Regeln)",
+        "against_further": "Weitere Kniffel des Gegners",
         "ask": "Was tun?",
         "wait": "Wird einmal berechnet, dann lädt die Seite neu",
         "range": "bewiesen zwischen {lower} und {upper}",
@@ -82,6 +84,8 @@ LABELS: dict[str, dict[str, Any]] = {
         "goals": ("as many points as possible", "at least so many points:", "beat the opponent:"),
         "total": "So many points",
         "against": "The opponent's card, thirteen boxes, - for free ones",
+        "further": "Further Yahtzees (official rules)",
+        "against_further": "Further Yahtzees of the opponent",
         "ask": "What to do?",
         "wait": "Worked out once; then the page loads again",
         "range": "proven to lie between {lower} and {upper}",
@@ -157,6 +161,7 @@ def _form(query: Query, language: str) -> str:
         entry = boxes[box] if box < len(boxes) and boxes[box] != "-" else ""
         fields.append(_field(f"box{box}", name, entry, SHORT))
     number, dice = query.get("throw", "1"), query.get("dice", "")
+    his_further = query.get("against_further", "")
     rules = {name: labels[name] for name in PRESETS}
     goals = dict(zip(GOALS, labels["goals"], strict=True))
     plays = dict(zip(PLAYS, labels["plays_for"], strict=True))
@@ -165,12 +170,14 @@ def _form(query: Query, language: str) -> str:
         f'<input type="hidden" name="lang" value="{language}">'
         f'<fieldset><legend>{labels["card"]}</legend><p class="note">{labels["leave"]}</p>'
         f"{''.join(fields)}</fieldset>"
+        f"{_field('further', labels['further'], query.get('further', ''), SHORT)}"
         f"{_field('throw', labels['throw'], number, SHORT)}"
         f"{_field('dice', labels['dice'], dice, SHORT)}"
         f"{_choice('rules', labels['rules'], rules, query.get('rules', ''))}"
         f"{_choice('goal', labels['goal'], goals, query.get('goal', ''))}"
         f"{_field('total', labels['total'], query.get('total', ''), SHORT)}"
         f"{_field('against', labels['against'], query.get('against', ''), '')}"
+        f"{_field('against_further', labels['against_further'], his_further, SHORT)}"
         f"{_choice('plays', labels['plays'], plays, query.get('plays', ''))}"
         f"<p><button>{labels['ask']}</button></p></form>"
     )

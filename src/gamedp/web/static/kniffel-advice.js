@@ -42,10 +42,12 @@ export function heading(words, found, total) {
   const { goal, value, lower, upper } = found;
   const loose = isLoose(found);
   const shown = loose ? words.atLeast(least(lower)) : worth(value, goal);
-  const said = goal === "points" ? words.expected(shown) : words.probable[found.plays === "victory" ? "victory" : goal](total, shown);
+  const kind = goal === "total" ? goal : found.then ? "then" : found.plays === "victory" ? "victory" : goal;
+  const said = goal === "points" ? words.expected(shown) : words.probable[kind](total, shown);
   const bounds = found.then ? words.then[goal] : loose ? words.between(least(lower), most(upper))
     : upper > lower ? words.within(small(upper - lower)) : words.exact;
-  return [h("p", { class: "worth" }, said), h("p", { class: "note bounds" }, bounds),
+  const half = goal === "beat" && !found.then ? `; ${words.drawHalf}` : "";
+  return [h("p", { class: "worth" }, said), h("p", { class: "note bounds" }, bounds, half),
     loose && !found.then ? h("p", { class: "note" }, words.inexact) : null];
 }
 

@@ -19,7 +19,7 @@ const line = (name, ...cells) =>
 
 // The summary, and all decisions; `why(decision, signal, progress)` resolves to what
 // the server tells of one. `gone` is the signal that this report is no longer shown.
-export function drawReport(words, reports, { over, why, onlyLosses, filter, gone }) {
+export function drawReport(words, reports, { over, goal, why, onlyLosses, filter, gone }) {
   const names = reports.map((_, n) => (reports.length > 1 ? words.player(n + 1) : ""));
   const balance = [["start"], ["luck", true], ["loss"], ["now"]].map(([kind, sign], n) => {
     const name = kind === "now" && over ? words.reportRows[3] : words.reportRows[n === 3 ? 4 : n];
@@ -38,7 +38,7 @@ export function drawReport(words, reports, { over, why, onlyLosses, filter, gone
     h("div", { class: "summary" },
       table({ label: words.report, cells: ["", ...names] }, balance, means),
       table({ label: words.classHead[0], cells: [words.classHead[0], ...names] }, classes)),
-    h("p", { class: "note" }, words.goodMean),
+    h("p", { class: "note" }, words.goodMean, goal === "points" ? null : ` ${words.reportPoints}`),
   ];
   const all = [
     h("h2", {}, words.all13),

@@ -12,7 +12,7 @@ import { setLanguage } from "./words.js";
 
 const DEFAULTS = {
   mode: "play", rules: "article", players: "1", goal: "points", total: "250", plays: "points", dice: "page", told: "show",
-  advice: "1", game: "", card: "", against: "", further: "0", throw: "1", faces: "",
+  advice: "1", game: "", card: "", against: "", further: "0", against_further: "0", throw: "1", faces: "",
 };
 const FREE = Array(13).fill("-");
 
@@ -86,7 +86,8 @@ function query(more = {}) {
   const number = state.faces.length === 5 ? state.throw : "0";
   const card = { card: state.card || FREE.join(","), throw: number, further: state.further || "0" };
   if (number !== "0") card.dice = state.faces;
-  return { ...common, ...card, against: goal() === "beat" ? state.against : "", ...more };
+  const his = goal() === "beat" ? { against: state.against, against_further: state.against_further || "0" } : {};
+  return { ...common, ...card, ...his, ...more };
 }
 
 // Asks, and says how far it is; `then` gets the answer, unless the same was asked anew meanwhile.
@@ -331,7 +332,7 @@ async function showReport() {
       reported.abort();
       reported = new AbortController();
       const drawn = drawReport(words, answer.report, {
-        over: answer.over, gone: reported.signal, onlyLosses, filter: (event) => { onlyLosses = event.target.checked; redraw(); },
+        over: answer.over, goal: goal(), gone: reported.signal, onlyLosses, filter: (event) => { onlyLosses = event.target.checked; redraw(); },
         why: (decision, signal, progress) => server.ask("kniffel", {
           lang: language, rules: state.rules, card: decision.card.map((each) => each ?? "-").join(","),
           further: decision.further, throw: decision.throw, dice: decision.dice,
@@ -374,12 +375,15 @@ function askSheet() {
   };
   const columns = [{ name: words.mine, card: found, active: true, cells: field("card", words.mine) }];
   if (goal() === "beat") columns.push({ name: words.his, card: found.opponent, active: false, cells: field("against", words.his) });
-  const further = state.rules !== "yahtzee" ? null : (n) => n ? "" : h("input", {
-    type: "text", class: "entry-input", inputmode: "numeric", maxlength: 2, value: state.further, "data-key": "further",
-    "aria-label": words.further, onchange: (event) => { state.further = event.target.value; update(); } });
+  const further = state.rules !== "yahtzee" ? null : (n) => {
+    const name = n ? "against_further" : "further";
+    return h("input", {
+      type: "text", class: "entry-input", inputmode: "numeric", maxlength: 2, value: state[name], "data-key": name,
+      "aria-label": `${words.further}, ${columns[n].name}`, onchange: (event) => { state[name] = event.target.value; update(); } });
+  };
   inPlace(sheet, h("p", { class: "note ask-help" }, words.askHelp), drawSheet(words, found.boxes, columns, { furtherCell: further }),
     h("button", { type: "button", class: "tool", "data-key": "clear", onclick: () => {
-      [state.card, state.against, state.further] = ["", "", "0"];
+      [state.card, state.against, state.further, state.against_further] = ["", "", "0", "0"];
       update();
     } }, words.clear));
 }

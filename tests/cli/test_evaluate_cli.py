@@ -174,6 +174,25 @@ def test_staged_games_are_simulated_by_their_solution(run, run_json):
         assert (code, words in errors) == (status, True), errors
 
 
+def test_players_of_a_staged_game_are_evaluated_without_a_game(run, run_json):
+    game = f"{Path(staged_games.__file__)}:StagedWubbel"
+    asked = ("evaluate", game, "--set", "goal=4", "--compile", "never", "--players")
+    found = run_json(*asked, "optimal,random", "--both-seats")
+    made = staged_games.StagedWubbel(4)
+    pair = [gamedp.solve(made, compile="never"), gamedp.play.RandomPlayer(made)]
+    for seats, order in zip(found["seats"], (pair, pair[::-1]), strict=True):
+        true = gamedp.evaluate(made, order)
+        assert seats["values"] == [true.value(), true.value(player=1)]
+    _, out, _ = run(*asked, "random,random")
+    assert "StagedWubbel" in out
+    for players, words in (
+        ("random", "1 policies are given for a game of 2 players"),
+        ("level=2,random", "level=2 cannot play a staged game"),
+    ):
+        code, _, errors = run(*asked, players)
+        assert (code, words in errors) == (2, True), errors
+
+
 def test_players_of_a_staged_game_are_compared_in_pairs(run_json):
     game = f"{Path(staged_games.__file__)}:StagedWubbel"
     asked = ("simulate", game, "--set", "goal=5", "--compile", "never", "--seed", 5)

@@ -10,6 +10,7 @@ from cyclopts import Group, Parameter
 
 import gamedp
 from gamedp.cli import report
+from gamedp.cli.games import make_game
 from gamedp.cli.options import (
     OBJECTIVE,
     OUTPUT,
@@ -20,10 +21,18 @@ from gamedp.cli.options import (
     ObjectiveOptions,
     OutputOptions,
 )
-from gamedp.cli.players import WAYS, compiled_game, names_in, read_field, read_players
+from gamedp.cli.players import (
+    WAYS,
+    compiled_game,
+    names_in,
+    read_field,
+    read_players,
+    seated_in_stages,
+)
 from gamedp.errors import InvalidParameterError
 from gamedp.policies.given import check_count
 from gamedp.policies.plies import checked_plies
+from gamedp.rules.staged import is_staged
 from gamedp.runtime.settings import values_of
 from gamedp.solvers.asked import checked_number
 
@@ -64,6 +73,8 @@ def evaluate(
 ) -> None:
     """Compute the values of players against each other, exactly, without playing a game.
 
+    A staged game is followed where its players get to, up to a million positions.
+
     Parameters
     ----------
     tolerance
@@ -77,10 +88,16 @@ def evaluate(
         checked_plies(how.plies)
     checked_number("tolerance", tolerance)
     wanted = objective.make()
-    made, model, solve = compiled_game(game, settings, compile, output, command="evaluate")
-    check_count(len(names), model.num_players)
-    given = read_players(how.players, model, solve)
-    seated = [given[name] for name in names]
+    made = make_game(game, settings or ())
+    model: Any = made
+    if is_staged(made):
+        check_count(len(names), gamedp.rules.StagedRules(made).num_players)
+        seated = seated_in_stages(names, made, compile, output)
+    else:
+        made, model, solve = compiled_game(game, settings, compile, output, command="evaluate")
+        check_count(len(names), model.num_players)
+        given = read_players(how.players, model, solve)
+        seated = [given[name] for name in names]
     orders = [(0, 1), (1, 0)] if how.both_seats else [tuple(range(len(seated)))]
     found = [
         ([names[seat] for seat in order],

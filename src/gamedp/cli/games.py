@@ -73,7 +73,7 @@ def make_ordinary_game(name: str, texts: Iterable[str], *, command: str) -> Any:
     if is_staged(game):
         message = (
             f"{name} is a staged game, which `gamedp {command}` cannot do; `gamedp solve`, "
-            "`gamedp query` and `gamedp simulate` can."
+            "`gamedp query`, `gamedp evaluate` and `gamedp simulate` can."
         )
         raise UnsupportedProblemError(message)
     return game

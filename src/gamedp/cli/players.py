@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import gamedp
@@ -31,6 +32,8 @@ __all__ = [
     "read_field",
     "read_player",
     "read_players",
+    "ruled",
+    "seated_in_stages",
 ]
 
 WAYS = (
@@ -152,6 +155,37 @@ def compiled_game(
         return solution
 
     return made, model, solve
+
+
+def seated_in_stages(
+    names: Sequence[str], made: Any, compile: Compile, output: OutputOptions
+) -> list[Any]:
+    """Return the players of a staged game, which is solved once if somebody is optimal."""
+
+    @functools.cache
+    def solve() -> Any:
+        with watch(quiet=output.quiet) as progress:
+            return gamedp.solve(made, compile=compile, keep=True, progress=progress)
+
+    return [ruled(name, gamedp.rules.StagedRules(made), solve) for name in names]
+
+
+def ruled(
+    name: str, rules: gamedp.rules.Rules | gamedp.rules.StagedRules, solve: Callable[[], Any]
+) -> Any:
+    """Return a player who needs no table of positions."""
+    player = read_player(name, rules, solve, 1.0)
+    knows = isinstance(player, (gamedp.play.RandomPlayer, gamedp.StagedSolution))
+    if not knows and not callable(getattr(player, "choose", None)):
+        if isinstance(rules, gamedp.rules.StagedRules):
+            message = (
+                f"{name} cannot play a staged game. Who can: optimal, random, and policies that "
+                "choose in a gamedp.stages.Position."
+            )
+            raise InvalidParameterError(message)
+        message = f"{name} is no policy by rule; `gamedp tournament` lets it play."
+        raise InvalidParameterError(message)
+    return player
 
 
 def read_players(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import math
 from collections.abc import Callable, Sequence
@@ -15,8 +14,14 @@ import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_game
 from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, OutputOptions
-from gamedp.cli.players import WAYS, compiled_game, names_in, read_player, read_players
-from gamedp.cli.watch import watch
+from gamedp.cli.players import (
+    WAYS,
+    compiled_game,
+    names_in,
+    read_players,
+    ruled,
+    seated_in_stages,
+)
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.policies.given import check_count, checked_whole, refuse_by_rules, refuse_others
 from gamedp.policies.sequential import check_stopping
@@ -92,9 +97,9 @@ def simulate(
     in_stages = is_staged(made)
     place: Any = made
     if in_stages:
-        seated = _seated_in_stages(names, made, compile, output)
+        seated = seated_in_stages(names, made, compile, output)
     elif how.by_rules:
-        seated = [_ruled(name, gamedp.rules.Rules(made), _refuse_to_solve) for name in names]
+        seated = [ruled(name, gamedp.rules.Rules(made), _refuse_to_solve) for name in names]
     else:
         _, place, solve = compiled_game(game, settings, compile, output, command="simulate")
         players = read_players(how.players, place, solve)
@@ -162,19 +167,6 @@ def _show(
         print(report.lines([("game", report.game_words(made)), *words]))
 
 
-def _seated_in_stages(
-    names: Sequence[str], made: Any, compile: Compile, output: OutputOptions
-) -> list[Any]:
-    """Return the players of a staged game, which is solved once if somebody is optimal."""
-
-    @functools.cache
-    def solve() -> Any:
-        with watch(quiet=output.quiet) as progress:
-            return gamedp.solve(made, compile=compile, keep=True, progress=progress)
-
-    return [_ruled(name, gamedp.rules.StagedRules(made), solve) for name in names]
-
-
 def _solution_of_all(seated: Sequence[Any]) -> gamedp.StagedSolution | None:
     """Return the solution that all players follow, if it is one."""
     first = seated[0]
@@ -208,24 +200,6 @@ def _p_value_of(compute: Callable[[], float]) -> float | None:
 def _refuse_to_solve() -> NoReturn:
     message = "--by-rules makes no table of positions, so nobody knows the optimal policy."
     raise InvalidParameterError(message)
-
-
-def _ruled(
-    name: str, rules: gamedp.rules.Rules | gamedp.rules.StagedRules, solve: Callable[[], Any]
-) -> Any:
-    """Return a player who needs no table of positions."""
-    player = read_player(name, rules, solve, 1.0)
-    knows = isinstance(player, (gamedp.play.RandomPlayer, gamedp.StagedSolution))
-    if not knows and not callable(getattr(player, "choose", None)):
-        if isinstance(rules, gamedp.rules.StagedRules):
-            message = (
-                f"{name} cannot play a staged game. Who can: optimal, random, and policies that "
-                "choose in a gamedp.stages.Position."
-            )
-            raise InvalidParameterError(message)
-        message = f"{name} is no policy by rule; `gamedp tournament` lets it play."
-        raise InvalidParameterError(message)
-    return player
 
 
 def _facts(

@@ -55,6 +55,16 @@ def test_every_answer_has_the_headers(client):
     for path in ("/", "/index.html", "/api/games", "/static/none.js", "/api/games/x/position"):
         check_headers(client.get(path))
     check_headers(client.post(POSITION, json={"line": {}}))
+    routes = [route.path for route in client.app._app.routes]
+    assert {"/", "/api/pages", "/api/games/{name}/surface"} <= set(routes)
+    for path in routes:
+        answer = client.get(path.replace("{name}", "matches"))
+        check_headers(answer)
+        if answer.status_code == 200 and "etag" in answer.headers:
+            again = client.get(path, headers={"if-none-match": answer.headers["etag"]})
+            assert (again.status_code, again.content) == (304, b"")
+            assert again.headers["vary"] == "accept-encoding"
+            check_headers(again)
     policy = client.get("/api/games").headers["content-security-policy"]
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy

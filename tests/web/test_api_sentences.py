@@ -57,7 +57,14 @@ def test_every_sentence_has_a_german_one():
 
 @pytest.mark.parametrize(
     ("accepted", "language"),
-    [("", "en"), ("de", "de"), ("fr,de-CH;q=0.7,en", "de"), ("en-GB,de", "en"), ("," * 999, "en")],
+    [
+        ("", "en"),
+        ("de", "de"),
+        ("fr,de-CH;q=0.7,en", "de"),
+        ("en-GB,de", "en"),
+        ("den,de", "de"),
+        ("," * 999, "en"),
+    ],
 )
 def test_the_language_of_who_asks(accepted, language):
     assert language_of(accepted) == language

@@ -255,6 +255,25 @@ def test_it_serves_until_ctrl_c(tmp_path, host):
     assert (process.returncode, err) == (0, "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+@pytest.mark.parametrize("name", ["data", "static", "index.html"])
+def test_an_export_follows_no_links(tmp_path, run, name):
+    """What lies behind a link is of others: nothing is written there, and nothing removed."""
+    folder, others = tmp_path / "out", tmp_path / "others"
+    assert run("serve", "--games=nim", f"--export={folder}", "--quiet")[0] == 0
+    (folder / name).rename(others)
+    (folder / name).symlink_to(others)
+    if others.is_dir():
+        (others / "own.json").write_text("{}")
+    before = others.stat().st_mtime_ns
+    code, _, err = run("serve", "--games=matches", f"--export={folder}", "--quiet")
+    assert code != 0
+    assert "holds something else" in err
+    assert others.stat().st_mtime_ns == before
+    if others.is_dir():
+        assert (others / "own.json").exists()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT is sent")
 def test_ctrl_c_ends_it_while_a_game_is_being_solved():
     process = subprocess.Popen(

@@ -127,7 +127,7 @@ def language_of(accepted: str) -> Language:
     ('de', 'en', 'en')
     """
     for part in accepted[:200].split(","):
-        name = part.strip()[:2].lower()
+        name = part.partition(";")[0].partition("-")[0].strip().lower()
         if name in {"de", "en"}:
             return "de" if name == "de" else "en"
     return "en"
@@ -307,9 +307,9 @@ class _Server:
         """Answer with a file of the page."""
         found = self.pages[request.url.path]
         headers = {"etag": found.tag, "cache-control": "no-cache", "content-type": found.kind}
+        headers["vary"] = "accept-encoding"
         if request.headers.get("if-none-match") == found.tag:
             return Response(b"", 304, headers)
-        headers["vary"] = "accept-encoding"
         if "gzip" in request.headers.get("accept-encoding", "") and len(found.packed) < len(
             found.content
         ):

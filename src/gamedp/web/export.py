@@ -192,8 +192,13 @@ def _file_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def _is_foreign(folder: Path) -> bool:
-    """Say whether a folder has anything that no export writes, or a page that none has written."""
+    """Say whether a folder has anything that no export writes, or a page that none has written.
+
+    A link is such a thing: what it leads to is not the folder's own.
+    """
     found = [path for path in folder.iterdir() if not is_temporary(path)]
+    if any(path.is_symlink() for path in found):
+        return True
     pages = [path for path in found if path.name not in {"static", "data"}]
     if not pages:
         return bool(found)

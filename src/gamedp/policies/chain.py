@@ -16,7 +16,6 @@ from gamedp.errors import (
 )
 from gamedp.model.model import Model
 from gamedp.model.objectives import (
-    Reachability,
     TotalReward,
     has_target,
     resolved,
@@ -144,11 +143,9 @@ class Process:
         """Raise for an objective that counts steps, where it would count throws among them."""
         if self.num_nodes == self.model.num_states:
             return
-        if isinstance(objective, (TotalReward, Reachability)):
-            return
         message = (
             f"{objective!r} counts steps, and a policy here leaves actions to chance, which takes "
-            "a step of its own. Use TotalReward or Reachability."
+            "a step of its own. Use another objective."
         )
         raise UnsupportedProblemError(message)
 

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Process, Seats, induce
 from gamedp.policies.choices import choices_in
@@ -17,6 +18,7 @@ from gamedp.policies.evaluate import evaluate
 from gamedp.policies.given import model_for
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
 from gamedp.policies.solving import bounds_of, solved
+from gamedp.policies.stepwise import even_steps, loss_of
 from gamedp.results.start import mean_of
 from gamedp.results.status import Guarantee, Status, check_player
 from gamedp.runtime.notebook import html_table
@@ -244,8 +246,8 @@ def best_response(
     InvalidParameterError
         If something is no policy, or takes no action that there is.
     UnsupportedProblemError
-        If the policies of a field leave actions to chance, or any does where the objective counts
-        steps.
+        If the policies of a field leave actions to chance, or any does where the objective is a
+        long-run average.
     NotSolvedError
         If somebody may play for ever, and it is not declared what that counts.
 
@@ -272,12 +274,12 @@ def best_response(
     if weights is None or len(policies) == 1:
         seats = _seats(model, policies, player)
         process = induce(model, seats, column=player, everywhere=everywhere)
-        process.refuse_steps(objective)
+        process, solution = _answered(process, objective, tolerance)
         return Response(
             player=player,
             against=policies,
             weights=None,
-            solution=solved(process, objective, tolerance),
+            solution=solution,
             told=None,
             process=process,
         )
@@ -288,7 +290,7 @@ def best_response(
     field[player] = ()
     seats = Seats(tuple(field), tuple(weights))
     process = induce(model, seats, column=player, everywhere=everywhere)
-    process.refuse_steps(objective)
+    process, solution = _answered(process, objective, tolerance)
     each = [
         best_response(model, policy, player, objective, tolerance=tolerance) for policy in policies
     ]
@@ -300,10 +302,19 @@ def best_response(
         player=player,
         against=policies,
         weights=tuple(weights),
-        solution=solved(process, objective, tolerance),
+        solution=solution,
         told=(told[0], told[1]),
         process=process,
     )
+
+
+def _answered(process: Process, objective: Objective, tolerance: float) -> tuple[Process, Solution]:
+    """Return a process whose actions all take as many steps, if these count, and its solution."""
+    if isinstance(objective, AverageReward):  # its even steps have no action in the state itself
+        process.refuse_steps(objective)
+    process = even_steps(process, objective)
+    solution = solved(process, objective, tolerance)
+    return attrs.evolve(process, loss=loss_of(process, objective, solution)), solution
 
 
 def _listed(against: Any) -> tuple[list[AnyPolicy], list[float] | None]:

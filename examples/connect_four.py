@@ -89,7 +89,8 @@ class ConnectFour:
         for action in () if self.is_terminal(state) else self.actions(state):
             stones = sum(row[action - 1] > 0 for row in rows)
             spots[action] = (self.rows - 1 - stones, action - 1)  # the cell into which it falls
-        return gamedp.views.Grid(rows, symbols=(" ", "●", "○"), spots=spots)
+        names = [str(column + 1) for column in range(self.columns)]
+        return gamedp.views.Grid(rows, (" ", "●", "○"), column_names=names, spots=spots)
 
     def render(self, state):
         lines = []

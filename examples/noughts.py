@@ -61,7 +61,8 @@ class NoughtsAndCrosses:
         rows = [state.cells[3 * row : 3 * row + 3] for row in range(3)]
         free = () if self.is_terminal(state) else self.actions(state)
         spots = {cell: divmod(cell, 3) for cell in free}
-        return gamedp.views.Grid(rows, symbols=(" ", "x", "o"), spots=spots)
+        names = {"row_names": ("3", "2", "1"), "column_names": ("a", "b", "c")}
+        return gamedp.views.Grid(rows, symbols=(" ", "x", "o"), spots=spots, **names)
 
     def render(self, state):
         marks = [".xo"[cell] for cell in state.cells]

@@ -263,6 +263,8 @@ class Pits(_Picture):
         The stones in the store of each row.
     names : sequence of str, optional
         Whose row it is.
+    pit_names : sequence of sequences of str, optional
+        What each pit is called, as `rows`.
     spots : mapping of int to (int, int), optional
         For an action, the row and the place in it, as they are seen, from 0.
 
@@ -277,15 +279,27 @@ class Pits(_Picture):
     second      3  0
              4        2
     first       1 12
+    >>> print(Pits(rows=((3, 0), (1, 12)), stores=(4, 2), pit_names=(("2", "1"), ("1", "2"))))
+          2  1
+          3  0
+       4        2
+          1 12
+          1  2
     """
 
     rows: tuple[tuple[int, ...], ...] = attrs.field(converter=_tuple)
     stores: tuple[int, ...] = attrs.field(converter=_tuple)
     names: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
+    pit_names: tuple[tuple[str, ...], ...] = attrs.field(default=(), converter=_tuple)
 
     def _check(self) -> None:
         _check_rows(self, self.rows)
         _check_wholes(self, "stores", self.stores)
+        _check_sequence(self, "pit_names", self.pit_names, "rows of texts")
+        for row in self.pit_names:
+            _check_texts(self, "pit_names", row)
+        if self.pit_names and [*map(len, self.pit_names)] != [*map(len, self.rows)]:
+            raise _refused(self, "pit_names must have a name for each pit of the rows, or none")
         _check_texts(self, "names", self.names)
         if len(self.stores) != len(self.rows):
             problem = f"{len(self.stores)} stores and {len(self.rows)} rows; give each row one"
@@ -298,26 +312,30 @@ class Pits(_Picture):
         return _is_place(place, len(self.rows), len(self.rows[0]) if self.rows else 0)
 
     def draw(self, columns: int = COLUMNS) -> str:  # noqa: ARG002 - it needs what it needs
-        """Return the numbers where the pits are."""
-        numbers = [*self.stores, *(stones for row in self.rows for stones in row)]
-        cell = len(str(max(numbers, default=0)))
+        """Return the numbers where the pits are, and their names above and below."""
+        texts = [str(number) for row in (self.stores, *self.rows) for number in row]
+        texts += [name for row in self.pit_names for name in row]
+        cell = max(map(len, texts), default=1)
         names = self.names or ("",) * len(self.rows)
         first = max(map(len, names), default=0)
         lines = [" ".join(f"{stones:{cell}}" for stones in row) for row in self.rows]
+        called = [" ".join(f"{name:>{cell}}" for name in row) for row in self.pit_names]
         if len(self.rows) != 2:
-            return "\n".join(
-                f"{name:{first}}  {line}  {store:{cell + 2}}"
-                for name, line, store in zip(names, lines, self.stores, strict=True)
-            )
+            drawn = []
+            for row, (name, line) in enumerate(zip(names, lines, strict=True)):
+                drawn.append(f"{name:{first}}  {line}  {self.stores[row]:{cell + 2}}")
+                if called and called[row : row + 1] != called[row + 1 : row + 2]:
+                    drawn.append(f"{'':{first}}  {called[row]}")
+            return "\n".join(drawn)
         left, right = self.stores
         margin, between = " " * cell, " " * len(lines[0])
-        return "\n".join(
-            (
-                f"{names[0]:{first}}  {margin} {lines[0]}",
-                f"{'':{first}}  {left:{cell}} {between} {right:{cell}}",
-                f"{names[1]:{first}}  {margin} {lines[1]}",
-            )
-        )
+        drawn = [
+            f"{names[0]:{first}}  {margin} {lines[0]}",
+            f"{'':{first}}  {left:{cell}} {between} {right:{cell}}",
+            f"{names[1]:{first}}  {margin} {lines[1]}",
+        ]
+        above, below = [[f"{'':{first}}  {margin} {line}"] for line in called] or ([], [])
+        return "\n".join([*above, *drawn, *below])
 
 
 @attrs.frozen
@@ -330,6 +348,8 @@ class Grid(_Picture):
         The number of each cell's symbol, the upper row first.
     symbols : sequence of str
         The symbols by their numbers; a blank or an empty text is an empty cell.
+    row_names, column_names : sequence of str, optional
+        What each row and each column is called, as actions name them.
     spots : mapping of int to (int, int), optional
         For an action, the row and the column of a cell, from 0.
 
@@ -343,14 +363,29 @@ class Grid(_Picture):
     >>> print(Grid(rows=((1, 0, 0), (0, 2, 1)), symbols=("", "X", "O")))
     X . .
     . O X
+    >>> print(Grid(((1, 0), (0, 2)), ("", "X", "O"), row_names=("2", "1"), column_names=("a", "b")))
+    2 X .
+    1 . O
+      a b
     """
 
     rows: tuple[tuple[int, ...], ...] = attrs.field(converter=_tuple)
     symbols: tuple[str, ...] = attrs.field(converter=_tuple)
+    row_names: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
+    column_names: tuple[str, ...] = attrs.field(default=(), converter=_tuple)
 
     def _check(self) -> None:
         _check_rows(self, self.rows)
         _check_texts(self, "symbols", self.symbols)
+        lengths = {
+            "row_names": len(self.rows),
+            "column_names": len(self.rows[0]) if self.rows else 0,
+        }
+        for field, length in lengths.items():
+            names = getattr(self, field)
+            _check_texts(self, field, names)
+            if names and len(names) != length:
+                raise _refused(self, f"{field} has {len(names)} entries, and must have {length}")
         for row in self.rows:
             for symbol in row:
                 if symbol >= len(self.symbols):
@@ -361,11 +396,19 @@ class Grid(_Picture):
         return _is_place(place, len(self.rows), len(self.rows[0]) if self.rows else 0)
 
     def draw(self, columns: int = COLUMNS) -> str:  # noqa: ARG002 - it needs what it needs
-        """Return the symbols, and dots for empty cells."""
+        """Return the symbols, dots for empty cells, and what rows and columns are called."""
         symbols = [symbol.strip() or "." for symbol in self.symbols]
-        width = max(map(len, symbols), default=1)
+        width = max(map(len, (*symbols, *self.column_names)), default=1)
+        lines = [[symbols[number] for number in row] for row in self.rows]
+        names = list(self.row_names) or [""] * len(lines)
+        if self.column_names:
+            lines, names = [*lines, list(self.column_names)], [*names, ""]
+        first = max(map(len, names), default=0)
         return "\n".join(
-            " ".join(f"{symbols[number]:{width}}" for number in row).rstrip() for row in self.rows
+            (
+                f"{name:{first}} " * bool(first) + " ".join(f"{each:{width}}" for each in line)
+            ).rstrip()
+            for name, line in zip(names, lines, strict=True)
         )
 
 

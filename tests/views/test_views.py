@@ -17,6 +17,8 @@ VIEWS = [
     Pits(((1, 2), (3, 4)), (5, 6), ("one", "other"), spots={1: (1, 1)}),
     Pits(((1,), (2,), (30,)), (0, 0, 7)),
     Grid(((0, 1), (2, 0)), (" ", "X", "O"), spots={0: (0, 0)}),
+    Pits(((1, 2), (3, 10)), (5, 6), pit_names=(("2", "1"), ("1", "2"))),
+    Grid(((0, 1), (2, 0)), (" ", "X", "O"), row_names=("b", "a"), column_names=("1", "22")),
     Dice((1, 6), kept=(False, True), spots={3: (1,)}),
     Card((("Ones", None, 3), ("Twos", "-", 0)), spots={0: (0,)}),
     Scores((("a", 1, 2), ("b", 90)), most=50, spots={0: (1,)}),
@@ -65,6 +67,14 @@ def test_a_view_is_a_value_that_json_can_hold(view):
         (lambda: Pits(((1,),), (0,), (1,)), "names must be text, not 1"),
         (lambda: Pits(((1,),), (0,), ("a" * 300,)), "names has 300 letters; the most is 200"),
         (lambda: Pits(((1,) * 80,) * 60, (0,) * 60), "rows have more than 4,096 entries in all"),
+        (
+            lambda: Pits(((1,),), (0,), pit_names=(("a", "b"),)),
+            "pit_names must have a name for each",
+        ),
+        (lambda: Pits(((1,),), (0,), pit_names=((1,),)), "pit_names must be text, not 1"),
+        (lambda: Pits(((1,),), (0,), pit_names=(3,)), "pit_names must be a sequence of texts"),
+        (lambda: Grid(((0,),), ("",), ("a", "b")), "row_names has 2 entries, and must have 1"),
+        (lambda: Grid(((0,),), ("",), column_names=(1,)), "column_names must be text, not 1"),
         (lambda: Grid(((0, 2),), ("", "X")), "a cell has symbol 2, and there are 2"),
         (lambda: Grid(((0,),), "XO"), "symbols must be a sequence of texts, not 'XO'"),
         (lambda: Grid(((0,),), ("",), spots={0: (0, 1)}), "no such part"),
@@ -97,6 +107,33 @@ def test_only_views_are_made_plain():
 
 def test_lists_and_integers_of_numpy_are_taken():
     assert Heaps(np.array([3, 5]), spots={np.int8(1): [0, 1]}) == Heaps((3, 5), spots={1: (0, 1)})
+
+
+def test_rows_columns_and_pits_may_be_called_as_actions_name_them():
+    grid = Grid(((0, 1), (2, 0)), (" ", "X", "O"), column_names=("1", "22"))
+    assert str(grid).splitlines() == [".  X", "O  .", "1  22"]
+    rows = ((1, 2), (3, 4), (0, 12))
+    pits = Pits(rows, (0, 0, 0), pit_names=(("1", "2"),) * 3)
+    assert str(pits).splitlines()[2:] == ["   0 12     0", "   1  2"]
+    others = Pits(rows, (0, 0, 0), pit_names=(("1", "2"), ("1", "2"), ("2", "1")))
+    assert [line.split() for line in str(others).splitlines()[2:]] == [
+        ["1", "2"],
+        ["0", "12", "0"],
+        ["2", "1"],
+    ]
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_pit_of_mancala_is_called_as_its_action(players):
+    game = Mancala(pits=3, stones=2, players=players)
+    state, movers = game.initial_state(), set()
+    while len(movers) < players and not game.is_terminal(state):
+        view = game.view(state)
+        for action, (row, place) in view.spots.items():
+            assert game.action_name(state, action) == f"pit {view.pit_names[row][place]}"
+        movers.add(state.player)
+        state = next(iter(game.outcomes(state, action)))[1]
+    assert len(movers) == players
 
 
 def test_a_long_heap_is_cut_and_counted():

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from browser import COUNT_MOVES, axe_complaints, focused
-from play_page import GAMES, UNKNOWN, address, open_actions, seen, told_by
+from play_page import GAMES, NOUGHTS, UNKNOWN, address, open_actions, seen, told_by
 
 import gamedp
 from gamedp.games.wubbel import SAVE, State
@@ -88,6 +88,10 @@ def test_both_languages_have_the_same_words(visit, home):
     page = visit()
     english, german = page.evaluate(
         "import('/static/words.js').then((words) => [words.keys('en'), words.keys('de')])"
+    )
+    assert english == german
+    english, german = page.evaluate(
+        "import('/static/surface.js').then(({WORDS}) => [WORDS.en, WORDS.de].map(Object.keys))"
     )
     assert english == german
     page.get_by_role("button", name="Diese Seite auf Deutsch").click()
@@ -227,6 +231,32 @@ def test_a_click_on_the_board_plays(visit):
     page.locator(".heap").nth(1).locator(".match").first.click()
     page.locator(".ply").wait_for()
     assert page.locator(".ply-name").all_inner_texts() == ["Take 2 from heap 2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "names", "words"),
+    [
+        ("mancala", {}, "2 1 1 2", "Player 2: pits 2, 2; store 0; Player 1: pits 2, 2; store 0"),
+        ("mancala", {"a": [2]}, "2 1 1 2", "Player 2: pits 0, 2; store 0; "),
+        (
+            "mancala",
+            {"p": {"players": 3, "pits": 2, "stones": 1}},
+            "1 2 Player 1 1 2 Player 2 1 2 Player 3",
+            "Player 1: pits 1, 1; store 0; ",
+        ),
+        ("nim", {}, "1 2 3", "heap 1: 1; heap 2: 2; heap 3: 3"),
+        ("matches", {}, "", "heap 1: 9"),
+        (NOUGHTS, {"a": [4]}, "3 2 1 a b c", "row 3: empty, empty, empty; row 2: empty, x, empty"),
+    ],
+)
+def test_the_board_bears_the_names_that_actions_have(visit, name, line, names, words):
+    page = visit(address(name, seats=["person", "person"], **line))
+    open_actions(page)
+    assert page.locator(".called").all_text_contents() == re.findall(r"Player \d|\w", names)
+    assert page.locator(".drawing").get_attribute("aria-label").startswith(f"Board: {words}")
+    for pit in page.locator(".pit[data-action]").all():
+        action = page.locator(f'.action[data-action="{pit.get_attribute("data-action")}"] .name')
+        assert action.inner_text() == f"Pit {pit.locator('.called').text_content()}"
 
 
 @pytest.mark.parametrize(

@@ -711,12 +711,15 @@ class Mancala:
         --------
         >>> game = Mancala(pits=3, stones=2)
         >>> print(game.view(game.initial_state()))
+                         3 2 1
         second player    2 2 2
                        0       0
         first player     2 2 2
+                         1 2 3
         """
         board = self.board(state)
         rows, stores = board.rows, board.kalahs
+        called = (tuple(map(str, range(1, self.pits + 1))),) * self.players
         names = tuple(name_of(player, self.players) for player in range(self.players))
         pits = () if self.is_terminal(state) else tuple(self.actions(state))
         spots = {pit: (state.player, pit - 1) for pit in pits}
@@ -724,4 +727,5 @@ class Mancala:
             rows, stores, names = (rows[1][::-1], rows[0]), stores[::-1], names[::-1]
             places = [(1, pit - 1) if state.player == 0 else (0, self.pits - pit) for pit in pits]
             spots = dict(zip(pits, places, strict=True))
-        return gamedp.views.Pits(rows, stores, names, spots=spots)
+            called = (called[0][::-1], called[1])
+        return gamedp.views.Pits(rows, stores, names, called, spots=spots)

@@ -15,7 +15,7 @@ const WORDS = {
     view.rows
       .map((row, n) => {
         const cells = row.map((cell) => view.symbols[cell].trim() || words.empty);
-        return words.gridWords(n + 1, cells.join(", "));
+        return words.gridWords(view.row_names?.[n] ?? n + 1, cells.join(", "));
       })
       .join("; "),
   dice: (view) => view.faces.map((face, n) => words.dieWords(face, view.kept[n])).join("; "),
@@ -61,7 +61,9 @@ function heaps(view, spots, memory) {
   const perLine = Math.min(most, IN_A_LINE);
   const lines = Math.ceil(Math.min(most, DRAWN) / perLine);
   const [gap, length] = [18, 74];
-  const width = perLine * gap + 74;
+  const many = view.counts.length > 1;
+  const left = many ? 34 : 0; // for the numbers of the heaps
+  const width = left + perLine * gap + 74;
   const heapHeight = lines * (length + 8) + 10;
   const drawing = s("svg", { viewBox: `0 0 ${width} ${heapHeight * view.counts.length}` });
   drawing.classList.toggle("few", perLine < 12);
@@ -70,7 +72,7 @@ function heaps(view, spots, memory) {
     const row = s("g", { class: "heap", transform: `translate(0 ${top})` });
     if (heap) row.append(s("line", { class: "rule", x1: 0, x2: width, y1: 0, y2: 0 }));
     for (let place = 0; place < Math.min(memory.counts[heap], DRAWN); place++) {
-      const x = 14 + (place % perLine) * gap;
+      const x = left + 14 + (place % perLine) * gap;
       const y = 9 + Math.floor(place / perLine) * (length + 8);
       const match = s("g", { class: "match", transform: `translate(${x} ${y})`, "data-place": place });
       if (place >= count) {
@@ -88,9 +90,8 @@ function heaps(view, spots, memory) {
       }
       row.append(match);
     }
-    const label = s("text", { class: "count", x: width - 8, y: 9 + length / 2 + 9 });
-    label.textContent = String(count);
-    row.append(label);
+    row.append(s("text", { class: "count", x: width - 8, y: 18 + length / 2 }, String(count)));
+    if (many) row.append(s("text", { class: "called", x: 10, y: 15 + length / 2 }, String(heap + 1)));
     drawing.append(row);
   });
   return drawing;
@@ -123,7 +124,12 @@ async function takeAway(frame, before, after) {
 
 function grid(view, spots) {
   const [rows, columns] = [view.rows.length, view.rows[0]?.length ?? 0];
-  const drawing = s("svg", { viewBox: `0 0 ${Math.max(columns, 1) * 60} ${Math.max(rows, 1) * 60}` });
+  const [names, letters] = [view.row_names ?? [], view.column_names ?? []];
+  const [left, below] = [names.length ? 24 : 0, letters.length ? 24 : 0];
+  const [width, height] = [Math.max(columns, 1) * 60, Math.max(rows, 1) * 60];
+  const drawing = s("svg", { viewBox: `${-left} 0 ${width + 2 * left} ${height + below}` });
+  names.forEach((name, y) => drawing.append(s("text", { class: "called", x: -14, y: y * 60 + 36 }, name)));
+  letters.forEach((name, x) => drawing.append(s("text", { class: "called", x: x * 60 + 30, y: height + 18 }, name)));
   view.rows.forEach((row, y) => {
     row.forEach((cell, x) => {
       const group = s("g", { class: `cell symbol-${cell}`, transform: `translate(${x * 60} ${y * 60})` },
@@ -144,9 +150,7 @@ function piece(symbol) {
     return s("g", { class: "piece" },
       s("circle", { class: "disc other", cx: 30, cy: 30, r: 20 }), s("circle", { class: "dent", cx: 30, cy: 30, r: 11 }));
   }
-  const text = s("text", { class: "piece letter", x: 30, y: 40 });
-  text.textContent = symbol;
-  return text;
+  return s("text", { class: "piece letter", x: 30, y: 40 }, symbol);
 }
 
 const PIPS = {
@@ -164,11 +168,7 @@ export function die(face, x = 0, y = 0) {
   for (const [dx, dy] of PIPS[face] ?? []) {
     group.append(s("circle", { class: "pip", cx: 30 + dx * 14, cy: 30 + dy * 14, r: 5 }));
   }
-  if (!(face in PIPS)) {
-    const text = s("text", { class: "die-number", x: 30, y: 39 });
-    text.textContent = String(face);
-    group.append(text);
-  }
+  if (!(face in PIPS)) group.append(s("text", { class: "die-number", x: 30, y: 39 }, String(face)));
   return group;
 }
 

@@ -45,14 +45,11 @@ export function chart(past, { eye, many, range, cursor, who, go, width, hasChanc
   const x = (at) => LEFT + (at / length) * (WIDTH - LEFT - 12);
   const y = (value) => TOP + ((high - value) / (high - low)) * (HEIGHT - TOP - BOTTOM);
   for (const value of [low, (low + high) / 2, high]) {
-    const label = s("text", { class: "tick", x: LEFT - 8, y: y(value) + 4 });
-    label.textContent = number(value, { digits: 2 });
-    drawing.append(s("line", { class: "grid-line", x1: LEFT, x2: WIDTH - 12, y1: y(value), y2: y(value) }), label);
+    drawing.append(s("line", { class: "grid-line", x1: LEFT, x2: WIDTH - 12, y1: y(value), y2: y(value) }),
+      s("text", { class: "tick", x: LEFT - 8, y: y(value) + 4 }, number(value, { digits: 2 })));
   }
   for (let ply = 0; ply <= length; ply += Math.max(1, Math.ceil(length / 8))) {
-    const label = s("text", { class: "tick middle", x: x(ply), y: HEIGHT - 6 });
-    label.textContent = String(ply);
-    drawing.append(label);
+    drawing.append(s("text", { class: "tick middle", x: x(ply), y: HEIGHT - 6 }, String(ply)));
   }
   points.slice(1).forEach((point, n) => {
     const from = points[n];

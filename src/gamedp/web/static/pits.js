@@ -1,9 +1,10 @@
 // A board of pits, and stones sown one by one.
 
 import { s, pause } from "./dom.js";
-import { named, words } from "./words.js";
+import { capital, named, words } from "./words.js";
 
 const [CELL, STORE, ROW] = [92, 92, 104];
+const NAMES = 92; // room for whose row it is, where that is not above and below
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 const SHOWN = 24; // stones drawn in a pit; more are only counted
 
@@ -17,9 +18,15 @@ function ownerOf(view, row) {
 
 const nameOf = (view, row) => named(view.names[row] ?? words.row(row + 1));
 
+// The pits of a row by their names, from 1, though they may be seen the other way round.
+function inOrder(view, row, n) {
+  const names = view.pit_names?.[n];
+  return names && Number(names[0]) > Number(names.at(-1)) ? row.toReversed() : row;
+}
+
 export function pitsInWords(view) {
   return view.rows
-    .map((row, n) => words.pitWords(nameOf(view, n), row.join(", "), view.stores[n]))
+    .map((row, n) => words.pitWords(nameOf(view, n), inOrder(view, row, n).join(", "), view.stores[n]))
     .join("; ");
 }
 
@@ -52,15 +59,15 @@ function stones(count, radius) {
 }
 
 function content(group, count, radius, below) {
-  const label = s("text", { class: "count", x: 0, y: below });
-  label.textContent = String(count);
   group.querySelector(".content")?.remove();
-  group.append(s("g", { class: "content" }, stones(count, radius), label));
+  group.append(s("g", { class: "content" }, stones(count, radius),
+    s("text", { class: "count", x: 0, y: below }, String(count))));
 }
 
 export function drawPits(view, spots) {
   const { found, width, height, two } = places(view);
-  const drawing = s("svg", { viewBox: `-6 -6 ${width + 12} ${height + 12}` },
+  const left = two || !view.names.length ? 0 : NAMES;
+  const drawing = s("svg", { viewBox: `${-6 - left} -6 ${width + 12 + left} ${height + 12}` },
     s("rect", { class: "wood", x: -4, y: -4, width: width + 8, height: height + 8, rx: 34 }));
   view.rows.forEach((row, y) => {
     row.forEach((count, x) => {
@@ -71,10 +78,13 @@ export function drawPits(view, spots) {
       content(pit, count, 32, 54);
       const action = spots.get(key);
       if (action !== undefined) pit.setAttribute("data-action", action);
+      const name = view.pit_names?.[y]?.[x];
+      if (name) pit.append(s("text", { class: "called", x: -36, y: -26 }, name));
       drawing.append(pit);
     });
     const key = `store,${y}`;
     const [cx, cy] = found.get(key);
+    if (left) drawing.append(s("text", { class: "called whose", x: -left, y: cy }, capital(nameOf(view, y))));
     const half = two ? height / 2 - 22 : 34;
     const store = s("g", { class: `pit store owner-${ownerOf(view, y)}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
       s("rect", { class: "hollow", x: -30, y: -half, width: 60, height: 2 * half, rx: 30 }));

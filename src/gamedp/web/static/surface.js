@@ -2,7 +2,32 @@
 // the back to the front, turned by mouse and arrow keys; and as a slice and a table.
 
 import { h } from "./dom.js";
-import { capital, named, words } from "./words.js";
+import { capital, language, named } from "./words.js";
+
+export const WORDS = {
+  en: {
+    lead: (action, z, x, y) =>
+      `From where on ${action} is best. Height: ${z}; sides: ${x}, ${y}.`,
+    nowhere: (action) => `never ${action}`,
+    unreached: "not reached by best play",
+    reached: "reached by best play",
+    turn: "Drag, or use the arrow keys, to turn the picture.",
+    slice: (y) => `Slice: ${y}`,
+    table: "The slice as a table",
+    never: "never",
+  },
+  de: {
+    lead: (action, z, x, y) =>
+      `Von wo an „${action}“ am besten ist. Höhe: ${z}; Seiten: ${x}, ${y}.`,
+    nowhere: (action) => `nie ${action}`,
+    unreached: "bei bestem Spiel nicht erreicht",
+    reached: "bei bestem Spiel erreicht",
+    turn: "Zum Drehen ziehen oder die Pfeiltasten drücken.",
+    slice: (y) => `Schnitt: ${y}`,
+    table: "Der Schnitt als Tabelle",
+    never: "nie",
+  },
+};
 
 const NEVER = -1;
 const NOT_THERE = -2;
@@ -40,8 +65,9 @@ function nameOf(play, action) {
 
 function show(data, { x, y, z, name }) {
   const names = { x: named(x), y: named(y), z: named(z) };
-  const lead = words.surfaceLead(name, names.z, names.x, names.y);
-  const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": `${lead} ${words.surfaceTurn}` });
+  const said = WORDS[language];
+  const lead = said.lead(name, names.z, names.x, names.y);
+  const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": `${lead} ${said.turn}` });
   const where = { turn: 4.06, tilt: 0.75, slice: Math.floor(data.ny / 2) };
   const picture = () => paint(canvas, data, where, names);
   let dragged = null;
@@ -77,15 +103,15 @@ function show(data, { x, y, z, name }) {
   const slider = h("input", {
     id: "surface-slice", type: "range", min: data.y0, max: data.y0 + data.ny - 1, value: data.y0 + where.slice,
   });
-  const table = h("div", { class: "surface-table", tabindex: "0", role: "region", "aria-label": words.surfaceTable });
+  const table = h("div", { class: "surface-table", tabindex: "0", role: "region", "aria-label": said.table });
   function cut() {
     where.slice = Number(slider.value) - data.y0;
-    label.textContent = words.surfaceSlice(`${names.y} ${slider.value}`);
+    label.textContent = said.slice(`${names.y} ${slider.value}`);
     const columns = Array.from({ length: data.nx }, (_, n) => n)
       .filter((n) => data.heights[n * data.ny + where.slice] !== NOT_THERE);
     const cell = (n) => {
       const at = n * data.ny + where.slice;
-      const text = data.heights[at] === NEVER ? words.never : String(data.heights[at]);
+      const text = data.heights[at] === NEVER ? said.never : String(data.heights[at]);
       return h("td", { class: data.reached[at] ? null : "unreached" }, text);
     };
     table.replaceChildren(h("table", {},
@@ -99,10 +125,10 @@ function show(data, { x, y, z, name }) {
   const key = (kind, text) => h("span", { class: "key" }, h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), text);
   return [
     h("p", {}, lead), canvas,
-    h("p", { class: "legend" }, key("reached", words.surfaceReached), key("unreached", words.surfaceUnreached),
-      key("never", words.surfaceNever(name))),
-    h("p", { class: "note" }, words.surfaceTurn),
-    h("div", { class: "slice" }, label, slider), h("h3", {}, words.surfaceTable), table,
+    h("p", { class: "legend" }, key("reached", said.reached), key("unreached", said.unreached),
+      key("never", said.nowhere(name))),
+    h("p", { class: "note" }, said.turn),
+    h("div", { class: "slice" }, label, slider), h("h3", {}, said.table), table,
   ];
 }
 

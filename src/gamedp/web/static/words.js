@@ -134,15 +134,6 @@ const EN = {
   dieWords: (face, kept) => (kept ? `${face}, stays` : `${face}`),
   scoreWords: (name, parts, most) => `${name}: ${parts} of ${most}`,
   surface: "Where the decision changes",
-  surfaceLead: (action, z, x, y) =>
-    `From where on ${action} is best. Height: ${z}; sides: ${x}, ${y}.`,
-  surfaceNever: (action) => `never ${action}`,
-  surfaceUnreached: "not reached by best play",
-  surfaceReached: "reached by best play",
-  surfaceTurn: "Drag, or use the arrow keys, to turn the picture.",
-  surfaceSlice: (y) => `Slice: ${y}`,
-  surfaceTable: "The slice as a table",
-  never: "never",
 };
 
 const DE = {
@@ -279,15 +270,6 @@ const DE = {
   dieWords: (face, kept) => (kept ? `${face}, bleibt liegen` : `${face}`),
   scoreWords: (name, parts, most) => `${name}: ${parts} von ${most}`,
   surface: "Wo die Entscheidung wechselt",
-  surfaceLead: (action, z, x, y) =>
-    `Von wo an „${action}“ am besten ist. Höhe: ${z}; Seiten: ${x}, ${y}.`,
-  surfaceNever: (action) => `nie ${action}`,
-  surfaceUnreached: "bei bestem Spiel nicht erreicht",
-  surfaceReached: "bei bestem Spiel erreicht",
-  surfaceTurn: "Zum Drehen ziehen oder die Pfeiltasten drücken.",
-  surfaceSlice: (y) => `Schnitt: ${y}`,
-  surfaceTable: "Der Schnitt als Tabelle",
-  never: "nie",
 };
 
 const ALL = { en: EN, de: DE };
@@ -375,7 +357,8 @@ export function named(text) {
   return text;
 }
 
-export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+// But not of what a board calls by a letter and a number.
+export const capital = (text) => (/^[a-z]\d/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
 
 // Whole numbers as such, unless `fixed`; others with four decimals; a true minus; in German a comma.
 const DIGITS = 4;

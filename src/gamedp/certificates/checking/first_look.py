@@ -24,6 +24,8 @@ from gamedp.certificates.checking.choice_values import UNIT, coarse, times, two_
 from gamedp.certificates.checking.directions import NEVER, Ending
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from gamedp.certificates.checking.directions import Direction, Inequality
@@ -36,10 +38,10 @@ if TYPE_CHECKING:
 __all__ = ["following", "look"]
 
 SLICE = 1 << 16
-"""Transitions looked at together."""
+"""Transitions looked at together, of choices with equally many outcomes."""
 
-MOST_GROUPS = 8
-"""Numbers of outcomes that are looked at in a slice; choices with others are left open."""
+MOST_GROUPS = 16
+"""Numbers of outcomes that are looked at; choices with others are left open."""
 
 SMALLEST = 2.0**-700
 LARGEST = 2.0**700
@@ -52,12 +54,13 @@ FAINTEST = 2.0**-60
 
 @attrs.frozen(eq=False)
 class _Group:
-    """Choices of a slice that have equally many outcomes: m of them, with k outcomes each.
+    """Choices that have equally many outcomes: m of them, with k outcomes each.
 
     Attributes
     ----------
-    places : (m,) or slice
-        Which of the slice's choices they are.
+    choices : (m,) or slice
+    states : (m,)
+        Whose choices they are.
     successors : (k, m)
         S more for an outcome on which the players change places.
     probabilities : (k, m)
@@ -66,69 +69,67 @@ class _Group:
         probabilities are too small for that.
     """
 
-    places: Integers | slice
+    choices: Integers | slice
+    states: Integers
     successors: Integers
     probabilities: Floats
     slack: Floats
 
+    def of(self, asked: Flags) -> _Group:
+        """Return the choices of those states that something is to be shown of."""
+        some = np.flatnonzero(asked.take(self.states))
+        choices = self.choices
+        return _Group(
+            choices.start + some if isinstance(choices, slice) else choices[some],
+            self.states[some],
+            self.successors.take(some, axis=1),
+            self.probabilities.take(some, axis=1),
+            self.slack[some],
+        )
 
-@attrs.frozen(eq=False)
-class _Slice:
-    """The choices of some states that follow each other.
 
-    Attributes
+def _groups(model: Model, owners: Integers, odd: Flags) -> Iterator[_Group]:
+    """Go through the choices by the number of their outcomes, so many at once.
+
+    Parameters
     ----------
-    states, choices : slice
-    state_of, owners : (c,)
-        The state of each choice; and its number among these states.
-    groups : list of _Group
-    odd : (s,) bool
-        The states some of whose choices are in no group, or no distribution.
+    owners : (C,)
+        The state of each choice.
+    odd : (S,) bool
+        Set for states some of whose choices are in no group, or no distribution.
     """
-
-    states: slice
-    choices: slice
-    state_of: Integers
-    owners: Integers
-    groups: list[_Group]
-    odd: Flags
-
-    @classmethod
-    def of(cls, model: Model, first: int, last: int) -> _Slice:
-        """Gather the choices of the states ``first .. last-1``."""
-        offsets = model.choice_offsets[first : last + 1]
-        first_transitions = model.transition_offsets[offsets[0] : offsets[-1] + 1]
-        owners = np.repeat(np.arange(last - first), np.diff(offsets))
-        state_of = first + owners
-        signed = model.probabilities[first_transitions[0] : first_transitions[-1]]
-        leading_to = model.successors[first_transitions[0] : first_transitions[-1]].astype(np.intp)
-        probabilities = signed
-        if model.has_swaps:
-            probabilities = np.abs(signed)
-            leading_to[np.flatnonzero(signed < 0)] += model.num_states
-        odd = np.zeros(last - first, np.bool_)
-        counts = np.diff(first_transitions)
-        sizes = np.bincount(counts) * np.arange(int(counts.max(initial=0)) + 1)
-        kept = np.argsort(sizes)[::-1][:MOST_GROUPS]
-        kept = kept[sizes[kept] > 0]
-        groups = []
-        for count in kept.tolist():
-            if count * len(counts) == len(leading_to) and (counts == count).all():
-                places: Integers | slice = slice(None)
-                successors = np.ascontiguousarray(leading_to.reshape(-1, count).T)
-                its_probabilities = np.ascontiguousarray(probabilities.reshape(-1, count).T)
+    counts = np.diff(model.transition_offsets)
+    sizes = np.bincount(counts) * np.arange(int(counts.max(initial=0)) + 1)
+    kept = np.argsort(sizes)[::-1][:MOST_GROUPS]
+    kept = kept[sizes[kept] > 0]
+    if sizes[kept].sum() < model.num_transitions or counts.min(initial=1) == 0:
+        odd[owners[~np.isin(counts, kept)]] = True
+    for count in kept.tolist():
+        number, places = len(counts), None
+        if not (len(kept) == 1 and count * number == model.num_transitions):
+            places = np.flatnonzero(counts == count)
+            number = len(places)
+        step = max(1, SLICE // count)
+        for first in range(0, number, step):
+            last = min(first + step, number)
+            choices: Integers | slice = slice(first, last)
+            if places is None:
+                there = slice(first * count, last * count)
+                signed = np.ascontiguousarray(model.probabilities[there].reshape(-1, count).T)
+                successors = model.successors[there].reshape(-1, count).T.astype(np.intp, order="C")
             else:
-                places = np.flatnonzero(counts == count)
-                at = (first_transitions[places] - first_transitions[0]) + np.arange(count)[:, None]
-                successors, its_probabilities = leading_to.take(at), probabilities.take(at)
-            slack, wrong = _slack(its_probabilities)
-            if len(wrong):
-                odd[state_of[places][wrong] - first] = True
-            groups.append(_Group(places, successors, its_probabilities, slack))
-        if sizes[kept].sum() < len(leading_to) or counts.min() == 0:
-            odd[state_of[~np.isin(counts, kept)] - first] = True
-        choices = slice(int(offsets[0]), int(offsets[-1]))
-        return cls(slice(first, last), choices, state_of, owners, groups, odd)
+                choices = places[first:last]
+                at = model.transition_offsets[choices] + np.arange(count)[:, None]
+                signed = model.probabilities.take(at)
+                successors = model.successors.take(at).astype(np.intp)
+            probabilities = signed
+            if model.has_swaps:
+                probabilities = np.abs(signed)
+                successors[signed < 0] += model.num_states
+            states = owners[choices]
+            slack, wrong = _slack(probabilities)
+            odd[states[wrong]] = True
+            yield _Group(choices, states, successors, probabilities, slack)
 
 
 def _slack(probabilities: Floats) -> tuple[Floats, Integers]:
@@ -216,65 +217,54 @@ def look(model: Model, directions: list[Direction]) -> list[Flags]:
     ]
     if all(each is None for each in quick):
         return left
-    first_transitions = model.transition_offsets[model.choice_offsets]
-    first = 0
-    while first < model.num_states:
-        last = (
-            int(np.searchsorted(first_transitions, first_transitions[first] + SLICE, side="right"))
-            - 1
-        )
-        last = min(max(last, first + 1), model.num_states)
-        if first_transitions[first] < first_transitions[last]:
-            part = _Slice.of(model, first, last)
-            for each, its_left in zip(quick, left, strict=True):
-                if each is not None:
-                    its_left[part.states] &= ~_decided(model, each, part)
-                its_left[part.states] |= part.odd
-        first = last
+    owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
+    odd = np.zeros(model.num_states, np.bool_)
+    good = [np.zeros(model.num_choices, np.bool_) for _ in directions]
+    few = [
+        FEW * np.count_nonzero(direction.required) <= model.num_states for direction in directions
+    ]
+    for group in _groups(model, owners, odd):
+        for each, its_good, is_few in zip(quick, good, few, strict=True):
+            if each is not None:
+                part = group.of(each.direction.required) if is_few else group
+                its_good[part.choices] = _does(model, each, part)
+    for number, each in enumerate(quick):
+        if each is not None:
+            left[number] &= ~_settled(each.direction, owners, good[number])
+        left[number] |= odd
     return left
 
 
-def _decided(model: Model, quick: _Quick, part: _Slice) -> Flags:
-    """Say of the states of a slice whether they are surely right."""
+def _does(model: Model, quick: _Quick, group: _Group) -> Flags:
+    """Say of the choices of a group whether they surely do what is asked of them."""
     direction = quick.direction
-    good = np.zeros(len(part.state_of), np.bool_)
-    wanted = [
-        _Wanted.of(model, direction, inequality, part, rewarded)
-        for inequality, rewarded in zip(direction.inequalities, quick.rewards, strict=True)
-    ]
-    required = direction.required[part.states]
-    few = FEW * np.count_nonzero(required) <= len(required)
-    asked = required.take(part.owners) if few else None
-    for group in part.groups if asked is None else (_asked(each, asked) for each in part.groups):
-        does = np.ones(len(group.slack), np.bool_)
-        for its_wanted, bounds in zip(wanted, quick.bounds, strict=True):
-            does &= its_wanted.holds(group, bounds)
-        if quick.ranks is not None:
-            does &= _progresses(model, direction, part, group, quick.ranks)
-        good[group.places] = does
-    helps = direction.maximise[part.states]
+    does = np.ones(len(group.slack), np.bool_)
+    if not len(does):
+        return does
+    for inequality, bounds, rewarded in zip(
+        direction.inequalities, quick.bounds, quick.rewards, strict=True
+    ):
+        does &= _Wanted.of(model, direction, inequality, group, rewarded).holds(group, bounds)
+    if quick.ranks is not None:
+        does &= _progresses(model, direction, group, quick.ranks)
+    return does
+
+
+def _settled(direction: Direction, owners: Integers, good: Flags) -> Flags:
+    """Say which states have a good choice, or if it is an opponent's, none that is not."""
+    helps = direction.maximise
     some = np.zeros(len(helps), np.bool_)
-    some[part.owners.take(np.flatnonzero(good))] = True
-    if not helps.all():
-        every = np.ones(len(helps), np.bool_)
-        every[part.owners.take(np.flatnonzero(~good))] = False
-        some = np.where(helps, some, every)
-    return some
+    some[owners.take(np.flatnonzero(good))] = True
+    if helps.all():
+        return some
+    every = np.ones(len(helps), np.bool_)
+    every[owners.take(np.flatnonzero(~good))] = False
+    return np.where(helps, some, every)
 
 
-def _asked(group: _Group, asked: Flags) -> _Group:
-    """Return the choices of a group that something is to be shown of."""
-    some = np.flatnonzero(asked[group.places])
-    places = some if isinstance(group.places, slice) else group.places[some]
-    successors = group.successors.take(some, axis=1)
-    return _Group(places, successors, group.probabilities.take(some, axis=1), group.slack[some])
-
-
-def _progresses(
-    model: Model, direction: Direction, part: _Slice, group: _Group, ranks: Integers
-) -> Flags:
+def _progresses(model: Model, direction: Direction, group: _Group, ranks: Integers) -> Flags:
     """Say of choices whether their ranks fall; or stay, which some may, or need not fall."""
-    states = part.state_of[group.places]
+    states = group.states
     rank, after = direction.ranks[0].take(states), ranks.take(group.successors)
     least = after.min(axis=0)
     falls: Flags = (rank > least) & (rank < NEVER)
@@ -285,7 +275,7 @@ def _progresses(
         states, rank, least = states[some], rank[some], least[some]
         reward = np.zeros(1)
         if direction.inequalities[0].rewarded:
-            reward = direction.sign * model.rewards[part.choices][group.places][some]
+            reward = direction.sign * model.rewards[group.choices][some]
         content = direction.top.take(states) <= direction.draw
         may = (rank == NEVER) & content & ((reward >= 0) | direction.never_earns)
         if direction.drift is None:
@@ -298,13 +288,13 @@ def _progresses(
 
 @attrs.frozen(eq=False)
 class _Wanted:
-    """What the means of choices have to be: `mean` and `rest` more; c choices.
+    """What the means of a group's choices have to be: `mean` and `rest` more; m choices.
 
     Attributes
     ----------
-    mean, rest : (c,)
-    size : (c,)
-        Of the numbers that `rest` was summed of.
+    mean : (m,)
+    rest, size : (m,) or (1,)
+        The sizes are those of the numbers that `rest` was summed of.
     discount : float
     """
 
@@ -319,17 +309,17 @@ class _Wanted:
         model: Model,
         direction: Direction,
         inequality: Inequality,
-        part: _Slice,
+        group: _Group,
         rewarded: bool,
     ) -> _Wanted:
         """Take all else off the bounds."""
-        wanted = inequality.bound.take(part.state_of)
+        wanted = inequality.bound.take(group.states)
         rest, size = np.zeros(1), np.zeros(1)
         if inequality.gain is not None:
-            wanted, rest = two_sum(wanted, inequality.gain[part.state_of])
+            wanted, rest = two_sum(wanted, inequality.gain[group.states])
             size = np.abs(rest)
         if rewarded:
-            wanted, lost = two_sum(wanted, -direction.sign * model.rewards[part.choices])
+            wanted, lost = two_sum(wanted, -direction.sign * model.rewards[group.choices])
             rest, size = rest + lost, size + np.abs(lost)
         if direction.discount != 1:
             target, wanted = wanted, wanted / direction.discount
@@ -341,15 +331,12 @@ class _Wanted:
 
     def holds(self, group: _Group, bounds: Floats) -> Flags:
         """Say of the choices of a group whether their means are surely that much."""
-        rest, size = (
-            each[group.places] if len(each) > 1 else each for each in (self.rest, self.size)
-        )
         terms = bounds.take(group.successors)
-        terms -= self.mean[group.places]
+        terms -= self.mean
         terms *= group.probabilities
         total = terms.sum(axis=0)
         slack = np.abs(terms, out=terms).sum(axis=0)
         slack *= group.slack
-        blur = 2.0**-50 * (np.abs(total) + slack + size)
-        holds: Flags = self.discount * (total - slack) - blur >= rest
+        blur = 2.0**-50 * (np.abs(total) + slack + self.size)
+        holds: Flags = self.discount * (total - slack) - blur >= self.rest
         return holds

@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 import gamedp
-from gamedp.rules import expand as rules
+from gamedp.rules import expand as rules, game as games
 
 
 class Square(NamedTuple):
@@ -170,8 +170,27 @@ WAYS_OUT = {
     ),
     "a word": ({"outcomes": pairs("one")}, r"Yield pairs, or return a list of them"),
     "no start": ({"initial_state": lambda self: None}, r"contain None.*Is a return missing\?"),
+    "no answer": (
+        {"is_terminal": lambda self, state: None},
+        r"is_terminal\(Square\(.*is None; it must be True or False\. Is a return missing\?",
+    ),
+    "a word for an answer": (
+        {"is_terminal": lambda self, state: "no"},
+        r"is_terminal\(Square\(.*is 'no'; it must be True or False\. bool\(",
+    ),
+    "a text for a probability": ({"outcomes": pairs(("1", 0))}, r"a number, not a text"),
     "no sum": ({"constant_sum": None}, r"If they always add up to 1, set constant_sum = 1\.0"),
 }
+
+
+def test_an_endless_start_is_refused(monkeypatch):
+    monkeypatch.setattr(games, "MOST_STARTS", 50)
+    starts = [(1 / 51, Square(0, 1 + k, 2)) for k in range(51)]
+    listed = gamedp.solve(race(initial_state=lambda self: starts), compile="never")
+    assert len(listed.model.initial_states) == 51
+    for many in (itertools.repeat(starts[0]), iter(starts)):
+        with pytest.raises(gamedp.InvalidModelError, match="yields 50 pairs and no end"):
+            gamedp.solve(race(initial_state=lambda self, many=many: many), compile="never")
 
 
 def test_nothing_of_a_long_loop_is_left_out(monkeypatch):

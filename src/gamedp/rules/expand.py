@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.rules.game import as_real, method
+from gamedp.rules.game import as_real, as_truth, method
 from gamedp.rules.probabilities import Gathering, gathered, sum_to_one
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
@@ -179,7 +179,8 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
     known_as = hash(state)
     game, asked = rules.game, "is_terminal"
     try:
-        if game.is_terminal(state):
+        over = game.is_terminal(state)
+        if over is not False and (over is True or as_truth(over, asked, state)):
             return Expansion(_payoffs(rules, state), 0, ())
         asked = "player"
         player = _mover(rules, state)
@@ -457,6 +458,8 @@ def _no_pair(given: Any, place: object) -> InvalidModelError:
         hint = "If it is certain, its probability is 1.0: yield 1.0, state."
     elif isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], float):
         hint = "The probability comes first."
+    elif isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
+        hint = "A probability is a number, not a text."
     elif isinstance(given, float):
         hint = "A single pair is yielded, or returned in a list."
     return InvalidModelError(

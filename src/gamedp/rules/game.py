@@ -7,6 +7,7 @@ nothing; :class:`Game` only writes the protocol down. Nothing here solves anythi
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Hashable, Iterable, Iterator
@@ -21,7 +22,7 @@ from gamedp.views import MOST_LETTERS, Text, View
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["AnyRules", "Game", "Rules", "helper", "with_item"]
+__all__ = ["AnyRules", "Game", "Rules", "as_truth", "helper", "with_item"]
 
 State: TypeAlias = Hashable
 Item = TypeVar("Item")
@@ -300,9 +301,33 @@ def as_real(value: Any) -> float:
     return float(value)
 
 
+MOST_STARTS = 1 << 20
+"""Initial states that a generator may yield; one that yields more is taken to be endless."""
+
+
 def is_distribution(start: object) -> bool:
     """Tell a list or generator of (probability, state) pairs from a single initial state."""
     return isinstance(start, (list, Iterator)) and not hasattr(start, "_fields")
+
+
+def as_truth(answer: Any, name: str, *arguments: Any) -> bool:
+    """Return what a method of the rules answers as a truth value.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is not one: a text, None or a list would count as one or the other, silently.
+    """
+    if answer is True or answer is False:
+        return bool(answer)
+    if isinstance(answer, (int, float)) or type(answer).__module__ == "numpy":
+        return bool(answer)
+    hint = "Is a return missing?" if answer is None else "bool(...) makes it one of them."
+    message = (
+        f"{name}({', '.join(map(shown, arguments))}) is {shown(answer)}; it must be True or False. "
+        f"{hint}"
+    )
+    raise InvalidModelError(message)
 
 
 @attrs.frozen
@@ -391,7 +416,22 @@ class Rules(AnyRules):
     def initial(self) -> list[tuple[float, Any]]:
         """Return the initial distribution as (probability, state) pairs."""
         start = self.game.initial_state()
-        return list(start) if is_distribution(start) else [(1.0, start)]
+        if not is_distribution(start):
+            return [(1.0, start)]
+        if isinstance(start, list):
+            return list(start)
+        pairs = list(itertools.islice(start, MOST_STARTS + 1))
+        if len(pairs) > MOST_STARTS:
+            message = (
+                f"initial_state() yields {MOST_STARTS:,} pairs and no end. Does the loop that "
+                "yields them end? If it does, return a list."
+            )
+            raise InvalidModelError(message)
+        return pairs
+
+    def is_terminal(self, state: Any) -> bool:
+        """Say whether the game is over in `state`; raise InvalidModelError if the rules do not."""
+        return as_truth(self.game.is_terminal(state), "is_terminal", state)
 
     def player(self, state: Any) -> int:
         """Return who moves in `state`; raise InvalidModelError if it is not an integer."""

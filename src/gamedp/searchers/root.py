@@ -234,7 +234,7 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
         refuse_rounded_rewards(rules, state, choice.action)
         outcomes = []
         for (following, swapped), probability in choice.outcomes.items():
-            is_terminal = bool(rules.game.is_terminal(following))
+            is_terminal = rules.is_terminal(following)
             player = 0 if is_terminal else rules.player(following)
             outcomes.append(Outcome(probability, following, swapped, is_terminal, player))
         choices.append(Choice(choice.action, sign * choice.rewards[0], tuple(outcomes)))

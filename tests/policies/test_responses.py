@@ -15,6 +15,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.policies.choices import choices_in
+from gamedp.policies.response import gain_of
 from gamedp.testing.models import random_model
 
 COMPILED = not numba.config.DISABLE_JIT
@@ -286,6 +287,38 @@ def test_endless_gains_are_none_or_all():
     stay, leave = (gamedp.Policy(loop, numbers) for numbers in ([1.0, 0.0], [0.0, 1.0]))
     assert gamedp.exploitability(loop, [stay]).gains == ((0.0, 0.0),)
     assert gamedp.exploitability(loop, [leave]).gains == ((math.inf, math.inf),)
+
+
+def test_gains_beyond_the_largest_number_are_bounded():
+    low, high = gain_of((-1.7e308, -1.7e308), (1.7e308, 1.7e308), "max")
+    assert (math.isfinite(low), high) == (True, math.inf)
+    assert gain_of((1.0, 2.0), (math.inf, math.inf), "max") == (math.inf, math.inf)
+    assert gain_of((-math.inf, -math.inf), (-math.inf, 3.0), "max") == (0.0, math.inf)
+    assert gain_of((3.0, 4.0), (1.0, 1.5), "min") == pytest.approx((1.5, 3.0))
+
+
+def test_where_play_is_over_nobody_responds():
+    model = gamedp.compile(Matches(6), compile="never")
+    found = gamedp.best_response(model, lambda state: 1, everywhere=True)
+    for end in model.terminals.tolist():
+        with pytest.raises(InvalidParameterError, match="does not move in"):
+            found.choose(model.state(end))
+
+
+def test_a_cross_table_has_averages_of_finite_totals():
+    model = gamedp.Model.from_arrays(
+        *([0, 2, 3, 3], [0, 1, 2, 3], [0, 1, 2], [1.0, 1.0, 1.0]),
+        rewards=[1.0, 0.0, 0.0],
+        payoffs=[0.0],
+        players=[0, 1, 0],
+        num_players=2,
+    )
+    stay, leave = (gamedp.Policy(model, [*first, 1.0]) for first in ([1.0, 0.0], [0.0, 1.0]))
+    with pytest.raises(UnsupportedProblemError, match="stay against stay is infinite"):
+        gamedp.cross_table(model, {"stay": stay, "leave": leave})
+    assert gamedp.cross_table(model, {"leave": leave}).means.tolist() == [0.0]
+    with pytest.raises(InvalidParameterError, match="mapping of names"):
+        gamedp.cross_table(model, [stay, leave])
 
 
 def field():

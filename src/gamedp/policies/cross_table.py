@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.objectives import sum_of_values
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Seats, induce
@@ -23,7 +24,6 @@ from gamedp.runtime.options import Tier
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from numpy.typing import NDArray
@@ -170,6 +170,9 @@ def cross_table(
     >>> table.ranking(), table.means.round(4).tolist()
     (['best', 'chance'], [0.8889, -0.8889])
     """
+    if not isinstance(policies, Mapping):
+        message = f"policies is {shown(policies)}; it must be a mapping of names to policies."
+        raise InvalidParameterError(message)
     model = model_for(game_or_model, list(policies.values()), compile)
     objective = checked_objective(objective)
     tolerance = checked_number("tolerance", tolerance)
@@ -201,7 +204,16 @@ def cross_table(
             write(row, column, pairs[0])
             if len(pairs) > 1:
                 write(column, row, pairs[1])
-    return CrossTable(names=tuple(policies), lower=lower, upper=upper, constant_sum=total)
+    names = tuple(policies)
+    endless = np.argwhere(~np.isfinite(lower + upper))
+    if len(endless):
+        one, other = (names[place] for place in endless[0].tolist())
+        message = (
+            f"the total of {one} against {other} is infinite, and a table has averages. Use "
+            "Discounted or AverageReward, or evaluate the pairs."
+        )
+        raise UnsupportedProblemError(message)
+    return CrossTable(names=names, lower=lower, upper=upper, constant_sum=total)
 
 
 def _meet(

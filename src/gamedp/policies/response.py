@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gamedp.model.objectives import Objective
     from gamedp.results.solution import Solution
 
-__all__ = ["Exploitability", "Response", "best_response", "exploitability"]
+__all__ = ["Exploitability", "Response", "best_response", "exploitability", "gain_of"]
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -127,7 +127,8 @@ class Response:
             If the model has no such state, or play does not get there.
         """
         node = self._node(state, possible)
-        choice = -1 if node is None else int(self._process.sources[self.solution.policy[node]])
+        row = -1 if node is None else int(self.solution.policy[node])
+        choice = -1 if row < 0 else int(self._process.sources[row])
         if choice < 0 or self._mover(node) != self.player:
             message = f"player {self.player} does not move in {shown(state)}."
             raise InvalidParameterError(message)
@@ -426,11 +427,11 @@ def exploitability(
         others = made[:player] + made[player + 1 :]
         response = best_response(model, others, player, objective, tolerance=tolerance)
         optimum = known.objective.optimum
-        gains.append(_gain(known.bounds(player=player), response.bounds(), optimum))
+        gains.append(gain_of(known.bounds(player=player), response.bounds(), optimum))
     return Exploitability(gains=tuple(gains))
 
 
-def _gain(
+def gain_of(
     own: tuple[float, float], response: tuple[float, float], optimum: str
 ) -> tuple[float, float]:
     """Return bounds of what a player gains who changes to the best response.
@@ -439,11 +440,16 @@ def _gain(
     """
     if optimum == "min":
         own, response = (-own[1], -own[0]), (-response[1], -response[0])
-    least, most = (
-        0.0 if one == other else _next(one - other, outward)
-        for one, other, outward in (
-            (response[0], own[1], -math.inf),
-            (response[1], own[0], math.inf),
-        )
-    )
+    least = _difference(response[0], own[1], -math.inf)
+    most = _difference(response[1], own[0], math.inf)
     return max(0.0, least), max(0.0, most)
+
+
+def _difference(one: float, other: float, outward: float) -> float:
+    """Return a difference, rounded outward; of equal infinities, 0."""
+    if one == other:
+        return 0.0
+    difference = float(one) - float(other)  # of numpy's, a warning where it is too large
+    if math.isinf(one) or math.isinf(other):
+        return difference
+    return math.nextafter(difference, outward)

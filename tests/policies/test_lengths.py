@@ -10,6 +10,7 @@ import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy.stats import binomtest
 
 import gamedp
 from gamedp.errors import InvalidParameterError, UnknownStateError, UnsupportedProblemError
@@ -346,3 +347,20 @@ def test_averages_of_mixed_policies_at_one_table():
         low, high = found.bounds(state)
         assert low <= number <= high
         assert high - low <= 1e-8
+
+
+def test_games_that_others_have_counted_are_held_against_the_exact_value():
+    model = gamedp.compile(Matches(matches=6), compile="never")
+    found = gamedp.evaluate(model, [gamedp.Policy.uniform(model)] * 2)
+    chance = (found.value() + 1) / 2
+    for wins in (0, 23, 50):
+        expected = binomtest(wins, 50, chance).pvalue
+        assert found.p_value({1.0: wins, -1.0: 50 - wins}) == pytest.approx(expected)
+        assert found.p_value({-1.0: wins, 1.0: 50 - wins}, player=1) == pytest.approx(expected)
+    assert found.p_value({1.0: 5, 0.0: 1}) == 0.0  # nobody can get that
+    for counts in ({}, {1.0: 0}, {1.0: -1}, {1.0: 2.5}):
+        with pytest.raises(InvalidParameterError, match=r"no games|a count is"):
+            found.p_value(counts)
+    discounted = gamedp.evaluate(model, [gamedp.Policy.uniform(model)] * 2, gamedp.Discounted(0.9))
+    with pytest.raises(UnsupportedProblemError, match="counted as they are"):
+        discounted.p_value({1.0: 5})

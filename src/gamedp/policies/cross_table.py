@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -24,8 +24,6 @@ from gamedp.runtime.options import Tier
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from gamedp.model.objectives import Objective
@@ -170,7 +168,8 @@ def cross_table(
     >>> table.ranking(), table.means.round(4).tolist()
     (['best', 'chance'], [0.8889, -0.8889])
     """
-    if not isinstance(policies, Mapping):
+    given: Any = policies
+    if not isinstance(given, Mapping):
         message = f"policies is {shown(policies)}; it must be a mapping of names to policies."
         raise InvalidParameterError(message)
     model = model_for(game_or_model, list(policies.values()), compile)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -16,6 +16,7 @@ from gamedp.model.problem import Problem
 from gamedp.policies import plies as steps, visits as frequencies
 from gamedp.policies.chain import InducedChain, Process
 from gamedp.policies.choices import choices_in
+from gamedp.policies.observed import p_value
 from gamedp.policies.policy import Policy
 from gamedp.policies.solving import bounds_of, lengths_of, solved_problem
 from gamedp.policies.survival import Survival
@@ -205,6 +206,41 @@ class Evaluation:
             raise UnsupportedProblemError(message)
         leads = payoffs - (model.constant_sum - payoffs)
         return tuple(self._chance(model, chosen) for chosen in (leads > 0, leads == 0, leads < 0))
+
+    def p_value(self, counts: Mapping[float, int], player: int = 0) -> float:
+        """Return how likely games that were observed are as far off as these, or farther.
+
+        The number of games must have been fixed beforehand. With two payoffs by the exact binomial
+        test; else by the normal distribution of the mean, with the true deviation.
+
+        Parameters
+        ----------
+        counts : mapping of float to int
+            How many games have brought the player which payoff.
+        player : int
+
+        Raises
+        ------
+        InvalidParameterError
+            If something is no count, or there are no games.
+        UnsupportedProblemError
+            If something is earned on the way, or the objective is not a total.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches
+        >>> model = gamedp.compile(Matches(matches=6), compile="never")
+        >>> chance = gamedp.Policy.uniform(model)
+        >>> found = gamedp.evaluate(model, [chance, chance])
+        >>> round(found.p_value({1.0: 480, -1.0: 520}), 3)
+        0.281
+        """
+        if not isinstance(self.objective, TotalReward):
+            message = f"games are counted as they are, and {self.objective!r} does not."
+            raise UnsupportedProblemError(message)
+        bounds = self.bounds(player=player)
+        return p_value(counts, self.distribution(player), self.value(player=player), bounds)
 
     def _payoffs(self, player: int) -> tuple[Model, Floats]:
         """Return the chain, and what a player is paid at its ends."""

@@ -10,6 +10,7 @@ import attrs
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.objectives import TotalReward
 from gamedp.policies.evaluation import Evaluation
+from gamedp.policies.observed import normal_p_value
 from gamedp.policies.sequential import SequentialInterval
 from gamedp.policies.tally import Tally
 from gamedp.results.status import check_player
@@ -20,38 +21,6 @@ from gamedp.stages.totals.result import Distribution
 __all__ = ["PairedSimulation", "Simulation"]
 
 Kind: TypeAlias = Literal["exact", "wilson"]
-
-
-def normal_p_value(
-    mean: float, error: float, bounds: tuple[float, float], *, is_known: bool
-) -> float:
-    """Return how likely a mean is so far from an exact value, by the normal distribution.
-
-    Parameters
-    ----------
-    mean, error : float
-        With its standard error.
-    bounds : (float, float)
-        Of the exact value.
-    is_known : bool
-        Whether the error is the true one, not that of what was seen.
-
-    Raises
-    ------
-    UnsupportedProblemError
-        If nothing is known of the error: one game was played, or all were the same by chance.
-    """
-    from scipy.stats import norm  # noqa: PLC0415 - slow to import, and rarely needed
-
-    low, high = bounds
-    apart = max(low - mean, mean - high, 0.0)
-    if error > 0:
-        return float(2 * norm.sf(apart / error))
-    is_same = apart <= 1e-9 * max(1.0, abs(mean))
-    if not (is_same or is_known):
-        message = "so few games, or games that all brought the same, have no p-value; play more."
-        raise UnsupportedProblemError(message)
-    return 1.0 if is_same else 0.0
 
 
 def _is_certain(exact: Evaluation | StagedSolution) -> bool:
@@ -209,11 +178,10 @@ class Simulation:
     ) -> float:
         """Return the p-value of games like these, if what is computed is right.
 
-        Of an evaluation with two payoffs, and nothing earned on the way, by the exact binomial
-        test; else by the normal distribution of the mean, with the true deviation if only payoffs
-        count, or that of the games. Of a distribution of totals, by the largest distance between
-        the shares of games up to a total and its chance [1]_: the p-value is at most what is
-        returned, and 0 for a total that cannot be.
+        Of an evaluation, and nothing earned on the way, as by :meth:`Evaluation.p_value`; else by
+        the normal distribution of the mean, with the deviation of the games. Of a distribution of
+        totals, by the largest distance between the shares of games up to a total and its chance
+        [1]_: the p-value is at most what is returned, and 0 for a total that cannot be.
 
         Parameters
         ----------
@@ -234,23 +202,12 @@ class Simulation:
         .. [1] P. Massart, "The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Annals
            of Probability 18 (1990).
         """
-        from scipy.stats import binomtest  # noqa: PLC0415 - slow to import, and rarely needed
-
         if isinstance(exact, Distribution):
             return self._agrees_with_totals(exact, player)
         self.refuse(exact)
-        value, error = exact.value(player=player), self.standard_error(player)
-        is_known = _is_certain(exact)
         if not self._has_rewards and isinstance(exact, Evaluation):
-            payoffs = exact.distribution(player)
-            if len(payoffs) == 2:
-                low, high = sorted(payoffs)
-                chance = min(max((value - low) / (high - low), 0.0), 1.0)
-                return float(binomtest(self.count(high, player), self.games, chance).pvalue)
-            squares = [
-                (payoff - value) ** 2 * sum(bounds) / 2 for payoff, bounds in payoffs.items()
-            ]
-            error, is_known = math.sqrt(math.fsum(squares) / self.games), True
+            return exact.p_value(self.outcomes[player], player)
+        error, is_known = self.standard_error(player), _is_certain(exact)
         bounds = exact.bounds(player=player)
         return normal_p_value(self.means[player], error, bounds, is_known=is_known)
 

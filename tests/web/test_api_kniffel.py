@@ -375,6 +375,10 @@ def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(client, advise
         assert 0 < option["value"] - option["lower"] < 1e-11
         assert option["upper"] == 1.0
         assert option["loss"] == found["value"] - option["value"]
+    # Who is in a hurry gets the same.
+    quick = asked(client, throw="3", dice="11456", against=his, quick="1", **query)
+    assert quick["options"] == found["options"]
+    assert "too_large" not in quick
     # The turn as a whole is as good as what its throws leave, and what is kept of them.
     first = asked(client, throw="0", against=his, **query)
     assert (first["options"], first["then"]) == ([], "points")

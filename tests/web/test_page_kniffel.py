@@ -251,6 +251,20 @@ def test_a_decision_of_the_list_is_taken(visit, adviser):
     assert game_of(page).startswith(f"{GAME}_11446.{shown(best.kept)}.")
 
 
+def test_what_is_clicked_twice_is_done_once(visit):
+    page = visit(advice=0)
+    page.locator(".throw").evaluate("(button) => { button.click(); button.click(); }")
+    page.get_by_text("Throw 1 of 3").wait_for()
+    assert re.fullmatch("[1-6]{5}", game_of(page))
+    page.locator(".die-button").first.click()
+    page.locator(".throw").evaluate("(button) => { button.click(); button.click(); }")
+    page.get_by_text("Throw 2 of 3").wait_for()
+    assert re.fullmatch("[1-6]{5}[.][1-6][.][1-6]{5}", game_of(page))
+    page.locator(".enter").first.evaluate("(button) => { button.click(); button.click(); }")
+    page.get_by_text("Round 2 of 13").wait_for()
+    assert game_of(page).count("_") == 0
+
+
 def test_two_play_in_turns_and_to_win(visit, adviser):
     page = visit(game=GAME, players=2)
     page.get_by_text("Round 2 of 13, Player 1 to move").wait_for()
@@ -263,7 +277,10 @@ def test_two_play_in_turns_and_to_win(visit, adviser):
     known = outlook_against(adviser, records[0].situation, Opponent(records[1].card))
     assert known.exact
     value = f"{100 * known.value:.2f} %"
-    assert page.locator(".worth").inner_text() == (f"{value} to win against play for points")
+    exactly = page.locator(".worth", has_text="play for points")
+    exactly.wait_for()
+    assert exactly.inner_text() == f"{value} to win against play for points"
+    assert page.locator(".bounds").inner_text().endswith("a draw counts half")
 
 
 def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(visit):
@@ -278,6 +295,34 @@ def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(visit):
     assert all(each.startswith("≥ ") for each in numbers)
     assert [each for each in options.locator(".star").all_inner_texts() if each] == ["★"]
     assert "empfohlen" in options.first.inner_text()
+
+
+def test_bounds_are_shown_until_more_is_known(visit):
+    page = visit(mode="ask", goal="beat", card=CARD, against=CARD)
+    known = advised(page).count()
+    assert known == 0  # nothing to decide before the throw
+    held = []
+
+    def solving(route):
+        if "quick=1" in route.request.url or "advice=0" in route.request.url:
+            route.continue_()
+        elif held:
+            route.fallback()
+        else:
+            time.sleep(0.1)  # as the server holds what it cannot answer yet
+            route.fulfill(status=202, json=SOLVING)
+
+    page.route("**/api/kniffel*", solving)
+    page.locator("#faces").fill("13345")
+    page.locator("#faces").press("Enter")
+    page.get_by_text("If both play for points from then on").wait_for()
+    assert advised(page).first.locator(".number").inner_text().startswith("≥ ")
+    assert page.locator("progress").count() == 1
+    page.locator(".advice-part .action").first.focus()
+    held.append(True)
+    page.locator(".worth", has_text="play for points").wait_for()
+    assert page.locator("progress").count() == 0
+    assert focused(page).startswith("BUTTON.action")
 
 
 def test_a_situation_is_looked_up_on_the_sheet(visit, adviser):

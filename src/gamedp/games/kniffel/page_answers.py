@@ -160,7 +160,8 @@ def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
         return {"goal": "points", **_for_points(adviser, asked)}
     look = _outlook_for_total if asked.goal == "total" else _outlook_against
     too_large: dict[str, Any] = {}
-    for plays in PLAYS[PLAYS.index(asked.plays) :: -1] if asked.goal == "beat" else PLAYS[:1]:
+    kinds = PLAYS[PLAYS.index(asked.plays) :: -1] if asked.goal == "beat" else PLAYS[:1]
+    for plays in () if asked.quick else kinds:
         try:
             outlook = look(shared, adviser, attrs.evolve(asked, plays=plays))
             break

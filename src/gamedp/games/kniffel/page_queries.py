@@ -27,7 +27,7 @@ PLAYS = ("points", "victory")
 
 FIELDS = (
     *("card", "further", "throw", "dice", "rules", "lang", "goal", "total"),
-    *("against", "against_further", "plays", "game", "players", "advice", "report", "why"),
+    *("against", "against_further", "plays", "game", "players", "advice", "quick", "report", "why"),
     *(f"box{box}" for box in range(BOXES)),
 )
 """What a query may have; the form has a field for each box, an address one for all."""
@@ -61,6 +61,8 @@ class Asked:
         Whose turn it is in that game.
     advice, report : bool
         Whether values are asked for, and what each decision of the game was worth.
+    quick : bool
+        Whether bounds of a goal will do, by play for points after each decision.
     why : str or None
         The decision that is to be explained.
     """
@@ -75,6 +77,7 @@ class Asked:
     records: tuple[Record, ...] = ()
     turn: int = 0
     advice: bool = True
+    quick: bool = False
     report: bool = False
     why: str | None = None
 
@@ -110,7 +113,7 @@ def read_query(query: Query) -> Asked:
     """
     unknown = sorted(query.keys() - set(FIELDS))
     if unknown:
-        _refuse(f"a query has {', '.join(FIELDS[:16])}, and not {unknown[0][:40]!r}.")
+        _refuse(f"a query has {', '.join(FIELDS[:17])}, and not {unknown[0][:40]!r}.")
     language = language_of(query)
     name = query.get("rules", "article")
     if name not in PRESETS:
@@ -131,6 +134,7 @@ def read_query(query: Query) -> Asked:
         "total": total,
         "plays": plays,
         "advice": query.get("advice", "1") != "0",
+        "quick": query.get("quick", "0") == "1",
         "report": query.get("report", "0") == "1",
         "why": query.get("why"),
     }

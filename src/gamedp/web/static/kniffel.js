@@ -24,6 +24,7 @@ const switchLanguage = document.getElementById("language");
 
 let state = fromAddress();
 let found = null; // the last answer on the game or the situation
+let answered = null; // the game that it is on: until there is one on the next, nothing more is done
 let order = []; // the dice as they lie, from left to right
 let kept = []; // which of them stay
 let all = false;
@@ -76,6 +77,7 @@ function inPlace(part, ...content) {
   (again ?? status).focus();
 }
 
+const isLate = () => answered !== state.game;
 const isTwo = () => state.players === "2";
 const goal = () => (state.goal === "beat" && state.mode === "play" && !isTwo() ? "points" : state.goal);
 const hidden = () => state.mode === "play" && (state.told === "test" ? !found?.over : state.advice === "0");
@@ -91,16 +93,23 @@ function query(more = {}) {
 }
 
 // Asks, and says how far it is; `then` gets the answer, unless the same was asked anew meanwhile.
-async function ask(kind, more, then) {
+// If it takes more than a second, `meanwhile` is called once.
+async function ask(kind, more, then, meanwhile = () => {}) {
   asking[kind]?.abort();
   const mine = new AbortController();
+  let isOver = false;
   asking[kind] = mine;
   inPlace(trouble);
   try {
     const answer = await server.ask("kniffel", query(more), mine.signal, (news) => {
-      if (asking[kind] === mine) inPlace(trouble, working(words, news, () => mine.abort()));
+      if (asking[kind] !== mine) return;
+      inPlace(trouble, working(words, news, () => mine.abort()));
+      if (news.seconds < 1) return;
+      meanwhile(() => asking[kind] === mine && !isOver && !mine.signal.aborted, mine.signal);
+      meanwhile = () => {};
     });
     if (asking[kind] !== mine) return;
+    isOver = true;
     inPlace(trouble);
     await then(answer);
   } catch (error) {
@@ -120,7 +129,7 @@ async function update() {
     asking[kind] = null;
   }
   await ask("game", { advice: "0" }, async (answer) => {
-    found = answer;
+    [found, answered] = [answer, state.game];
     const rolled = facesOf(answer.dice ?? "");
     if (sorted(order) !== sorted(rolled)) order = rolled;
     if (kept.length !== order.length) kept = order.map(() => false);
@@ -217,12 +226,13 @@ function typeFace(event) {
 }
 
 function toggle(n) {
-  if (found.waits_for !== "keep") return;
+  if (found.waits_for !== "keep" || isLate()) return;
   kept[n] = !kept[n];
   showDice();
 }
 
 async function roll(faces) {
+  if (isLate()) return; // clicked twice
   const first = found.waits_for === "throw";
   const stay = first ? [] : order.filter((_, n) => kept[n]);
   const next = first || order.length === 0 ? [...faces] : order.map((face, n) => (kept[n] ? face : null));
@@ -272,7 +282,7 @@ function showSheet(advised = []) {
   inPlace(sheet, drawSheet(words, found.boxes, columns));
 }
 
-const enter = (box) => go(entered(state.game, order, found.throw, box));
+const enter = (box) => isLate() || go(entered(state.game, order, found.throw, box));
 
 // Advice.
 
@@ -294,7 +304,15 @@ function soFar() {
   } }, words.reportSoFar);
 }
 
-const showAdvice = () => ask("advice", {}, (answer) => {
+async function showAdvice() {
+  await ask("advice", {}, drawAdvice, async (isOpen, signal) => {
+    if (goal() === "points" || (goal() === "beat" && state.plays !== "points")) return;
+    const quick = await server.ask("kniffel", query({ quick: "1" }), signal).catch(() => null);
+    if (quick && isOpen()) drawAdvice(quick);
+  });
+}
+
+function drawAdvice(answer) {
   advice.setAttribute("aria-busy", "false");
   const redraw = () => {
     inPlace(advice, adviceHead(), ...heading(words, answer, state.total),
@@ -307,7 +325,7 @@ const showAdvice = () => ask("advice", {}, (answer) => {
   if (answer.decision === "entry" && state.mode === "play") {
     showSheet(answer.options.filter((each) => isBest(answer, each)).map((each) => each.box));
   }
-});
+}
 
 function choose(option) {
   if (advice.getAttribute("aria-busy") === "true") return;

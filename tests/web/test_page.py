@@ -62,6 +62,15 @@ def test_nothing_scrolls_sideways_on_a_narrow_screen(visit, name):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
+def test_the_report_fits_on_a_telephone(visit):
+    seats = ["mistaken:90", "random"]
+    page = visit(address("wubbel", p={"goal": 20}, seats=seats, seed=2), width=360, locale="de-DE")
+    report = page.locator(".report")
+    report.locator("table").wait_for()
+    assert report.locator(".mistakes li").count() > 0
+    assert report.evaluate("(report) => report.scrollWidth <= report.clientWidth")
+
+
 @pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])
 def test_nothing_moves_for_whom_motion_disturbs(visit, motion, moves):
     for name in ("mancala", "matches", "wubbel"):

@@ -38,7 +38,7 @@ export function standing(play) {
     return h("div", { class: `side side-${player}` },
       h("span", { class: `sign sign-${player}`, "aria-hidden": "true" }), name, value);
   });
-  const balance = h("div", { class: "balance", "aria-hidden": "true" },
+  const balance = h("div", { class: "balance unknown", "aria-hidden": "true" },
     h("div", { class: "balance-first" }), h("div", { class: "balance-middle" }));
   const element = h("div", { class: `standing${isDuel ? " duel" : ""}`, role: "group", "aria-label": words.expected },
     ...sides, isDuel ? balance : null);

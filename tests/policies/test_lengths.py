@@ -358,6 +358,8 @@ def test_games_that_others_have_counted_are_held_against_the_exact_value():
         assert found.p_value({1.0: wins, -1.0: 50 - wins}) == pytest.approx(expected)
         assert found.p_value({-1.0: wins, 1.0: 50 - wins}, player=1) == pytest.approx(expected)
     assert found.p_value({1.0: 5, 0.0: 1}) == 0.0  # nobody can get that
+    rounded = {1.0 - 1e-15: 20, 1.0: 3, -1.0: 27}
+    assert found.p_value(rounded) == found.p_value({1.0: 23, -1.0: 27})
     for counts in ({}, {1.0: 0}, {1.0: -1}, {1.0: 2.5}):
         with pytest.raises(InvalidParameterError, match=r"no games|a count is"):
             found.p_value(counts)

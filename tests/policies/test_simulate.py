@@ -1,5 +1,8 @@
 """Games of given policies, and what they say of the exact value."""
 
+import math
+
+import attrs
 import numba
 import numpy as np
 import pytest
@@ -112,6 +115,14 @@ def test_few_games_that_end_alike_are_no_proof_of_an_error():
     assert abs(one.means[0] - 2.0) > 0.5
     with pytest.raises(UnsupportedProblemError, match="no p-value"):
         one.agrees_with(true)
+
+
+def test_payoffs_that_are_large_and_near_have_their_deviation():
+    model = attrs.evolve(three_ends(), payoffs=1e9 + np.arange(3.0))
+    policy = gamedp.Policy.uniform(model)
+    found = gamedp.simulate(model, policy, games=1000, seed=1)
+    assert found.deviations[0] == pytest.approx(math.sqrt(0.5), rel=0.1)
+    assert found.agrees_with(gamedp.evaluate(model, policy)) > 1e-4
 
 
 def test_games_without_chance_agree_or_do_not():

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["normal_p_value", "p_value"]
 
+NEAR = 1e-9
+"""Payoffs that differ by less, relatively, are the same, however they were rounded."""
+
 
 def normal_p_value(
     mean: float, error: float, bounds: tuple[float, float], *, is_known: bool
@@ -76,15 +79,20 @@ def p_value(
     if not games:
         message = "no games were counted."
         raise InvalidParameterError(message)
-    if any(count and payoff not in distribution for payoff, count in counts.items()):
-        return 0.0
+    found = dict.fromkeys(distribution, 0)
+    for payoff, count in counts.items():
+        nearest = min(distribution, key=lambda known: abs(known - payoff), default=math.inf)
+        if count and not abs(nearest - payoff) <= NEAR * max(1.0, abs(payoff)):
+            return 0.0
+        if count:
+            found[nearest] += count
     if len(distribution) == 2:
         low, high = sorted(distribution)
         chance = min(max((value - low) / (high - low), 0.0), 1.0)
-        return float(binomtest(counts.get(high, 0), games, chance).pvalue)
+        return float(binomtest(found[high], games, chance).pvalue)
     squares = ((payoff - value) ** 2 * sum(ends) / 2 for payoff, ends in distribution.items())
     error = math.sqrt(math.fsum(squares) / games)
-    mean = math.fsum(payoff * count for payoff, count in counts.items()) / games
+    mean = math.fsum(payoff * count for payoff, count in found.items()) / games
     return normal_p_value(mean, error, bounds, is_known=True)
 
 

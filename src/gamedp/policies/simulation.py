@@ -12,7 +12,7 @@ from gamedp.model.objectives import TotalReward
 from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.observed import normal_p_value
 from gamedp.policies.sequential import SequentialInterval
-from gamedp.policies.tally import Tally
+from gamedp.policies.tally import Tally, deviation_of
 from gamedp.results.status import check_player
 from gamedp.runtime.notebook import html_table, with_error
 from gamedp.stages.solution import StagedSolution
@@ -83,6 +83,8 @@ class Simulation:
         columns = range(len(tally.sums))
         means, deviations = zip(*map(tally.moments, columns), strict=True)
         outcomes = tally.outcomes
+        if not has_rewards:  # squares of large payoffs leave nothing of their differences
+            deviations = tuple(map(deviation_of, outcomes))
         if len(names) == 2:
             means = (means[0], total - means[0])
             deviations = (deviations[0], deviations[0])

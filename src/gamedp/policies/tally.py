@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "Played", "Tally", "in_blocks", "moments", "student_interval"]
+__all__ = ["BLOCK", "Played", "Tally", "deviation_of", "in_blocks", "moments", "student_interval"]
 
 BLOCK = 8_192
 """Games of a block: what they earn is added up in their order, and then that of the blocks."""
@@ -102,6 +102,16 @@ class Played:
             outcomes=tuple(outcomes),
             sums=tuple(sums),
         )
+
+
+def deviation_of(counts: Mapping[float, int]) -> float:
+    """Return the standard deviation of numbers that were counted, NaN of fewer than two."""
+    count = sum(counts.values())
+    if count < 2:
+        return math.nan
+    mean = math.fsum(number * times for number, times in counts.items()) / count
+    squares = math.fsum((number - mean) ** 2 * times for number, times in counts.items())
+    return math.sqrt(squares / (count - 1))
 
 
 def moments(sums: tuple[float, float], count: int) -> tuple[float, float]:

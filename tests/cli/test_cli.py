@@ -980,6 +980,17 @@ class TestErrors:
         assert (code, out) == (2, "")
         self.check(err, "for the file own_rules.py, say own_rules.py:ClassName")
 
+    def test_a_folder_is_no_game(self, run, folder):
+        (folder / "kept").mkdir()
+        code, out, err = run("solve", "kept")
+        assert (code, out) == (2, "")
+        self.check(err, "kept is a folder, not a game; `gamedp query`")
+
+    def test_a_word_too_many(self, run):
+        code, out, err = run("games", "more", "still")
+        assert (code, out) == (2, "")
+        self.check(err, "`gamedp games` takes no 'more still' here; `gamedp help games` lists")
+
     def test_full_memory(self, run, monkeypatch):
         monkeypatch.setattr(gamedp, "solve", self.raising(MemoryError))
         assert run("solve", "nim") == (

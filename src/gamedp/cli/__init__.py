@@ -177,7 +177,7 @@ def _run(tokens: list[str], *, debug: bool) -> int:
     except (CycloptsError, InvalidParameterError, UnknownNameError) as error:
         if debug:
             raise
-        return _complain(str(error), USAGE)
+        return _complain(_usage_words(error, tokens), USAGE)
     except BrokenPipeError:
         _flush_or_drop()
         return BROKEN_PIPE
@@ -211,6 +211,19 @@ def _where(error: Exception, raised_in: str) -> str:
     return (
         f"{what}, {raised_in}, at {place.filename}, line {place.lineno}: {place.line} "
         f"({DEBUG} shows the full traceback.)"
+    )
+
+
+def _usage_words(error: Exception, tokens: list[str]) -> str:
+    """Return what is wrong with a command line; name the words that nothing is to be made of."""
+    from cyclopts import UnusedCliTokensError  # noqa: PLC0415 - comes with the commands
+
+    if not isinstance(error, UnusedCliTokensError):
+        return str(error)
+    unused = " ".join(error.unused_tokens or ())
+    return (
+        f"`gamedp {tokens[0]}` takes no {unused!r} here; `gamedp help {tokens[0]}` lists what it "
+        "takes."
     )
 
 

@@ -143,6 +143,9 @@ def class_named(name: str, group: str = GAMES) -> type:
     elif name not in registered(group) and Path(f"{name}.py").is_file():
         message = f"There is no {name!r}; for the file {name}.py, say {name}.py:ClassName."
         raise UnknownNameError(message)
+    elif name not in registered(group) and Path(name).is_dir():
+        message = f"{name} is a folder, not a game; `gamedp query` takes a saved solution."
+        raise UnknownNameError(message)
     else:
         found = _loaded(name, lambda: find(group, name))
     if not isinstance(found, type):

@@ -279,9 +279,13 @@ def _progresses(model: Model, direction: Direction, group: _Group, ranks: Intege
         content = direction.top.take(states) <= direction.draw
         may = (rank == NEVER) & content & ((reward >= 0) | direction.never_earns)
         if direction.drift is None:
-            most = after.take(some, axis=1).max(axis=0)
-            stays = (rank > 0) & (rank == least) & (rank == most) & (rank < NEVER)
-            may |= stays & ((reward > 0) | (reward >= 0) & content)
+            stays = (rank > 0) & (rank == least) & (rank < NEVER)
+            stays &= (reward > 0) | (reward >= 0) & content
+            there = np.flatnonzero(stays)
+            if len(there):
+                most = after.take(some[there], axis=1).max(axis=0)
+                stays[there] = rank[there] == most
+                may |= stays
         falls[some] = may
     return falls
 

@@ -551,7 +551,7 @@ class TestFiles:
             (lambda game: game["payoffs"].reverse(), "the payoffs are"),
             (lambda game: game.update(payoffs=None), "the payoffs are"),
             (lambda game: game.pop("start"), "does not follow the rules"),
-            (lambda game: game.update(start=nested(900)), "does not follow the rules"),
+            (lambda game: game.update(start=nested(600)), "does not follow the rules"),
         ],
         ids=[
             *("too long", "no action", "float", "no outcome", "before", "true", "payoffs", "end"),

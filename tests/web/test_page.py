@@ -157,6 +157,7 @@ def test_one_can_look_back_branch_and_undo(visit):
     page.get_by_text("Ply 0 of 3.").wait_for()
     page.locator(".action").first.click()  # a branch
     page.locator(".ply").nth(2).wait_for(state="detached")
+    page.locator(".ply").wait_for()
     assert page.locator(".ply-name").all_inner_texts() == ["Take 1"]
     page.get_by_role("button", name="Undo").click()
     page.locator(".ply").wait_for(state="detached")
@@ -172,6 +173,7 @@ def test_what_was_left_is_a_branch_to_come_back_to(visit):
     page.get_by_text("Ply 1 of 3.").wait_for()
     page.locator(".action").nth(2).press("Enter")
     page.get_by_role("button", name="From ply 2: Take 1, Take 2", exact=True).wait_for()
+    plies.nth(1).wait_for()
     assert plies.all_inner_texts() == ["Take 3", "Take 3"]
     again = visit("#" + page.url.partition("#")[2])  # the link holds it, too
     for tab in (page, again):

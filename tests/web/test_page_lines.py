@@ -187,6 +187,39 @@ def test_who_takes_back_while_looking_back_loses_nothing(visit):
     assert page.locator(".line").count() == 1
 
 
+def test_nothing_is_played_in_a_ply_that_is_no_longer_looked_at(visit):
+    page = visit(address("matches", a=[3, 1, 2], seats=PERSONS))
+    page.locator(".ply").nth(2).wait_for()
+    waiting, asked = [], []
+    page.on("request", lambda request: asked.append('"then"' in (request.post_data or "")))
+
+    def later(route):
+        waiting.append(route)
+
+    page.route("**/position", later)
+    page.locator(".ply").first.click()
+    while not waiting:
+        page.wait_for_timeout(20)
+    page.locator(".action").first.click(force=True)
+    waiting.pop(0).continue_()
+    page.get_by_text("Ply 1 of 3.").wait_for()
+    assert not any(asked)
+    assert page.locator(".ply-name").all_inner_texts() == ["Take 3", "Take 1", "Take 2"]
+
+
+def test_what_is_taken_back_and_played_again_is_known_whole(visit):
+    """While what it was worth meanwhile is not yet said."""
+    page = visit(address("matches", a=[3, 1, 2], seats=PERSONS))
+    page.locator(".ply").nth(2).wait_for()
+    page.route("**/history", lambda route: None)
+    page.get_by_role("button", name="Undo").click()
+    page.locator(".ply").nth(2).wait_for(state="detached")
+    page.unroute("**/history")
+    page.locator(".action").nth(1).click()
+    page.locator(".ply").nth(2).wait_for()
+    assert page.locator(".ply-name").all_inner_texts() == ["Take 3", "Take 1", "Take 2"]
+
+
 def test_real_dice_may_be_left_again(visit):
     page = visit(address("wubbel", a=[0], o=[3], hand=True, seats=PERSONS))
     open_actions(page).first.press("Enter")

@@ -121,7 +121,8 @@ export class Play {
 
   async ask(what, body) {
     const turn = this.turn;
-    const late = setTimeout(() => turn === this.turn && this.panel.wait(), 250);
+    // Who thinks is said to think already.
+    const late = setTimeout(() => turn === this.turn && !body.then?.player && this.panel.wait(), 250);
     try {
       const answer = await this.source[what](
         this.game.name, { parameters: this.parameters, ...body }, this.stopAsking.signal, (news) => {
@@ -195,6 +196,7 @@ export class Play {
   // Show a ply; go on from it if it is the last one.
   async look(plies) {
     this.beginTurn();
+    this.busy = true; // until it is there, nothing is played in the one that is still seen
     this.cursor = plies;
     const { turn } = this;
     const answer = await this.positionAt(plies);
@@ -213,6 +215,7 @@ export class Play {
       if (hadFocus) focusOn(this.panel.heading);
     }
     this.now = answer;
+    this.busy = false;
     this.keepAddress();
     this.panel.paint();
     this.lookBack();
@@ -343,6 +346,7 @@ export class Play {
     const { actions, outcomes } = this.line;
     const apart = plies.findIndex((ply, n) => ply.action !== actions[n] || ply.outcome !== outcomes[n]);
     if (apart < 0) return;
+    this.pastOf = "";
     this.past = { ...this.past, plies: plies.slice(0, apart), values: plies[apart].values, over: false };
   }
 

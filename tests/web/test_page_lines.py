@@ -239,7 +239,7 @@ def test_a_computer_plays_once_whoever_takes_its_seat_meanwhile(visit):
     page = visit(address("mancala", seats=["person", "random"]), motion="no-preference")
     open_actions(page)
     asked = []
-    page.on("request", lambda request: asked.append("player" in (request.post_data or "")))
+    page.on("requestfinished", lambda request: asked.append("player" in (request.post_data or "")))
     page.locator(".action").first.click()
     page.locator(".stone.flying").first.wait_for(state="attached")
     page.locator(".seat select").nth(1).select_option("solution")

@@ -1,6 +1,8 @@
 """Endgame tables: right in both tiers; what is wrong with rules, files or limits is noticed."""
 
 import errno
+import hashlib
+import json
 import math
 import os
 import signal
@@ -545,6 +547,47 @@ class TestFiles:
         monkeypatch.undo()
         with pytest.raises(gamedp.errors.DamagedFileError, match="another version of the format"):
             EndgameTables.build(GAME, 1, folder=tmp_path)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"format": "another"},
+            {"bytes": -1},
+            {"bytes": 2**70},
+            {"bytes": "many"},
+            {"lengths": None},
+            {"lengths": [-5]},
+            {"lengths": [2**70]},
+            {"crc32": [True]},
+            {"crc32": []},
+            {"content": []},
+            "[" * 100_000,
+            "[1]",
+        ],
+    )
+    def test_a_beginning_that_somebody_made_up(self, tmp_path, change):
+        EndgameTables.build(GAME, 1, folder=tmp_path)
+        path = tmp_path / COMPLETE[1]
+        line, _, blocks = path.read_bytes().split(b"\n", 2)
+        forged = change if isinstance(change, str) else json.dumps(json.loads(line) | change)
+        checksum = hashlib.sha256(forged.encode()).hexdigest()
+        path.write_bytes(b"\n".join([forged.encode(), checksum.encode(), blocks]))
+        with pytest.raises(gamedp.errors.DamagedFileError, match=f"{COMPLETE[1]} is damaged"):
+            EndgameTables.build(GAME, 1, folder=tmp_path)
+
+    @pytest.mark.parametrize("data", [b"\0" * 10**6, b"", None])
+    def test_a_block_that_somebody_made_up(self, tmp_path, data):
+        EndgameTables.build(GAME, 1, folder=tmp_path)
+        path = tmp_path / COMPLETE[1]
+        block = b"not compressed" if data is None else zlib.compress(data)
+        line = path.read_bytes().split(b"\n", 1)[0]
+        forged = json.loads(line) | {"lengths": [len(block)], "crc32": [zlib.crc32(block)]}
+        begin = json.dumps(forged).encode()
+        checksum = hashlib.sha256(begin).hexdigest().encode()
+        path.write_bytes(b"\n".join([begin, checksum, block]))
+        tables = EndgameTables.build(GAME, 1, folder=tmp_path)
+        with pytest.raises(gamedp.errors.DamagedFileError, match="block 0 does not hold"):
+            tables.stratum(1)
 
     def test_a_damaged_block_stops_a_search(self, tmp_path):
         EndgameTables.build(GAME, 6, folder=tmp_path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import mmap
 import time
@@ -107,7 +108,7 @@ class BlockFile:
     content: dict[str, Any]
     num_bytes: int
     _map: mmap.mmap
-    _starts: NDArray[np.int64]
+    _starts: list[int]
     _crc32: list[int]
 
     @classmethod
@@ -128,14 +129,33 @@ class BlockFile:
             end = file.seek(0, 2)
             if hashlib.sha256(header[:-1]).hexdigest().encode() + b"\n" != checksum:
                 raise cls._damaged(path, "its beginning does not match its checksum")
-            found = json.loads(header)
-            if found.get("format") != "gamedp blocks" or found.get("version") != VERSION:
-                raise cls._damaged(path, "it is of another version of the format")
-            starts = start + np.cumsum([0, *found["lengths"]])
+            found = cls._header(path, header)
+            starts = list(itertools.accumulate(found["lengths"], initial=start))
             if starts[-1] != end:
                 raise cls._damaged(path, f"it has {end:,} bytes, not {starts[-1]:,}")
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         return cls(path, found["content"], found["bytes"], mapped, starts, found["crc32"])
+
+    @classmethod
+    def _header(cls, path: Path, line: bytes) -> dict[str, Any]:
+        """Return what the first line says; anybody can write one whose checksum is right."""
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            raise cls._damaged(path, "it does not begin with JSON") from None
+        if not isinstance(found, dict) or found.get("format") != "gamedp blocks":
+            raise cls._damaged(path, "it is of another format")
+        if found.get("version") != VERSION:
+            raise cls._damaged(path, "it is of another version of the format")
+        lengths, sums, num_bytes = found.get("lengths"), found.get("crc32"), found.get("bytes")
+        if (
+            not isinstance(found.get("content"), dict)
+            or not (isinstance(lengths, list) and isinstance(sums, list))
+            or not all(type(each) is int and each >= 0 for each in (num_bytes, *lengths, *sums))
+            or {len(lengths), len(sums)} != {-(-int(num_bytes or 0) // BLOCK)}
+        ):
+            raise cls._damaged(path, "its beginning does not say which blocks there are")
+        return found
 
     @staticmethod
     def _damaged(path: Path, what: str) -> DamagedFileError:
@@ -157,4 +177,12 @@ class BlockFile:
         packed = self._map[self._starts[block] : self._starts[block + 1]]
         if zlib.crc32(packed) != self._crc32[block]:
             raise self._damaged(self.path, f"block {block} does not match its checksum")
-        return np.frombuffer(zlib.decompress(packed), np.int8)
+        size = min(BLOCK, self.num_bytes - block * BLOCK)
+        inflate = zlib.decompressobj()
+        try:
+            data = inflate.decompress(packed, size + 1)
+        except zlib.error:
+            data = b""
+        if len(data) != size or not inflate.eof:
+            raise self._damaged(self.path, f"block {block} does not hold {size:,} bytes")
+        return np.frombuffer(data, np.int8)

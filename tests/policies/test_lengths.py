@@ -17,6 +17,7 @@ from gamedp.errors import InvalidParameterError, UnknownStateError, UnsupportedP
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import ROLL, Wubbel
 from gamedp.policies import greatest_survival, most_unfinished
+from gamedp.policies.observed import p_value
 from gamedp.testing.models import random_model
 
 
@@ -366,3 +367,28 @@ def test_games_that_others_have_counted_are_held_against_the_exact_value():
     discounted = gamedp.evaluate(model, [gamedp.Policy.uniform(model)] * 2, gamedp.Discounted(0.9))
     with pytest.raises(UnsupportedProblemError, match="counted as they are"):
         discounted.p_value({1.0: 5})
+
+
+def test_payoffs_that_nobody_can_get_count_for_nothing():
+    """By the policy, play ends with 0 or 1; the other choice alone leads to a payoff of 2."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 2, 2, 2], [0, 2, 3], [1, 2, 3], [0.25, 0.75, 1.0],
+        terminals=[1, 2, 3], payoffs=[0.0, 1.0, 2.0],
+    )  # fmt: skip
+    found = gamedp.evaluate(model, gamedp.Policy.from_function(model, lambda state: 0))
+    expected = binomtest(70, 100, 0.75).pvalue
+    assert found.p_value({0.0: 30, 1.0: 70, 2.0: 0}) == pytest.approx(expected)
+    assert found.p_value({0.0: 25, 1.0: 74, 2.0: 1}) == 0.0
+    sure = gamedp.evaluate(model, gamedp.Policy.from_function(model, lambda state: 1))
+    assert (sure.p_value({2.0: 3}), sure.p_value({1.0: 1, 2.0: 2})) == (1.0, 0.0)
+
+
+def test_what_bounds_leave_open_is_held_against_no_game():
+    distribution = {-1.0: (0.45, 0.55), 1.0: (0.45, 0.55)}
+    games = 1_000_000
+    for wins in (490_000, 500_000, 510_000):
+        counts = {-1.0: games - wins, 1.0: wins}
+        assert p_value(counts, distribution, 0.0, (-0.1, 0.1)) == 1.0
+    counts = {-1.0: 449_000, 1.0: 551_000}
+    expected = binomtest(551_000, games, 0.55).pvalue
+    assert p_value(counts, distribution, 0.0, (-0.1, 0.1)) == pytest.approx(expected)

@@ -75,6 +75,19 @@ def test_with_chance_it_solves_the_linear_equations(model):
             assert after == pytest.approx(found.plies(state), abs=4e-6)
 
 
+@pytest.mark.parametrize("payoff", [1e-9, 7.7e-280])
+def test_values_that_are_rounded_leave_it_exact(payoff):
+    """The first player gets 1 - payoff, which is no 64-bit number."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2], [0, 1, 2], [1, 2], [1.0, -1.0], players=[0, 0, 0],
+        num_players=2, constant_sum=1.0, terminals=[2], payoffs=[payoff],
+    )  # fmt: skip
+    solution = gamedp.solve(model)
+    assert solution.lower[0] < solution.upper[0]
+    found = remoteness(solution)
+    assert (found.kind, found.plies(0), found.plies(1)) == ("forced", 2.0, 1.0)
+
+
 def test_the_loser_of_matches_takes_one_at_a_time():
     """Who must move with 1, 5, 9 … left loses, and delays; the winner leaves one of these."""
     solution = gamedp.solve(Matches(matches=9, misere=True), compile="never")

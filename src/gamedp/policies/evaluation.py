@@ -210,8 +210,8 @@ class Evaluation:
     def p_value(self, counts: Mapping[float, int], player: int = 0) -> float:
         """Return how likely games that were observed are as far off as these, or farther.
 
-        The number of games must have been fixed beforehand. With two payoffs by the exact binomial
-        test; else by the normal distribution of the mean, with the true deviation.
+        The number of games must have been fixed beforehand. With two possible payoffs by the exact
+        binomial test; else by the normal distribution of the mean, with the true deviation.
 
         Parameters
         ----------

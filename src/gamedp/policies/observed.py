@@ -57,6 +57,8 @@ def p_value(
 ) -> float:
     """Return how likely counts of payoffs are as far off as these, or farther.
 
+    Of all that the bounds leave open, the value counts that is nearest to the counts.
+
     Parameters
     ----------
     counts : mapping of float to int
@@ -79,18 +81,23 @@ def p_value(
     if not games:
         message = "no games were counted."
         raise InvalidParameterError(message)
-    found = dict.fromkeys(distribution, 0)
+    possible = {payoff: ends for payoff, ends in distribution.items() if ends[1] > 0}
+    found = dict.fromkeys(possible, 0)
     for payoff, count in counts.items():
-        nearest = min(distribution, key=lambda known: abs(known - payoff), default=math.inf)
+        nearest = min(possible, key=lambda known: abs(known - payoff), default=math.inf)
         if count and not abs(nearest - payoff) <= NEAR * max(1.0, abs(payoff)):
             return 0.0
         if count:
             found[nearest] += count
-    if len(distribution) == 2:
-        low, high = sorted(distribution)
-        chance = min(max((value - low) / (high - low), 0.0), 1.0)
+    if len(possible) == 1:
+        return 1.0
+    if len(possible) == 2:
+        low, high = sorted(possible)
+        least, most = ((bound - low) / (high - low) for bound in bounds)
+        nearest = min(max(found[high] / games, least), most)
+        chance = min(max(nearest, 0.0), 1.0)
         return float(binomtest(found[high], games, chance).pvalue)
-    squares = ((payoff - value) ** 2 * sum(ends) / 2 for payoff, ends in distribution.items())
+    squares = ((payoff - value) ** 2 * sum(ends) / 2 for payoff, ends in possible.items())
     error = math.sqrt(math.fsum(squares) / games)
     mean = math.fsum(payoff * count for payoff, count in found.items()) / games
     return normal_p_value(mean, error, bounds, is_known=True)

@@ -168,7 +168,9 @@ def _remoteness(solution: Solution, limit: Limit, progress: ProgressCallback | N
     if distances is None:
         problem = Problem(model, objective)
         if Retrograde().supports(problem):
-            distances = Retrograde().solve(problem, tolerance=0.0, progress=progress).distances
+            # Distances are exact, however values are rounded.
+            found = Retrograde().solve(problem, tolerance=math.inf, progress=progress)
+            distances = found.distances
     if distances is not None:
         steps = np.where(distances < 0, math.inf, distances)
         return Remoteness(solution=solution, kind="forced", lower=steps, upper=steps)
@@ -178,8 +180,8 @@ def _remoteness(solution: Solution, limit: Limit, progress: ProgressCallback | N
         message = f"the solution has no action in some states. {error}"
         raise UnsupportedProblemError(message) from None
     counted = chain.process.sources >= 0
-    found = lengths_of(chain.model, counted, TOLERANCE, limit, progress)
+    lengths = lengths_of(chain.model, counted, TOLERANCE, limit, progress)
     nodes = chain.process.numbers[: model.num_states]
     return Remoteness(
-        solution=solution, kind="mean", lower=found.lower[nodes], upper=found.upper[nodes]
+        solution=solution, kind="mean", lower=lengths.lower[nodes], upper=lengths.upper[nodes]
     )

@@ -259,6 +259,8 @@ def test_what_makes_no_sense_is_refused_in_one_line(run, arguments, word):
 
 KNIFFEL = ("kniffel", "--set", "dice=2,faces=2", "--compile", "never")
 FIELD = f"optimal:0.7,{HOLD}=2:0.7"
+ENTRANTS = ("--entrants", "optimal,random")
+LEVELS = ("--level", "best", "--against", "1")
 
 
 @pytest.mark.parametrize(
@@ -285,7 +287,18 @@ FIELD = f"optimal:0.7,{HOLD}=2:0.7"
         (("respond", *SMALL, "--against", "optimal,nobody"), "nobody"),
         (("respond", *SMALL, "--against", "optimal", "--objective", "horizon"), "--horizon"),
         (("tournament", *SMALL, "--entrants", "optimal,nobody"), "nobody"),
+        (("tournament", *SMALL, *ENTRANTS, "--games", 0), "games is 0"),
+        (("tournament", *SMALL, *ENTRANTS, "--seed", -1), "seed is -1"),
+        (("tournament", *SMALL, *ENTRANTS, "--max-plies", 0), "max_plies is 0"),
+        (("tournament", *SMALL, *ENTRANTS, "--better-by", 5, 0), "the smaller one first"),
+        (("tournament", *SMALL, *ENTRANTS, "--exact", "--random-opening", 2), "no opening"),
+        (("tournament", *SMALL, *ENTRANTS, "--save", "nowhere/kept"), "no folder nowhere"),
+        (("tournament", *SMALL, *ENTRANTS, "--save", __file__, "--resume"), "left as it is"),
         (("selfplay", *SMALL, "--level", "best", "--against", "nobody"), "nobody"),
+        (("selfplay", *SMALL, *LEVELS, "--games", 0), "games is 0"),
+        (("selfplay", *SMALL, *LEVELS, "--seed", -1), "seed is -1"),
+        (("selfplay", *SMALL, *LEVELS, "--random-opening", 1_000), "below max_plies"),
+        (("selfplay", *SMALL, *LEVELS, "--save", "nowhere/kept"), "no folder nowhere"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_solved(

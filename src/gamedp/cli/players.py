@@ -18,6 +18,8 @@ from gamedp.runtime.registry import PLAYERS
 from gamedp.runtime.settings import settings_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gamedp.play.programs import Program, Remote
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "read_field",
     "read_player",
     "read_players",
+    "refuse_without_folder",
     "ruled",
     "seated_in_stages",
 ]
@@ -186,6 +189,13 @@ def ruled(
         message = f"{name} is no policy by rule; `gamedp tournament` lets it play."
         raise InvalidParameterError(message)
     return player
+
+
+def refuse_without_folder(path: Path | None) -> None:
+    """Raise InvalidParameterError, before hours of playing, where no file can be written."""
+    if path is not None and not path.parent.is_dir():
+        message = f"there is no folder {path.parent} to keep the games in."
+        raise InvalidParameterError(message)
 
 
 def read_players(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.levels import read_level
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
-from gamedp.cli.players import ENTRANTS, read_all, read_player
+from gamedp.cli.players import ENTRANTS, read_all, read_player, refuse_without_folder
 from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError
+from gamedp.play.tournament import rounds_of
 from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
@@ -80,17 +80,19 @@ def selfplay(
     """Let two players play many games, and compare them."""
     made = make_ordinary_game(game, settings or (), command="selfplay")
     seed = secrets.randbits(32) if how.seed is None else how.seed
-    if how.save is not None and not how.save.parent.is_dir():  # before hours of playing
-        message = f"there is no folder {how.save.parent} to keep the games in."
-        raise InvalidParameterError(message)
+    refuse_without_folder(how.save)
+    options: dict[str, Any] = {
+        "games": how.games,
+        "seed": seed,
+        "opening": how.random_opening,
+        "max_plies": how.max_plies,
+    }
+    rounds_of(gamedp.rules.Rules(made), **options)  # before anything is solved
     with watch(quiet=output.quiet) as progress:
         result = gamedp.play.tournament(
             made,
             *_players(made, how, compile, progress),
-            games=how.games,
-            seed=seed,
-            opening=how.random_opening,
-            max_plies=how.max_plies,
+            **options,
             compile=compile,
             progress=progress,
         )

@@ -14,9 +14,10 @@ import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, OutputOptions
-from gamedp.cli.players import ENTRANTS, read_entrants
+from gamedp.cli.players import ENTRANTS, names_in, read_entrants, refuse_without_folder
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
+from gamedp.play.round_robin import begun
 from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
@@ -95,23 +96,29 @@ def tournament(
     seed = how.seed
     if seed is None and not is_there:
         seed = secrets.randbits(32)
+    refuse_without_folder(how.save)
+    rules = gamedp.rules.Rules(made)
+    options: dict[str, Any] = {
+        "games": how.games,
+        "seed": seed,
+        "opening": how.random_opening,
+        "max_plies": how.max_plies,
+        "better_by": how.better_by,
+        "exact": how.exact,
+        "save": how.save,
+    }
+    begun(rules, names_in(how.entrants), **options)  # before anything is solved
     with watch(quiet=output.quiet) as progress:
         players = read_entrants(
             how.entrants,
-            gamedp.rules.Rules(made),
+            rules,
             lambda: gamedp.solve(made, compile=compile, progress=progress),
             how.seconds,
         )
         result = gamedp.play.round_robin(
             made,
             players,
-            games=how.games,
-            seed=seed,
-            opening=how.random_opening,
-            max_plies=how.max_plies,
-            better_by=how.better_by,
-            exact=how.exact,
-            save=how.save,
+            **options,
             compile=compile,
             progress=progress,
         )

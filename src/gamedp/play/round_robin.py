@@ -259,23 +259,24 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     (True, 20)
     """
     rules = Rules(game)
-    rounds = _rounds(rules, players, games, opening, max_plies)
+    rounds, book = begun(
+        rules,
+        list(players),
+        games=games,
+        seed=seed,
+        opening=opening,
+        max_plies=max_plies,
+        better_by=better_by,
+        exact=exact,
+        save=save,
+    )
     names, orders = tuple(players), math.factorial(rules.num_players)
     games = rounds * orders
-    if exact and (opening or better_by is not None):
-        message = "exact results have no opening, and need no test by better_by."
-        raise InvalidParameterError(message)
-    if better_by is not None and len(names) != 2:
-        message = f"better_by is for two players; these are {len(names)}."
-        raise InvalidParameterError(message)
     sets = itertools.combinations(names, rules.num_players)
     meetings = {some: new_meeting(some) for some in sets}
     if exact:
         compute(game, players, meetings, games, compile)
     left = tuple(some for some, meeting in meetings.items() if not meeting.is_exact)
-    facts = {"game": encode_object(game), "players": list(names), "games": games}
-    facts |= {"exact": True} if exact else {}
-    book = Book(save, facts | {"opening": opening, "max_plies": max_plies}, seed)
     plan = _Plan(rules, left, rounds, book.seed, opening, max_plies)
     kept: list[tuple[Any, ...]] = []
     reporter = Reporter(progress, "play")
@@ -288,7 +289,6 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
         assert isinstance(pairing, Pairing)  # noqa: S101 - of two players
         return sprt(pairing.pair_scores, better_by)
 
-    test()  # refuses what makes no sense
     with book:
         book.read(schedule, meetings)
         found = test()
@@ -308,21 +308,48 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     return RoundRobin(names, tuple(meetings.values()), games, book.seed, found, tuple(kept))
 
 
-def _rounds(
-    rules: Rules, players: Mapping[str, Any], games: int, opening: int, max_plies: int
-) -> int:
-    """Return how many groups of games each set of players plays; raise for senseless options."""
+def begun(  # noqa: PLR0913 - the options of a round robin
+    rules: Rules,
+    names: list[Any],
+    *,
+    games: int,
+    seed: int | None,
+    opening: int,
+    max_plies: int,
+    better_by: tuple[float, float] | None,
+    exact: bool,
+    save: str | Path | None,
+) -> tuple[int, Book]:
+    """Return how many groups of games each set of players plays, and the book of the results.
+
+    It takes no players yet: what makes no sense is refused before somebody is made who takes long.
+
+    Raises
+    ------
+    UnsupportedProblemError, InvalidParameterError, DamagedFileError
+        As for :func:`round_robin`.
+    """
     count = rules.num_players
     if count < 2:
         message = f"a round robin is between players, and {shown(rules.game)} has {count}."
         raise UnsupportedProblemError(message)
-    names: list[Any] = list(players)
     if len(names) < count or not all(isinstance(name, str) and name for name in names):
         least = "two" if count == 2 else f"{count}"
         message = f"players are {shown(names)}; there must be {least} or more, each by a name."
         raise InvalidParameterError(message)
     check_plies(max_plies, opening)
-    return groups_of(math.factorial(count), games)
+    rounds = groups_of(math.factorial(count), games)
+    if exact and (opening or better_by is not None):
+        message = "exact results have no opening, and need no test by better_by."
+        raise InvalidParameterError(message)
+    if better_by is not None:
+        if len(names) != 2:
+            message = f"better_by is for two players; these are {len(names)}."
+            raise InvalidParameterError(message)
+        sprt([0.0] * 5, better_by)  # refuses what makes no sense
+    facts: dict[str, Any] = {"game": encode_object(rules.game), "players": list(names)}
+    facts |= {"games": rounds * math.factorial(count)} | ({"exact": True} if exact else {})
+    return rounds, Book(save, facts | {"opening": opening, "max_plies": max_plies}, seed)
 
 
 @attrs.frozen

@@ -257,11 +257,8 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     """
     rules = Rules(game)
     count = rules.num_players
-    if count < 2:
-        message = f"a tournament is between players; {type(game).__name__} has 1. Use play_game."
-        raise UnsupportedProblemError(message)
-    check_plies(max_plies, opening)
-    groups = np.random.SeedSequence(drawn_seed(seed)).spawn(groups_of(count, games))
+    rounds = rounds_of(rules, games=games, seed=seed, opening=opening, max_plies=max_plies)
+    groups = np.random.SeedSequence(drawn_seed(seed)).spawn(rounds)
     games = count * len(groups)
     reporter = Reporter(progress, "play")
     began = time.perf_counter()
@@ -273,6 +270,25 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
                 records.append(record)
                 reporter.report(len(records), games, f"{len(records):,} of {games:,} games")
     return Tournament(tuple(records), time.perf_counter() - began, count)
+
+
+def rounds_of(rules: Rules, *, games: int, seed: int | None, opening: int, max_plies: int) -> int:
+    """Return how many groups of games two players play; raise for options that make no sense.
+
+    Raises
+    ------
+    UnsupportedProblemError, InvalidParameterError
+        As for :func:`tournament`.
+    """
+    count = rules.num_players
+    if count < 2:
+        message = (
+            f"a tournament is between players; {type(rules.game).__name__} has 1. Use play_game."
+        )
+        raise UnsupportedProblemError(message)
+    check_plies(max_plies, opening)
+    drawn_seed(seed)  # refuses what is none
+    return groups_of(count, games)
 
 
 def _group(

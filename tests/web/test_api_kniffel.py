@@ -392,6 +392,8 @@ def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(client, advise
     assert f"<strong>Probability, at least: {shown:.6f}</strong>." in drawn.text
     assert "(advised)" in drawn.text
     assert "(best)" not in drawn.text
+    said = "Who plays to win against such an opponent reaches as much or more."
+    assert (said in drawn.text) == (goal == "beat")
 
 
 def test_a_goal_may_be_had_from_the_first_throw_on(client, adviser):

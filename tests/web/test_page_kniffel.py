@@ -37,6 +37,7 @@ LAST_BOX = {"mode": "ask", "card": ONE_LEFT, "against": ONE_LEFT, "faces": "1334
 CARD = "-,8,-,16,15,-,15,9,25,30,40,-,-"
 EARLY_CARD = "-,-,-,16,-,-,15,-,25,-,-,-,20"
 GAME = "13345.33.33456.33.33366.c_12345.12345.12345.12345.12345.k"
+PROVEN = re.compile("^(exact|proven)")
 SOLVING = {"phase": "solve", "done": 3, "total": 10, "seconds": 1.5, "detail": ""}
 
 
@@ -265,6 +266,35 @@ def test_what_is_clicked_twice_is_done_once(visit):
     assert game_of(page).count("_") == 0
 
 
+def test_what_is_clicked_before_the_answer_is_there_does_nothing(visit):
+    click = "(buttons) => buttons.forEach((button) => button.click())"
+    page = visit(mode="ask", card=CARD, faces="13345", throw=3)
+    first = advised(page).first.locator(".name").inner_text()
+    page.locator(".advice-part .action").evaluate_all(click)  # all of them, at once
+    page.get_by_text("Nothing to decide before the throw").wait_for()
+    entries = re.search("card=([^&]*)", page.url)[1].replace("%2C", ",").split(",")
+    assert entries.count("-") == CARD.split(",").count("-") - 1, first
+    page = visit(game=f"{GAME}_11446")
+    advised(page).first.click()
+    stay = page.locator(".die-button[aria-pressed=true]").count()
+    assert 0 < stay < 5
+    page.locator("[data-key=all]").click()
+    page.locator(".action", has_text="throw all again").evaluate(
+        "(button) => { document.querySelector('.throw').click(); button.click(); }"
+    )
+    page.get_by_text("Throw 2 of 3").wait_for()
+    assert page.locator(".die-button[aria-pressed=true]").count() == stay
+    page.locator("[data-key=mode-ask], .throw").evaluate_all(click)  # and the console is clean
+    page.locator("#faces").wait_for()
+
+
+def test_a_field_that_is_hidden_keeps_no_game_from_beginning(visit):
+    page = visit(total=5000, game=GAME)
+    page.locator("[data-key=new]").click()
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_text("Round 1 of 13").wait_for()
+
+
 def test_two_play_in_turns_and_to_win(visit, adviser):
     page = visit(game=GAME, players=2)
     page.get_by_text("Round 2 of 13, Player 1 to move").wait_for()
@@ -277,19 +307,24 @@ def test_two_play_in_turns_and_to_win(visit, adviser):
     known = outlook_against(adviser, records[0].situation, Opponent(records[1].card))
     assert known.exact
     value = f"{100 * known.value:.2f} %"
-    exactly = page.locator(".worth", has_text="play for points")
-    exactly.wait_for()
-    assert exactly.inner_text() == f"{value} to win against play for points"
+    page.locator(".bounds", has_text=PROVEN).wait_for()
+    assert page.locator(".worth").inner_text() == f"{value} to win against play for points"
     assert page.locator(".bounds").inner_text().endswith("a draw counts half")
 
 
-def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(visit):
-    page = visit("de", mode="ask", goal="beat", card=EARLY_CARD, against=CARD, faces="13345")
+@pytest.mark.parametrize("plays", ["points", "victory"])
+def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(visit, plays):
+    early = {"card": EARLY_CARD, "against": CARD, "faces": "13345", "plays": plays}
+    page = visit("de", mode="ask", goal="beat", **early)
     options = advised(page)
     assert "dieser Server rechnet" in page.locator(".too-large").inner_text()
     worth = page.locator(".worth").inner_text()
-    least = re.fullmatch(r"mindestens (\d+,\d\d %) für den Sieg", worth)[1]
-    assert "Wenn beide von da an auf Punkte spielen" in page.locator(".bounds").inner_text()
+    least = re.fullmatch(
+        r"mindestens (\d+,\d\d %) für den Sieg, wenn der andere auf Punkte spielt", worth
+    )[1]
+    bounds = page.locator(".bounds").inner_text()
+    assert "Wenn beide von da an auf Punkte spielen" in bounds
+    assert "Wer gegen Spiel auf Punkte auf Sieg spielt, erreicht ebenso viel oder mehr." in bounds
     numbers = options.locator(".number").all_inner_texts()
     assert numbers[0] == f"≥ {least}"
     assert all(each.startswith("≥ ") for each in numbers)
@@ -320,7 +355,7 @@ def test_bounds_are_shown_until_more_is_known(visit):
     assert page.locator("progress").count() == 1
     page.locator(".advice-part .action").first.focus()
     held.append(True)
-    page.locator(".worth", has_text="play for points").wait_for()
+    page.locator(".bounds", has_text=PROVEN).wait_for()
     assert page.locator("progress").count() == 0
     assert focused(page).startswith("BUTTON.action")
 

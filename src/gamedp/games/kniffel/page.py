@@ -55,7 +55,7 @@ LABELS: dict[str, dict[str, Any]] = {
         ),
         "then_beat": (
             "Nach jeder Entscheidung spielen beide auf Punkte; ein Unentschieden zählt halb. Wer "
-            "auf Sieg spielt, erreicht ebenso viel oder mehr."
+            "gegen einen solchen Gegner auf Sieg spielt, erreicht ebenso viel oder mehr."
         ),
         "then_total": (
             "Nach jeder Entscheidung wird auf Punkte gespielt. Wer auf die Summe spielt, erreicht "
@@ -98,7 +98,7 @@ LABELS: dict[str, dict[str, Any]] = {
         ),
         "then_beat": (
             "After each decision both play for points; a draw counts half. Who plays to win "
-            "reaches as much or more."
+            "against such an opponent reaches as much or more."
         ),
         "then_total": (
             "After each decision you play for points. Who plays for the total reaches as much or "

@@ -42,7 +42,7 @@ export function heading(words, found, total) {
   const { goal, value, lower, upper } = found;
   const loose = isLoose(found);
   const shown = loose ? words.atLeast(least(lower)) : worth(value, goal);
-  const kind = goal === "total" ? goal : found.then ? "then" : found.plays === "victory" ? "victory" : goal;
+  const kind = found.plays === "victory" ? "victory" : goal;
   const said = goal === "points" ? words.expected(shown) : words.probable[kind](total, shown);
   const bounds = found.then ? words.then[goal] : loose ? words.between(least(lower), most(upper))
     : upper > lower ? words.within(small(upper - lower)) : words.exact;

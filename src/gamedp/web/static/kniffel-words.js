@@ -55,7 +55,7 @@ const EN = {
   adviceTest: "You will be told when the game is over.",
   noAdvice: "Nothing to decide before the throw.",
   expected: (value) => `${value} points expected in the end`,
-  probable: { total: (total, value) => `${value} for at least ${total} points`, beat: (_, value) => `${value} to win against play for points`, victory: (_, value) => `${value} to win against play to win`, then: (_, value) => `${value} to win` },
+  probable: { total: (total, value) => `${value} for at least ${total} points`, beat: (_, value) => `${value} to win against play for points`, victory: (_, value) => `${value} to win against play to win` },
   atLeast: (value) => `at least ${value}`,
   between: (lower, upper) => `proven: ${lower} to ${upper}`,
   within: (width) => `proven, to within ${width}`,
@@ -66,7 +66,7 @@ const EN = {
   plays: "The other plays",
   playsOf: { points: "for points", victory: "to win" },
   then: {
-    beat: "If both play for points from then on; a draw counts half. Who plays to win reaches as much or more.",
+    beat: "If both play for points from then on; a draw counts half. Who plays to win against play for points reaches as much or more.",
     total: "If you play for points from then on. Who plays for the total reaches as much or more.",
   },
   tooLarge: (goal, seconds, most, entries) =>
@@ -159,7 +159,7 @@ const DE = {
   adviceTest: "Du erfährst es, wenn das Spiel aus ist.",
   noAdvice: "Vor dem Wurf ist nichts zu entscheiden.",
   expected: (value) => `${value} Punkte am Ende zu erwarten`,
-  probable: { total: (total, value) => `${value} für mindestens ${total} Punkte`, beat: (_, value) => `${value} für den Sieg, wenn der andere auf Punkte spielt`, victory: (_, value) => `${value} für den Sieg, wenn auch der andere auf Sieg spielt`, then: (_, value) => `${value} für den Sieg` },
+  probable: { total: (total, value) => `${value} für mindestens ${total} Punkte`, beat: (_, value) => `${value} für den Sieg, wenn der andere auf Punkte spielt`, victory: (_, value) => `${value} für den Sieg, wenn auch der andere auf Sieg spielt` },
   atLeast: (value) => `mindestens ${value}`,
   between: (lower, upper) => `bewiesen: ${lower} bis ${upper}`,
   within: (width) => `bewiesen, auf ${width} genau`,
@@ -170,7 +170,7 @@ const DE = {
   plays: "Der andere spielt",
   playsOf: { points: "auf Punkte", victory: "auf Sieg" },
   then: {
-    beat: "Wenn beide von da an auf Punkte spielen; ein Unentschieden zählt halb. Wer auf Sieg spielt, erreicht ebenso viel oder mehr.",
+    beat: "Wenn beide von da an auf Punkte spielen; ein Unentschieden zählt halb. Wer gegen Spiel auf Punkte auf Sieg spielt, erreicht ebenso viel oder mehr.",
     total: "Wenn von da an auf Punkte gespielt wird. Wer auf die Summe spielt, erreicht ebenso viel oder mehr.",
   },
   tooLarge: (goal, seconds, most, entries) =>

@@ -5,16 +5,11 @@ import { fall } from "./boards.js";
 import { decisions, facesOf, heading, isBest, tooLarge, working } from "./kniffel-advice.js";
 import { entered, someDice, sorted, takenBack, thrown } from "./kniffel-game.js";
 import { drawReport } from "./kniffel-report.js";
-import { drawSheet, oneDie, select, typing } from "./kniffel-sheet.js";
+import { DEFAULTS, FREE, fromAddress, goalFields, hashOf, newGame } from "./kniffel-settings.js";
+import { drawSheet, oneDie, typing } from "./kniffel-sheet.js";
 import { wordsOf } from "./kniffel-words.js";
 import * as server from "./server.js";
 import { setLanguage } from "./words.js";
-
-const DEFAULTS = {
-  mode: "play", rules: "article", players: "1", goal: "points", total: "250", plays: "points", dice: "page", told: "show",
-  advice: "1", game: "", card: "", against: "", further: "0", against_further: "0", throw: "1", faces: "",
-};
-const FREE = Array(13).fill("-");
 
 const language = document.documentElement.lang === "en" ? "en" : "de";
 setLanguage(language);
@@ -40,28 +35,8 @@ const advice = h("section", { class: "advice-part", "aria-label": words.advice }
 const report = h("section", { class: "report-part", hidden: true });
 const settings = h("section", { class: "settings-part" });
 
-function fromAddress() {
-  const query = new URLSearchParams(location.hash.slice(1) || asForm());
-  const read = { ...DEFAULTS };
-  for (const name of Object.keys(DEFAULTS)) if (query.has(name)) read[name] = query.get(name);
-  return read;
-}
-
-// What the form without JavaScript has asked for.
-function asForm() {
-  const query = new URLSearchParams(location.search);
-  if (query.has("dice")) query.set("faces", query.get("dice"));
-  query.delete("dice");
-  if (!query.has("card") && [...query.keys()].some((key) => key.startsWith("box"))) {
-    query.set("card", FREE.map((_, box) => query.get(`box${box}`) || "-").join(","));
-  }
-  if (query.has("card")) query.set("mode", "ask");
-  return query.toString();
-}
-
 function toAddress() {
-  const changed = Object.entries(state).filter(([name, value]) => value !== DEFAULTS[name]);
-  const hash = new URLSearchParams(changed).toString();
+  const hash = hashOf(state);
   if (hash !== location.hash.slice(1)) history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
   const other = language === "de" ? "en" : "de";
   switchLanguage.setAttribute("href", `kniffel?lang=${other}${hash ? `#${hash}` : ""}`);
@@ -77,7 +52,7 @@ function inPlace(part, ...content) {
   (again ?? status).focus();
 }
 
-const isLate = () => answered !== state.game;
+const isLate = () => !found || answered !== state.game;
 const isTwo = () => state.players === "2";
 const goal = () => (state.goal === "beat" && state.mode === "play" && !isTwo() ? "points" : state.goal);
 const hidden = () => state.mode === "play" && (state.told === "test" ? !found?.over : state.advice === "0");
@@ -217,7 +192,7 @@ function tools() {
 }
 
 function typeFace(event) {
-  if (found.waits_for !== "keep" || !/^[1-6]$/.test(event.key) || event.target.tagName === "INPUT") return;
+  if (isLate() || found.waits_for !== "keep" || !/^[1-6]$/.test(event.key) || event.target.tagName === "INPUT") return;
   const face = Number(event.key);
   const places = order.map((_, n) => n).filter((n) => order[n] === face);
   const free = places.find((n) => !kept[n]);
@@ -226,7 +201,7 @@ function typeFace(event) {
 }
 
 function toggle(n) {
-  if (found.waits_for !== "keep" || isLate()) return;
+  if (isLate() || found.waits_for !== "keep") return;
   kept[n] = !kept[n];
   showDice();
 }
@@ -328,7 +303,7 @@ function drawAdvice(answer) {
 }
 
 function choose(option) {
-  if (advice.getAttribute("aria-busy") === "true") return;
+  if (isLate() || advice.getAttribute("aria-busy") === "true") return;
   if (option.kept === undefined) {
     if (state.mode === "play") enter(option.box);
     else enterAsked(option.box);
@@ -436,10 +411,11 @@ function askDice() {
   return [row, h("div", { class: "fields" },
     h("div", { class: "field" }, h("label", { for: "faces" }, words.dice), input),
     h("div", { class: "field" }, h("label", { for: "throw" }, words.throwLabel), number),
-    ...goalFields(true))];
+    ...goalFields(words, state, (name, value) => { state[name] = value; update(); }))];
 }
 
 function enterAsked(box) {
+  if (!state.faces) return; // clicked twice
   const open = found.entries.find((each) => each.box === box);
   const entries = cardOf("card");
   entries[box] = String(open.points);
@@ -449,20 +425,7 @@ function enterAsked(box) {
   update();
 }
 
-// What is played, by which rules, and for what.
-
-function goalFields(live) {
-  const choose = (name, options) =>
-    select(name, words[name], Object.entries(options), state[name], live && ((value) => { state[name] = value; update(); }));
-  const fields = [live ? choose("rules", words.rulesOf) : null, choose("goal", words.goals)];
-  if (!live || state.goal === "total") {
-    fields.push(h("div", { class: "field" }, h("label", { for: "total" }, words.total),
-      h("input", { id: "total", type: "number", min: 1, max: 1575, value: state.total, "data-key": "total",
-        onchange: live ? (event) => { state.total = event.target.value || "0"; update(); } : null })));
-  }
-  if (!live || state.goal === "beat") fields.push(choose("plays", words.playsOf));
-  return fields;
-}
+// The settings, and how all begins.
 
 function showSettings() {
   const tabs = h("div", { class: "modes", role: "group", "aria-label": words.title },
@@ -474,38 +437,11 @@ function showSettings() {
         begin();
       },
     }, name)));
-  inPlace(settings, tabs, state.mode === "ask" ? null : newGame());
-}
-
-function newGame() {
-  const form = h("form", { class: "fields", onsubmit: (event) => {
-    event.preventDefault();
-    for (const name of ["players", "rules", "goal", "plays", "dice", "told"]) state[name] = form.elements[`${name}`].value;
-    state.total = form.elements.total.value || "0";
-    state.advice = "1";
-    fold.open = false;
+  inPlace(settings, tabs, state.mode === "ask" ? null : newGame(words, state, () => {
     showSettings();
     go("");
     status.focus();
-  } },
-    select("players", words.players, [["1", words.playersOf[0]], ["2", words.playersOf[1]]], state.players),
-    select("rules", words.rules, Object.entries(words.rulesOf), state.rules),
-    ...goalFields(false),
-    select("dice", words.throws, [["page", words.throwsOf[0]], ["hand", words.throwsOf[1]]], state.dice),
-    select("told", words.told, Object.entries(words.toldOf), state.told),
-    h("button", { class: "go", type: "submit" }, words.begin));
-  const { players, goal: aim, plays, total } = form.elements;
-  const fit = () => { // who plays alone has nobody to beat
-    const beat = aim.querySelector("[value=beat]");
-    beat.disabled = players.value === "1";
-    if (beat.disabled && aim.value === "beat") aim.value = "points";
-    total.closest(".field").hidden = aim.value !== "total";
-    plays.closest(".field").hidden = aim.value !== "beat";
-  };
-  form.addEventListener("change", fit);
-  fit();
-  const fold = h("details", { class: "new-game" }, h("summary", { "data-key": "new" }, words.newGame), form);
-  return fold;
+  }));
 }
 
 async function begin() {

@@ -147,6 +147,21 @@ def test_the_longest_games_are_exact_from_any_starts(seed, swapped):
         assert high - low <= 1e-13
 
 
+@pytest.mark.parametrize("actions", [["1"], [1.5], [None], "1", 3])
+def test_actions_that_are_none_are_refused(actions):
+    model = gamedp.compile(Matches(matches=6), compile="never")
+    found = gamedp.evaluate(model, [gamedp.Policy.uniform(model)] * 2)
+    with pytest.raises(InvalidParameterError, match="actions is"):
+        greatest_survival(model, 3, actions=actions)
+    with pytest.raises(InvalidParameterError, match="actions is"):
+        found.survival(3, actions=actions)
+    all_of_them = greatest_survival(model, 3, actions=[1, 2, 3, 2**80])
+    assert (all_of_them.upper == greatest_survival(model, 3).upper).all()
+    for plies in (-1, 10**12, 1.5):
+        with pytest.raises(InvalidParameterError, match="plies is"):
+            greatest_survival(model, plies)
+
+
 def test_a_survival_shows_itself():
     chain = gamedp.Model.from_arrays(
         [0, 1, 1], [0, 2], [0, 1], [0.75, 0.25], terminals=[1], payoffs=[1.0], action_labels=[3]

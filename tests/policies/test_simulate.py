@@ -125,6 +125,35 @@ def test_payoffs_that_are_large_and_near_have_their_deviation():
     assert found.agrees_with(gamedp.evaluate(model, policy)) > 1e-4
 
 
+def test_pairs_with_payoffs_that_are_large_and_near_have_their_deviation():
+    """One policy lets chance decide between three payoffs, the other one takes the middle one."""
+    found = []
+    for least in (0.0, 3e9):
+        model = gamedp.Model.from_arrays(
+            [0, 2, 2, 2, 2], [0, 3, 4], [1, 2, 3, 2], [0.25, 0.5, 0.25, 1.0],
+            terminals=[1, 2, 3], payoffs=least + np.array([0.0, 1.0, 5.0]),
+            players=[0] * 4, num_players=2, constant_sum=2 * least + 2,
+        )  # fmt: skip
+        pair = [
+            gamedp.Policy.from_function(model, lambda _state, action=action: action)
+            for action in (0, 1)
+        ]
+        found.append(gamedp.policies.simulate_pairs(model, pair, pairs=2000, seed=1))
+    small, large = found
+    assert large.deviation == small.deviation > 0.5
+    assert large.means == pytest.approx([mean + 3e9 for mean in small.means], abs=1e-5)
+
+
+def test_squares_that_were_rounded_stop_no_games():
+    """What is earned is large and differs by little: sums of squares lose how much it differs."""
+    model = three_ends(reward=3e9)
+    policy = gamedp.Policy.uniform(model)
+    found = gamedp.simulate(model, policy, games=20_000, width=0.01, seed=1)
+    assert found.games == 20_000
+    assert found.sequential.width > 0.01
+    assert found.sequential.low <= 3e9 + 1 <= found.sequential.high
+
+
 def test_games_without_chance_agree_or_do_not():
     model = gamedp.compile(Matches(5), compile="never")
     one, two = [lambda state: 1], [lambda state: min(2, state.left)]

@@ -153,16 +153,15 @@ class Evaluation:
         Raises
         ------
         InvalidParameterError
-            If `plies` is no number of plies.
+            If `plies` is no number of plies, or an action no integer.
         UnsupportedProblemError
             If play may go on and on with actions that do not count.
         """
-        number = steps.checked_plies(plies)
+        number, listed = steps.checked_plies(plies), steps.listed_actions(actions)
         process = self._processes[0]
-        counted = steps.counted_choices(process.model.action_labels, actions)
+        counted = steps.counted_choices(process.model.action_labels, listed)
         counted &= process.sources >= 0
         names = tuple(policy.name for policy in self.policies)
-        listed = steps.listed_actions(actions)
         return steps.survival(process.model, number, counted, names, listed)
 
     def unfinished(

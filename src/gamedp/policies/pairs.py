@@ -106,8 +106,9 @@ def simulate_pairs(
         chains = ChainPairs(model, made, key, max_plies)
         play, has_rewards, total = chains.played, chains.has_rewards, model.constant_sum
         names = [policy.name for policy in made]
-    tallies, sums, finished = _tallied(play, pairs, threads)
-    mean, deviation = moments(sums, finished)
+    tallies, sums, finished = _tallied(play, pairs, threads, total / 2)
+    lead, deviation = moments(sums, finished)
+    mean = total / 2 + lead
     first, second = (
         Simulation.of(tally, tuple(order), seed=seed, total=total, has_rewards=has_rewards)
         for tally, order in zip(tallies, (names, names[::-1]), strict=True)
@@ -125,7 +126,7 @@ def simulate_pairs(
 
 
 def _tallied(
-    play: Play, pairs: int, threads: int
+    play: Play, pairs: int, threads: int, half: float
 ) -> tuple[tuple[Tally, Tally], tuple[float, float], int]:
     """Play all pairs.
 
@@ -134,7 +135,8 @@ def _tallied(
     tallies : (Tally, Tally)
         Of the first games of all pairs, and of the second ones.
     sums : (float, float)
-        What the first policy got on average in both games of a pair, added up; and its squares.
+        What the first policy got on average in both games of a pair, beyond half of the constant
+        sum, added up; and its squares. Those of large payoffs leave nothing of their differences.
     finished : int
         Pairs of which both games have ended: the sums are those of these.
     """
@@ -143,7 +145,7 @@ def _tallied(
     def run(_thread: int, block: int, begin: int, end: int) -> None:
         first, second = play(begin, end)
         both = first.is_over & second.is_over
-        means = (first.earned[both, 0] + second.earned[both, 1]) / 2
+        means = (first.earned[both, 0] - half + (second.earned[both, 1] - half)) / 2
         sums = math.fsum(means), math.fsum(means * means)
         blocks[block] = first.tally(), second.tally(), *sums, int(both.sum())
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["greatest_survival", "most_unfinished", "survival"]
 
+MOST_PLIES = 10**8
+"""Of survival: a few gigabytes."""
+
 
 def survival(
     model: Model,
@@ -137,22 +140,35 @@ def checked_plies(plies: Any) -> int:
         number = operator.index(plies)
     except TypeError:
         number = -1
-    if number < 0:
-        message = f"plies is {shown(plies)}; it must be an integer, 0 or more."
+    if not 0 <= number <= MOST_PLIES:
+        message = f"plies is {shown(plies)}; it must be an integer from 0 to {MOST_PLIES:,}."
         raise InvalidParameterError(message)
     return number
 
 
 def listed_actions(actions: Collection[int] | None) -> tuple[int, ...] | None:
-    """Return the actions that count in order; None for all."""
-    return None if actions is None else tuple(sorted(set(actions)))
+    """Return the actions that count in order; None for all.
+
+    Raises
+    ------
+    InvalidParameterError
+        If they are no integers.
+    """
+    if actions is None:
+        return None
+    try:
+        return tuple(sorted({operator.index(action) for action in actions}))
+    except TypeError:
+        message = f"actions is {shown(actions)}; it must be a collection of integers."
+        raise InvalidParameterError(message) from None
 
 
-def counted_choices(labels: NDArray[Any], actions: Collection[int] | None) -> Flags:
+def counted_choices(labels: NDArray[Any], actions: tuple[int, ...] | None) -> Flags:
     """Return which choices count: those with one of some actions, or all."""
     if actions is None:
         return np.ones(len(labels), np.bool_)
-    return np.isin(labels, np.array(sorted(actions), np.int64))
+    known = np.unique(labels)
+    return np.isin(labels, [action for action in known.tolist() if action in actions])
 
 
 def greatest_survival(
@@ -185,7 +201,7 @@ def greatest_survival(
     Raises
     ------
     InvalidParameterError
-        If `plies` is no number of plies.
+        If `plies` is no number of plies, or an action no integer.
     UnsupportedProblemError
         If play may go on and on with actions that do not count.
 
@@ -198,10 +214,10 @@ def greatest_survival(
     >>> found.upper.round(9).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
     """
-    number = checked_plies(plies)
+    number, listed = checked_plies(plies), listed_actions(actions)
     model = model_for(game_or_model, [], compile)
-    counted = counted_choices(model.action_labels, actions)
-    return survival(model, number, counted, (), listed_actions(actions))
+    counted = counted_choices(model.action_labels, listed)
+    return survival(model, number, counted, (), listed)
 
 
 def most_unfinished(

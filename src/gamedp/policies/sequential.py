@@ -112,7 +112,9 @@ class Stopping:
         error = (1 - self.confidence) / len(self.looks())
         count = tally.games - tally.unfinished
         if self.has_rewards:
-            ends = student_interval(*tally.moments(0), count, 1 - error)
+            mean, deviation = tally.moments(0)
+            deviation = math.hypot(deviation, tally.rounding(0))
+            ends = student_interval(mean, deviation, count, 1 - error)
             return SequentialInterval(*ends, self.confidence, looks, is_approximate=True)
         low, high = 0.0, 1.0
         if count and self.high > self.low:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from gamedp.runtime.floats import UNIT
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -42,6 +44,12 @@ class Tally:
     def moments(self, column: int) -> tuple[float, float]:
         """Return mean and standard deviation, NaN where so many games have none."""
         return moments(self.sums[column], self.games - self.unfinished)
+
+    def rounding(self, column: int) -> float:
+        """Return how large a deviation may be and yet be lost where squares are added up."""
+        count = self.games - self.unfinished
+        squares = self.sums[column][1]
+        return math.sqrt(3 * BLOCK * UNIT * squares / (count - 1)) if count > 1 else math.nan
 
     @classmethod
     def total(cls, tallies: Iterable[Tally]) -> Tally:

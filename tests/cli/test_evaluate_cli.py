@@ -311,3 +311,16 @@ def test_what_makes_no_sense_is_refused_before_anything_is_solved(
     code, out, err = run(*arguments)
     assert (code in {1, 2}, out) == (True, "")
     assert word in err
+
+
+def test_a_game_is_solved_once_for_all_who_play_by_its_solution(run, monkeypatch):
+    solved, solve = [], gamedp.solve
+
+    def counting(*arguments, **options):
+        solved.append(arguments)
+        return solve(*arguments, **options)
+
+    monkeypatch.setattr(gamedp, "solve", counting)
+    code, out, _ = run("evaluate", *SMALL, "--players", "optimal,optimal")
+    assert (code, len(solved)) == (0, 1)
+    assert "optimal" in out

@@ -257,14 +257,6 @@ class TestSearch:
         assert words["bounds"][0].startswith("just above 0 to inf")
         assert words["best"] == ["take 1"]
 
-    def test_of_a_single_pair_nothing_is_known_of_the_error(self, run_json):
-        command = ("selfplay", *MATCHES[:3], "--level=1", "--against=3", "--seed=1", *PLAIN)
-        found = run_json(*command, "--games=2")
-        assert (found["standard_error"], found["interval"]) == (None, None)
-        assert found["mean_difference"] is not None
-        none = run_json(*command, "--games=2", "--max-plies=1")
-        assert (none["mean_difference"], none["standard_error"]) == (None, None)
-
     def test_three_players(self, run, run_json):
         command = ("search", "mancala", "--set=players=3,pits=2,stones=1", "--exact")
         command += ("--searcher=max-n", *PLAIN)

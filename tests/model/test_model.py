@@ -5,6 +5,7 @@ import pickle
 import sys
 from fractions import Fraction
 
+import attrs
 import numpy as np
 import pytest
 import scipy.sparse
@@ -730,6 +731,14 @@ def test_the_digest_tells_models_apart():
     assert good_model().digest() == good_model().digest()
     digests = {good_model(**changes).digest() for changes in [{}, *CHANGES]}
     assert len(digests) == len(CHANGES) + 1
+
+
+def test_a_changed_copy_has_a_digest_of_its_own():
+    model = good_model()
+    before = model.digest()
+    assert attrs.evolve(model, rewards=model.rewards + 1.0).digest() != before
+    assert pickle.loads(pickle.dumps(model)).digest() == before
+    assert model.digest() == before
 
 
 def test_it_says_how_large_it_is():

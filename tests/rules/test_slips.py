@@ -5,6 +5,7 @@ import warnings
 from typing import NamedTuple
 
 import attrs
+import numpy as np
 import pytest
 
 import gamedp
@@ -178,9 +179,22 @@ WAYS_OUT = {
         {"is_terminal": lambda self, state: "no"},
         r"is_terminal\(Square\(.*is 'no'; it must be True or False\. bool\(",
     ),
+    "a word of numpy's": (
+        {"is_terminal": lambda self, state: np.str_("no")},
+        r"is_terminal\(Square\(.*no'\)?; it must be True or False",
+    ),
     "a text for a probability": ({"outcomes": pairs(("1", 0))}, r"a number, not a text"),
     "no sum": ({"constant_sum": None}, r"If they always add up to 1, set constant_sum = 1\.0"),
 }
+
+
+@pytest.mark.parametrize("kind", [int, float, np.bool_, np.int8])
+def test_numbers_say_whether_a_game_is_over_as_truth_values_do(kind):
+    terminal = Members.is_terminal
+    found = gamedp.compile(
+        race(is_terminal=lambda self, state: kind(terminal(self, state))), compile="never"
+    )
+    assert found.digest() == gamedp.compile(race(), compile="never").digest()
 
 
 def test_an_endless_start_is_refused(monkeypatch):

@@ -95,11 +95,10 @@ def read_entrants(
 
 
 def read_all(names: list[str], read: Callable[[str], Any]) -> dict[str, Any]:
-    """Return players by their names; whoever takes solving is the last to be read."""
-    found = {
-        name: read(name) for name in sorted(names, key=lambda name: read_level(name) == "best")
-    }
-    return {name: found[name] for name in names}
+    """Return players by their names, each read once; whoever takes solving is the last."""
+    each = dict.fromkeys(names)
+    found = {name: read(name) for name in sorted(each, key=lambda name: read_level(name) == "best")}
+    return {name: found[name] for name in each}
 
 
 def read_player(

@@ -320,7 +320,8 @@ def as_truth(answer: Any, name: str, *arguments: Any) -> bool:
     """
     if answer is True or answer is False:
         return bool(answer)
-    if isinstance(answer, (int, float)) or type(answer).__module__ == "numpy":
+    is_numpys = type(answer).__module__ == "numpy" and not isinstance(answer, (str, bytes))
+    if isinstance(answer, (int, float)) or is_numpys:
         return bool(answer)
     hint = "Is a return missing?" if answer is None else "bool(...) makes it one of them."
     message = (

@@ -245,3 +245,13 @@ def test_every_hold_at_k_meets_its_exact_value():
     assert sum(p < 0.05 for p in found) <= 71
     by_points = np.array(found).reshape(50, 20)
     assert (by_points < 0.5).sum(axis=1).max() <= 19  # no policy is off in nearly all seeds
+
+
+@pytest.mark.parametrize(
+    ("numbers", "word"),
+    [({"confidence": 95}, "confidence is 95"), ({"count": 2.5}, "count is 2.5")],
+)
+def test_student_interval_refuses_what_cannot_be(numbers, word):
+    with pytest.raises(InvalidParameterError, match=word):
+        gamedp.policies.student_interval(**{"mean": 1.0, "deviation": 2.0, "count": 9} | numbers)
+    assert gamedp.policies.student_interval(1.0, math.nan, 1) == (-math.inf, math.inf)

@@ -183,7 +183,9 @@ class Simulation:
         Of an evaluation, and nothing earned on the way, as by :meth:`Evaluation.p_value`; else by
         the normal distribution of the mean, with the deviation of the games. Of a distribution of
         totals, by the largest distance between the shares of games up to a total and its chance
-        [1]_: the p-value is at most what is returned, and 0 for a total that cannot be.
+        [1]_: the p-value is at most what is returned, and 0 for a total that cannot be. All that is
+        for a number of games that was fixed beforehand; where games stopped once enough was known,
+        it is approximate.
 
         Parameters
         ----------

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from gamedp.errors import InvalidParameterError, shown
+from gamedp.policies.given import checked_whole
 from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
@@ -146,6 +148,11 @@ def student_interval(
         How many there are. Of fewer than two, the interval has no end.
     confidence : float
 
+    Raises
+    ------
+    InvalidParameterError
+        If `count` or `confidence` cannot be.
+
     References
     ----------
     .. [1] Student, "The probable error of a mean", Biometrika 6 (1908).
@@ -159,6 +166,10 @@ def student_interval(
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - slow to import, and rarely needed
 
+    count = checked_whole("count", count, 0)
+    if not 0 < confidence < 1:
+        message = f"confidence is {shown(confidence)}; it must lie between 0 and 1."
+        raise InvalidParameterError(message)
     if count < 2:
         return -math.inf, math.inf
     reach = float(stdtrit(count - 1, (1 + confidence) / 2)) * deviation / math.sqrt(count)

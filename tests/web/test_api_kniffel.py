@@ -5,6 +5,7 @@ import html
 import math
 import re
 
+import attrs
 import numba
 import pytest
 from web_client import Client
@@ -408,6 +409,33 @@ def test_a_goal_may_be_had_from_the_first_throw_on(client, adviser):
     assert found["options"][0]["name"] == "66666"
     assert found["value"] < alone["value"]
     assert found["value"] > asked(client, goal="total", total="300")["value"] + 0.1
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "once at most 9 boxes are free"), ("de", "höchstens 9 Felder")]
+)
+def test_where_there_is_too_little_memory_for_an_early_goal_it_is_said(
+    client, monkeypatch, language, words
+):
+    little = attrs.evolve(client.tables.limits, bytes=4e8)
+    monkeypatch.setattr(client.tables, "limits", little)
+    for against in ("", ",".join(["-"] * 10 + ["40", "0", "20"])):
+        query = {"lang": language, "goal": "beat", "against": against, "card": EARLY_CARD}
+        while (refused := client.get("/api/kniffel", params=query)).status_code == 202:
+            pass  # what is left on the other card
+        assert refused.status_code == 422
+        assert words in refused.json()["error"]
+        assert "500 MB" in refused.json()["error"]
+    late = {"card": EARLY_CARD, "goal": "total", "total": "250", "quick": "1"}
+    assert asked(client, **late)["then"] == "points"
+
+
+def test_points_to_reach_are_refused_in_the_language_of_who_plays(client):
+    for language, words in (("en", "a whole number from 0"), ("de", "eine ganze Zahl von 0")):
+        query = {"lang": language, "game": GAME, "goal": "total", "total": "-5"}
+        refused = client.get("/api/kniffel", params=query)
+        assert refused.status_code == 422
+        assert words in refused.json()["error"]
 
 
 GAME = "13345.33.33456.33.33366.c_12345.12345.12345.12345.12345.k_11446.44.14446"

@@ -466,6 +466,11 @@ class _SharedBy:
         self._name = name
         self._tables = tables
 
+    @property
+    def bytes(self) -> float:
+        """Return what a table may take, as one of a game."""
+        return self._tables.limits.bytes
+
     def table(
         self, key: Hashable, work: Callable[[ProgressCallback], Any], *, kept: bool = False
     ) -> Any:

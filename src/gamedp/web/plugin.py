@@ -28,6 +28,11 @@ class Shared(Protocol):
     they are for `answer` and `draw` of a page, and not for the work itself.
     """
 
+    @property
+    def bytes(self) -> float:
+        """Memory that work may take: none that needs more should be begun."""
+        ...
+
     def table(self, key: Hashable, work: Work, *, kept: bool = False) -> Any:
         """Return the table of this key; one that is not `kept` is forgotten when there is no room.
 

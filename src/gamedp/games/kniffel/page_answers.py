@@ -20,6 +20,7 @@ from gamedp.games.kniffel.outlook import (
     outlook_against,
     outlook_for_points,
 )
+from gamedp.games.kniffel.page_fields import refuse
 from gamedp.games.kniffel.page_queries import PLAYS, Asked, game_text, read_query
 from gamedp.games.kniffel.page_report import explained, reported
 from gamedp.games.kniffel.prospects import Prospect
@@ -36,6 +37,9 @@ __all__ = ["MOST_CONTEXTS", "answer", "answer_to"]
 
 MOST_CONTEXTS = 4_000_000
 """A table of more takes longer than one likes to wait at a question: 16 seconds."""
+
+EARLY_BYTES = {"article": 500_000_000, "yahtzee": 1_250_000_000}
+"""What :func:`early_rest` takes meanwhile, about."""
 
 BYTES = 50
 """Of a context in a table, about."""
@@ -304,23 +308,26 @@ def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
 def _outlook_for_points(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
     """Return how likely the goal is if each decision is followed by play for points."""
     card, opponent = asked.situation.card, asked.opponent
-    rest = _rest(shared, adviser, card.sheet(adviser.rules), 1)
+    rest = _rest(shared, adviser, asked, card.sheet(adviser.rules), 1)
     goal: int | Opponent = asked.total
     if asked.goal == "total" or opponent is None:
         worth, error = reaching(asked.total - card.entered(adviser.rules)), 0.0
     else:
         goal, his = Opponent(opponent), opponent.sheet(adviser.rules)
-        to_come = _rest(shared, adviser, his, 0).known[his]
+        to_come = _rest(shared, adviser, asked, his, 0).known[his]
         lead = card.entered(adviser.rules) - opponent.entered(adviser.rules)
         worth, error = beating(to_come, lead), to_come.relative_error
     play = ForPoints(adviser.solution, card.sheet(adviser.rules), rest, worth, error)
     return outlook_for_points(play, asked.situation, goal)
 
 
-def _rest(shared: Shared, adviser: Adviser, sheet: Sheet, entries: int) -> Rest:
+def _rest(shared: Shared, adviser: Adviser, asked: Asked, sheet: Sheet, entries: int) -> Rest:
     """Return what is still earned from a sheet, and from those after so many entries: 0 or 1."""
     rules, solution = adviser.rules, adviser.solution
     if rules.rank(sheet) - entries >= EARLY:
+        needed = EARLY_BYTES[rules.rules]
+        if shared.bytes < needed:
+            refuse(asked.language, "memory", needed=needed // 1_000_000, boxes=EARLY - 1)
 
         def begin(progress: ProgressCallback) -> Rest:
             return early_rest(solution, progress=progress)

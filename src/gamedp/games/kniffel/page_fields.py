@@ -1,6 +1,6 @@
-"""What is wrong with a field of the form, in the language of who has filled it in.
+"""What is wrong with a question, in the language of who asks.
 
-The library would refuse the same, in English and with the article's names of the boxes.
+The library would refuse the same of a field, in English and with the article's names of the boxes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gamedp.games.kniffel.boxes import box_names
 from gamedp.games.kniffel.card import BOXES, DICE, FACES, possible_entries, spans
 from gamedp.web.plugin import Query
 
-__all__ = ["check_fields"]
+__all__ = ["check_fields", "check_total", "refuse"]
 
 LONGEST = 20
 """Letters of a field that are quoted."""
@@ -30,6 +30,9 @@ SENTENCES = {
         "total": "die Punkte, die es sein sollen, sind eine ganze Zahl von 0 bis 9999.",
         "further": "weitere Kniffel zählen nur, wenn im Feld Kniffel 50 stehen, und jeder ist in "
         "einem anderen Feld eingetragen.",
+        "memory": "für dieses Ziel bräuchte der Server so früh im Spiel {needed} MB Speicher und "
+        "hat weniger. Es geht, sobald auf jedem Zettel höchstens {boxes} Felder frei sind; bis "
+        "dahin gibt es Rat für möglichst viele Punkte.",
     },
     "en": {
         "to": " to ",
@@ -42,6 +45,9 @@ SENTENCES = {
         "total": "the points to reach are a whole number from 0 to 9999.",
         "further": "further Yahtzees count only if the box of the Yahtzee holds 50, and each is "
         "entered in another box.",
+        "memory": "for this goal, so early in the game, the server would need {needed} MB of "
+        "memory, and has less. It can be had once at most {boxes} boxes are free on each card; "
+        "until then there is advice for as many points as possible.",
     },
 }
 
@@ -73,38 +79,43 @@ def check_fields(query: Query, boxes: list[str], language: str) -> None:
     if opponent:
         _check_card(opponent, language)
     _check_throw(query, boxes, language)
-    total = query.get("total", "").strip() or "0"
-    if not (total.isascii() and total.isdecimal() and len(total) <= len("9999")):
-        _refuse(language, "total")
     for name, card in (("further", boxes), ("against_further", opponent)):
         if query.get(name, "").strip() not in {"", "0"} and "50" not in card[11:12]:
-            _refuse(language, "further")
+            refuse(language, "further")
 
 
-def _refuse(language: str, sentence: str, **parts: str | int) -> NoReturn:
+def check_total(query: Query, language: str) -> None:
+    """Refuse what are no points to reach, with the same error."""
+    total = query.get("total", "").strip() or "0"
+    if not (total.isascii() and total.isdecimal() and len(total) <= len("9999")):
+        refuse(language, "total")
+
+
+def refuse(language: str, sentence: str, **parts: str | int) -> NoReturn:
+    """Raise InvalidParameterError with one of the `SENTENCES`."""
     raise gamedp.errors.InvalidParameterError(SENTENCES[language][sentence].format(**parts))
 
 
 def _check_card(card: list[str], language: str) -> None:
     if len(card) != BOXES:
-        _refuse(language, "card", boxes=BOXES, count=len(card))
+        refuse(language, "card", boxes=BOXES, count=len(card))
     for box, entry in enumerate(card):
         known = possible_entries()[box]
         is_number = entry.isascii() and entry.isdecimal() and len(entry) <= LONGEST
         if entry != "-" and not (is_number and int(entry) in known):
             allowed = spans(known).replace(" to ", SENTENCES[language]["to"])
             name = box_names(language)[box]
-            _refuse(language, "entry", box=name, entry=entry[:LONGEST], known=allowed)
+            refuse(language, "entry", box=name, entry=entry[:LONGEST], known=allowed)
 
 
 def _check_throw(query: Query, boxes: list[str], language: str) -> None:
     number = query.get("throw", "").strip() or "0"
     if number not in {"0", "1", "2", "3"}:
-        _refuse(language, "throw")
+        refuse(language, "throw")
     if number == "0":
         return
     if "-" not in boxes:
-        _refuse(language, "full")
+        refuse(language, "full")
     dice = "".join(query.get("dice", "").split())
     if len(dice) != DICE or not set(dice) <= set("123456"):
-        _refuse(language, "dice", dice=dice[:LONGEST], number=DICE, faces=FACES)
+        refuse(language, "dice", dice=dice[:LONGEST], number=DICE, faces=FACES)

@@ -9,7 +9,7 @@ import attrs
 import gamedp
 from gamedp.games.kniffel.boxes import kept, shown, throw
 from gamedp.games.kniffel.card import BOXES, Card
-from gamedp.games.kniffel.page_fields import check_fields
+from gamedp.games.kniffel.page_fields import check_fields, check_total
 from gamedp.games.kniffel.record import Record
 from gamedp.games.kniffel.rounds import Round
 from gamedp.games.kniffel.rules import PRESETS, Kniffel
@@ -126,6 +126,7 @@ def read_query(query: Query) -> Asked:
         _refuse(f"plays must be one of {', '.join(PLAYS)}.")
     if "game" not in query:
         check_fields(query, boxes_of(query), language)
+    check_total(query, language)
     total = _number(query, "total", MOST_TOTAL)
     common: dict[str, Any] = {
         "language": language,

@@ -9,6 +9,7 @@ from forging import claimed, forged
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
+from gamedp.certificates.checking import first_look
 from gamedp.certificates.checking.bounds import progresses
 from gamedp.certificates.checking.choice_values import Rows, exact_choice_value, exactly_keeps
 from gamedp.certificates.checking.directions import oriented
@@ -111,6 +112,33 @@ def test_what_is_settled_is_right(discount, constant):
         assert not wrong
         total += count
     assert total >= 100
+
+
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("constant", [None, 0.0])
+def test_slices_do_not_matter_and_rare_numbers_of_outcomes_are_left_open(
+    monkeypatch, constant, few
+):
+    rng = np.random.default_rng(2)
+    model, certificate = close_claims(rng, 1.0, constant=constant)
+    lower, upper, inner = certificate.lower, certificate.upper, np.diff(model.choice_offsets) > 0
+    off = inner * np.where(np.arange(model.num_states) % 3, 1e-6, -1e-6)  # not by roundings alone
+    lower, upper = lower - off * (1 + np.abs(lower)), upper + off * (1 + np.abs(upper))
+    if few:  # only these are looked at
+        lower[inner & (np.arange(model.num_states) % 5 > 0)] = -np.inf
+    certificate = forged(certificate, lower=lower, upper=upper)
+    whole = [done for _, done in settled(model, certificate)]
+    for size in (1, 20):
+        monkeypatch.setattr(first_look, "SLICE", size)
+        for done, expected in zip(settled(model, certificate), whole, strict=True):
+            assert np.array_equal(done[1], expected)
+    monkeypatch.setattr(first_look, "MOST_GROUPS", 2)
+    counts = np.diff(model.transition_offsets)
+    common = np.argsort(np.bincount(counts) * np.arange(counts.max() + 1))[-2:]
+    kept = np.append(np.isin(counts, common), np.zeros(40, np.bool_))
+    for done, expected in zip(settled(model, certificate), whole, strict=True):
+        assert np.array_equal(done[1], expected & kept)
+        assert 0 < (expected & kept).sum() < expected.sum()
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -53,9 +53,10 @@ def _refused(view: object, problem: str) -> InvalidParameterError:
 def _tuple(values: Any) -> Any:
     """Turn what is a sequence into a tuple, and its sequences into tuples; leave anything else.
 
-    Of one that is too large for a view, as much as it takes to see that.
+    Of one that is too large for a view, as much as it takes to see that: of MOST_PARTS rows with
+    MOST_PARTS entries in all, each is looked for, and so is the end of all of them.
     """
-    return _few(values, iter(range(2 * MOST_PARTS + 2)), 2)
+    return _few(values, iter(range(3 * MOST_PARTS + 2)), 2)
 
 
 def _few(values: Any, left: Iterator[int], depth: int) -> Any:

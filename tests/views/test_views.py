@@ -98,6 +98,23 @@ def test_what_makes_no_picture_is_refused(make, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rows: Grid(((0,) for _ in range(rows)), ("",)),
+        lambda rows: Grid([()] * rows, ("",)),
+        lambda rows: Pits([[1]] * rows, [0] * rows, pit_names=[["a"]] * rows),
+        lambda rows: Card([["a"]] * rows),
+        lambda rows: Scores([["a"]] * rows, most=1),
+    ],
+    ids=itertools.count(),
+)
+def test_as_many_rows_as_there_may_be_are_all_taken(make):
+    assert len(make(4096).rows) == 4096
+    with pytest.raises(gamedp.errors.InvalidParameterError, match=r"4,096"):
+        make(4097)
+
+
 def test_only_views_are_made_plain():
     with pytest.raises(
         TypeError, match=r"'text' is no view; a view is one of gamedp\.views: Heaps"

@@ -158,7 +158,7 @@ def test_how_long_play_lasts_is_told_apart_and_given_up_as_well(slow_lengths, mo
         job._leases.clear()  # as when that of the last who asked is over
         assert given_up.wait(PATIENCE)
         assert job.done.wait(PATIENCE)
-        assert not client.tables.solves._jobs
+        assert comes_true(lambda: not client.tables.solves._jobs)
     assert begun.is_set()
 
 
@@ -377,6 +377,25 @@ def test_work_that_has_failed_is_tried_again_later(monkeypatch):
     assert (second.value(), found.find("key", work)) == (7, second)
 
 
+def test_what_is_tried_again_is_not_the_first_to_be_forgotten(monkeypatch):
+    """Or whoever has waited for it would find nothing, and have it done once more."""
+
+    class Large:
+        bytes = 6
+
+    def fail(_report):
+        raise MemoryError
+
+    found = Jobs(1, kept=8, kept_bytes=10)
+    for key, work in (("tried", fail), ("other", lambda _report: Large())):
+        assert found.find(key, work).done.wait(PATIENCE)
+    monkeypatch.setattr(jobs, "FORGIVE", 0.0)
+    again = found.find("tried", lambda _report: Large())
+    # The thread makes room after it has said that it is done.
+    assert comes_true(lambda: len(found._jobs) == 1)
+    assert list(found._jobs.values()) == [again]
+
+
 def test_what_is_not_done_has_no_value():
     go_on = threading.Event()
     board = Jobs(1, 4)
@@ -502,6 +521,7 @@ def test_a_solve_goes_on_until_the_last_tab_is_closed(slow, monkeypatch):
         for tab in tabs:
             tab.ask()
         assert slow.begun.acquire(timeout=PATIENCE)
+        assert comes_true(lambda: client.tables.solves._jobs)  # its thread has begun before that
         (job,) = client.tables.solves._jobs.values()
         assert comes_true(lambda: job._waiting == 5)
         for tab in tabs[1:]:

@@ -18,7 +18,7 @@ from gamedp.cli import main
 from gamedp.cli.serve import _short as short_name
 from gamedp.games.matches import Matches
 from gamedp.runtime import registry
-from gamedp.web import export, serve
+from gamedp.web import export, positions, serve
 from gamedp.web.catalogue import Listed
 from gamedp.web.tables import Tables
 
@@ -120,6 +120,14 @@ def test_a_game_of_many_positions_is_not_exported(tmp_path, run, monkeypatch):
             code, _, err = run("serve", "matches", f"--export={tmp_path / 'out'}", "--quiet")
         assert code == 1
         assert words in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_game_with_a_position_that_no_page_can_show_is_not_exported(tmp_path, run, monkeypatch):
+    monkeypatch.setattr(positions, "MOST_OUTCOMES", 2)
+    code, _, err = run("serve", "matches", f"--export={tmp_path / 'out'}", "--quiet")
+    assert code == 1
+    assert "a position of matches has more than 2 outcomes of its actions." in err
     assert not (tmp_path / "out").exists()
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 from browser import COUNT_MOVES, axe_complaints, focused
 from play_page import GAMES, NOUGHTS, UNKNOWN, address, open_actions, seen, told_by
@@ -341,6 +342,21 @@ def test_the_surface_is_drawn_turned_and_told_as_a_table(visit, listed):
     canvas.press("ArrowLeft")
     assert canvas.evaluate("(canvas) => canvas.toDataURL()") != before
     assert focused(page).startswith("CANVAS")
+
+
+def test_a_surface_of_very_many_places_is_drawn(visit):
+    """More than a call of a function takes at once; no four of them are neighbours."""
+    side = 520
+    page = visit(address("wubbel"))
+    heights = (np.indices((side, side)).sum(axis=0) % 2 * 7 - 2).astype("<i2")
+    head = np.array([0, side, 0, side, 0, 9], "<i4")
+    rest = np.zeros(5 * side * side, "u1")
+    body = b"".join(part.tobytes() for part in (head, heights, heights, rest))
+    page.route("**/surface?*", lambda route: route.fulfill(body=body))
+    page.get_by_text("Where the decision changes").click()
+    page.locator(".surface .problem, .surface canvas").wait_for()
+    assert page.locator(".surface .problem").count() == 0
+    assert page.locator(".surface-table td").all_inner_texts()[-1] == "5"
 
 
 def test_nobody_waits_for_what_was_asked_before(visit):

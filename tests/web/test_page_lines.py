@@ -122,6 +122,25 @@ def test_who_cannot_go_into_a_branch_keeps_the_game(visit):
     page.get_by_text("Ply 2 of 3.").wait_for()
 
 
+def test_a_branch_that_could_not_be_named_is_asked_for_again(visit):
+    page = visit("", expected="ERR_FAILED")
+
+    def is_its(request):
+        return request.url.endswith("/history") and '"actions":[3,2]' in request.post_data
+
+    page.route(
+        "**/history",
+        lambda route: route.abort() if is_its(route.request) else route.continue_(),
+    )
+    where = address("matches", a=[3, 1], branches=[{"f": 1, "a": [2]}], seats=PERSONS)
+    with page.expect_event("requestfailed", is_its):
+        page.goto(page.url + where)
+    page.get_by_role("button", name="From ply 2:", exact=True).wait_for()
+    page.unroute("**/history")
+    page.locator(".ply").first.click()
+    page.get_by_role("button", name="From ply 2: Take 2", exact=True).wait_for()
+
+
 def test_a_line_that_cannot_be_played_is_left_for_a_new_game(visit):
     page = visit(address("matches", a=[1, 9], seats=PERSONS), expected=422)
     page.get_by_text("there is no action 9 here.").wait_for()
@@ -246,6 +265,7 @@ def test_a_computer_plays_once_whoever_takes_its_seat_meanwhile(visit):
     open_actions(page)
     page.locator(".ply").nth(1).wait_for()
     page.wait_for_timeout(600)
+    open_actions(page)  # whose turn it is may have come again
     movers = page.locator(".past > .plies .ply .sign").evaluate_all(
         "(signs) => signs.map((sign) => sign.className.at(-1))"
     )

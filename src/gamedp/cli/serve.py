@@ -158,7 +158,9 @@ def _export(listed: list[Listed], tables: Tables, folder: Path, *, quiet: bool) 
         if tables.known(made) is None:
             with watch(quiet=quiet) as progress, _refusals_told():
                 tables.prepare(made, progress)
-    for name, (count, path) in export(listed, tables, folder).items():
+    with _refusals_told():
+        written = export(listed, tables, folder)
+    for name, (count, path) in written.items():
         print(f"{name}: {count:,} positions in {path}")
 
 

@@ -232,6 +232,7 @@ class Jobs:
             except RuntimeError:  # the system has no more threads
                 raise too_busy() from None
             self._jobs[key] = job
+            self._jobs.move_to_end(key)  # where one that has failed was before
             self.started += 1
         return job
 

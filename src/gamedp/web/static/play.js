@@ -428,7 +428,8 @@ export class Play {
       this.branchNames.set(key, plies.map((ply) => ply.name));
       if (!signal.aborted) this.panel.paintPast();
     } catch (error) {
-      if (error.status === 422 && !signal.aborted) this.leaveOut(branch);
+      if (!isRefused(error)) this.branchNames.delete(key); // asked again when it is painted next
+      else if (error.status === 422 && !signal.aborted) this.leaveOut(branch);
     }
   }
 

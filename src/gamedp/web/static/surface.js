@@ -160,7 +160,7 @@ function paint(canvas, data, where, names) {
   data.heights.forEach((height, at) => {
     if (height !== NOT_THERE) box.push(turned(Math.floor(at / data.ny), at % data.ny, z(at)));
   });
-  const ends = (n) => [Math.min(...box.map((p) => p[n])), Math.max(...box.map((p) => p[n]))];
+  const ends = (n) => box.reduce(([low, high], p) => [Math.min(low, p[n]), Math.max(high, p[n])], [Infinity, -Infinity]);
   const [[left, right], [top, bottom]] = [ends(0), ends(1)];
   const size = Math.min((width - 2 * SIDE) / (right - left), (height - ABOVE - BELOW) / (bottom - top));
   const place = (x, y, z) => {

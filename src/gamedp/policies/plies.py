@@ -188,7 +188,7 @@ def greatest_survival(
     game_or_model
         An instance of a class that fulfils :class:`gamedp.Game`, or a Model.
     plies : int
-        The greatest n.
+        The greatest n, 100,000,000 at most.
     actions : collection of int, optional
         The actions that count; all if not given.
     compile : {"auto", "always", "never"}

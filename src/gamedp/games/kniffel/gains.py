@@ -80,8 +80,8 @@ class Gain:
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return Student's interval of what is gained in a whole game.
 
-        It is approximate: gains are not normal, for many positions are decided. The error of each
-        gain is added at both ends.
+        It is approximate: gains are not normal, for many positions are decided; if all that were
+        drawn are, it is much too narrow. The error of each gain is added at both ends.
         """
         deviation = float(self.gains.std(ddof=1)) if len(self.gains) > 1 else math.nan
         low, high = gamedp.policies.student_interval(

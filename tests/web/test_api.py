@@ -424,6 +424,38 @@ def test_a_surface_of_huge_numbers_is_refused(caplog):
     assert not caplog.records
 
 
+class High(Wide):
+    """One decision, so high up."""
+
+    def __init__(self, height):
+        self.height = height
+
+    def initial_state(self):
+        return (0, 0, self.height)
+
+    def is_terminal(self, state):
+        return state[0] == 1
+
+    def actions(self, state):
+        return [1]
+
+    def outcomes(self, state, action):
+        yield 1.0, (1, 0, 0)
+
+
+def test_a_surface_is_right_as_high_as_it_goes():
+    query = {"x": "[0]", "y": "[1]", "z": "[2]", "action": "1"}
+    games = [listed_game(f"high-{height}", High(height)) for height in (2**15 - 2, 2**15 - 1)]
+    with Client(games) as client:
+        for game in games:
+            assert client.asked(game.name).status_code == 200
+        highest, higher = (
+            client.get(f"/api/games/{game.name}/surface", params=query) for game in games
+        )
+    assert np.frombuffer(highest.content, "<i2")[12] == 2**15 - 2
+    assert higher.status_code == 422
+
+
 class ThreeTakes:
     """Three players in turn take one or two of seven; who takes the last gets 2, the next one 1."""
 

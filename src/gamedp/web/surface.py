@@ -25,7 +25,7 @@ NEVER, NO_STATES = -1, -2
 
 MOST_CELLS = 1_000_000
 LARGEST = 2**15 - 1
-"""The numbers of z travel in two bytes."""
+"""The numbers of z travel in two bytes, and are less: this one stands for no action so far."""
 
 
 def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> bytes:
@@ -41,7 +41,7 @@ def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> by
     low, high = places.min(axis=0).tolist(), places.max(axis=0).tolist()
     extents = [last - first + 1 for first, last in zip(low[:2], high[:2], strict=True)]
     count = math.prod(extents)
-    if count > MOST_CELLS or low[2] < 0 or high[2] > LARGEST:
+    if count > MOST_CELLS or low[2] < 0 or high[2] >= LARGEST:
         raise Refused(422, "these fields make no surface that a page can draw.")
     cells = np.ravel_multi_index(tuple((places[:, :2] - low[:2]).T), tuple(extents))
     heights = places[:, 2]

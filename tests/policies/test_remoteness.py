@@ -88,6 +88,19 @@ def test_values_that_are_rounded_leave_it_exact(payoff):
     assert (found.kind, found.plies(0), found.plies(1)) == ("forced", 2.0, 1.0)
 
 
+@pytest.mark.parametrize(("payoff", "plies"), [(0.0, 3), (0.5, 2), (1.0, 2)])
+def test_who_always_loses_delays(payoff, plies):
+    """Player 0 goes to the end directly, or by one more state; the other one gets the rest of 1."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 3, 4, 4], [0, 1, 2, 3, 4], [1, 2, 3, 3], [1.0] * 4, players=[0] * 4,
+        num_players=2, constant_sum=1.0, terminals=[3], payoffs=[payoff],
+    )  # fmt: skip
+    found = remoteness(gamedp.solve(model))
+    assert (found.kind, found.plies(0)) == ("forced", plies)
+    draw = gamedp.solve(model, gamedp.TotalReward(draw=payoff))
+    assert remoteness(draw).plies(0) == 2
+
+
 def test_the_loser_of_matches_takes_one_at_a_time():
     """Who must move with 1, 5, 9 … left loses, and delays; the winner leaves one of these."""
     solution = gamedp.solve(Matches(matches=9, misere=True), compile="never")

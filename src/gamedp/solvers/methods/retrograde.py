@@ -146,8 +146,13 @@ class Retrograde:
 
 def draw_of(problem: Problem) -> float:
     """Return what endless play counts; if there is none and it may count anything, the half."""
-    low, high = value_of_endless_play(problem.objective, problem.model)
-    return low if low == high else problem.model.constant_sum / 2
+    model, half = problem.model, problem.model.constant_sum / 2
+    low, high = value_of_endless_play(problem.objective, model)
+    if low != high:
+        return half
+    # Where all payoffs are the same, this one is no draw for all that: somebody may get less.
+    is_declared = getattr(problem.objective, "draw", None) is not None
+    return half if low != half and not is_declared and model.structure.always_ends else low
 
 
 @attrs.frozen(eq=False)

@@ -62,6 +62,8 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
 
 def rules_fail(error: Exception, name: str | None = None) -> Refused:
     """Return what is told where the rules of a game raise something of their own."""
+    if isinstance(error, MemoryError):
+        return Refused(409, "this takes more memory than there is.", "memory")
     parts: dict[str, Any] = {"kind": type(error).__name__, "reason": error}
     if name is None:
         return Refused(422, "the rules of the game fail: {kind}: {reason}", **parts)

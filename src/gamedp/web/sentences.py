@@ -76,6 +76,7 @@ GERMAN = {
     "this server was not started for that host; see --allow-host.": (
         "Für diesen Namen wurde der Server nicht gestartet; siehe --allow-host."
     ),
+    "this takes more memory than there is.": "Das braucht mehr Speicher, als da ist.",
     "too many ask for work at once; ask again in a moment.": (
         "Zu viele fragen auf einmal; frage gleich noch einmal."
     ),

@@ -1,6 +1,7 @@
 """Programs at play: what they are asked, and what becomes of those that misbehave."""
 
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -146,6 +147,7 @@ def patience(monkeypatch):
 @pytest.fixture(params=["pipe", "tcp"])
 def outside(request):
     """Make a player of a command, reached over pipes or TCP."""
+    gc.collect()  # closes files that tests before have forgotten, which are counted else
     servers = []
 
     def make(*command, **times):

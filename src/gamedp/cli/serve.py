@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import re
 import sys
 from pathlib import Path
@@ -112,6 +113,7 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         hint = "" if game is None else how_to_draw(listed[0].kind)
         print(f"{names} at {address}\nCtrl-C ends it.{hint}", flush=True)
 
+    gc.set_threshold(10_000)  # other than short commands, a server stays: garbage must go
     run(
         {each.name: each for each in listed},
         tables,

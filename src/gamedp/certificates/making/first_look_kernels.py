@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.runtime.floats import TINY, UNIT
-from gamedp.runtime.jit import compiled
+from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -80,7 +80,7 @@ def half(number: float) -> float:
     return scaled - (scaled - number)
 
 
-half_jit = compiled(half)
+half_jit = inlined(half)
 
 
 def wanted(bound: float, reward: float, discount: float) -> tuple[float, float, float]:
@@ -105,7 +105,7 @@ def wanted(bound: float, reward: float, discount: float) -> tuple[float, float, 
     return mean, rest, size
 
 
-wanted_jit = compiled(wanted)
+wanted_jit = inlined(wanted)
 
 
 def sums(
@@ -282,7 +282,7 @@ def keeps(
     return bool(missed + slack + blurred <= 0.0)
 
 
-keeps_jit = compiled(keeps)
+keeps_jit = inlined(keeps)
 
 
 def look_along(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.runtime.floats import TINY, UNIT
-from gamedp.runtime.jit import compiled
+from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -400,7 +400,7 @@ def choice_bound(
     return float(result - 2.0 * UNIT * (abs(result) + abs(total)) - TINY)
 
 
-choice_bound_jit = compiled(choice_bound)
+choice_bound_jit = inlined(choice_bound)
 
 
 def relax(

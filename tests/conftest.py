@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 from mutants import recording
+from order import longest_first
 
 from gamedp.cli import main
 from gamedp.compiler import build
@@ -20,6 +21,11 @@ def pytest_configure():
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with what takes long."""
+    longest_first(items)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,0 +1,56 @@
+"""In which order files are run: what takes long comes first, so that no worker idles at the end."""
+
+from collections import Counter
+
+LONGEST = (
+    "storage/test_staged_storage.py",
+    "solvers/test_retrograde.py",
+    "web/test_page_kniffel.py",
+    "bellman/test_rounding.py",
+    "games/test_kniffel_duel.py",
+    "compiler/test_rules.py",
+    "web/test_page.py",
+    "searchers/test_search.py",
+    "solvers/test_endless_play.py",
+    "policies/test_simulate_rules.py",
+    "storage/test_safe_writing.py",
+    "solvers/test_acyclic.py",
+    "web/test_page_lines.py",
+    "certificates/test_staged_certificate.py",
+    "solvers/test_interruptions.py",
+    "web/test_page_values.py",
+    "policies/test_exact_games.py",
+    "test_known_values.py",
+    "test_gallery.py",
+    "web/test_page_folder.py",
+    "games/test_kniffel_cli.py",
+    "policies/test_lengths.py",
+    "runtime/test_compile_clock.py",
+    "pictures/test_more.py",
+    "games/test_rules_files.py",
+    "test_benchmarks.py",
+    "test_mutants.py",
+    "runtime/test_arithmetic.py",
+    "test_imports.py",
+)
+"""The files that take longest, below ``tests``; two that follow each other compile little that is
+the same, since two workers begin them at about the same time.
+"""
+
+
+def longest_first(items):
+    """Sort tests in place: files that take long, then those with many tests; each file as it is.
+
+    Parameters
+    ----------
+    items : list
+        Of pytest; their `path` tells the file.
+    """
+    places = {file: place for place, file in enumerate(LONGEST)}
+    counts = Counter(item.path for item in items)
+
+    def rank(item):
+        place = places.get(item.path.as_posix().rpartition("/tests/")[2], len(places))
+        return place, -counts[item.path], item.path
+
+    items.sort(key=rank)

@@ -225,7 +225,7 @@ def test_a_state_that_comes_again(case, disturbance, rounds):
     values[:] = case.values
     errors = case.errors.copy()
     for _ in range(300):
-        bellman.sweep(start, start + 1, equation, values, policy)
+        bellman.sweep_jit(start, start + 1, equation, values, policy)
     values[0] += disturbance * max(1.0, abs(values[0]))
     weights = np.zeros(len(values))
     weights[0] = 1.0 if rounds == 1 else 50.0

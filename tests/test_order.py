@@ -15,8 +15,6 @@ def test_what_takes_long_is_there():
 
 def test_files_that_take_long_come_first_and_then_those_with_many_tests():
     files = ["a.py", "b.py", LONGEST[1], "b.py", LONGEST[0], "c.py", LONGEST[1]]
-    items = [
-        SimpleNamespace(path=TESTS / file, number=number) for number, file in enumerate(files)
-    ]
+    items = [SimpleNamespace(path=TESTS / file, number=number) for number, file in enumerate(files)]
     longest_first(items)
     assert [item.number for item in items] == [4, 2, 6, 1, 3, 0, 5]

@@ -20,7 +20,7 @@ from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Hold, Wubbel
 from gamedp.policies import rules_games, simulate_pairs, tally, walk_kernels
 from gamedp.policies.joined_rules import JoinedRules
-from gamedp.policies.rules_loop import play_games
+from gamedp.policies.rules_loop import play_games_jit
 from gamedp.policies.sequential import Stopping
 from gamedp.policies.tally import Tally
 from gamedp.rules.game import Rules
@@ -90,6 +90,18 @@ def test_compiled_and_plain_rules_play_the_same_games():
         assert plain.finished == 200
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_the_loop_is_compiled_once_for_all_games():
+    kinds = set()
+    for game, policies in (
+        (SMALL, [Hold(4), gamedp.play.RandomPlayer(SMALL)]),
+        (Race(), [push, gamedp.play.RandomPlayer(Race()), push]),
+    ):
+        gamedp.simulate(game, policies, games=1, seed=5, by_rules=True, compile="always")
+        kinds.add(len(play_games_jit.overloads))
+    assert kinds == {1}
+
+
 def games_with_room_for(positions, outcomes, game, policies, *, in_pairs, most=30):
     """Return some games, and how many positions and outcomes were kept."""
     rules, key = Rules(game), np.uint64(12345)
@@ -97,7 +109,7 @@ def games_with_room_for(positions, outcomes, game, policies, *, in_pairs, most=3
     if numba.config.DISABLE_JIT:  # the functions that are compiled, as they stand
         ((_, state),) = rules.initial()[:1]
         layout = Layout.of(state)
-        games._joined = JoinedRules.compiled(rules, policies, play_games, layout, state)
+        games._joined = JoinedRules.compiled(rules, policies, layout, state)
     assert games._joined.has_fields
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rules_games, "POSITIONS", positions)
@@ -178,9 +190,9 @@ def test_a_call_of_the_loop_returns_after_some_plies(monkeypatch):
         )
         begins, loop = [], games._joined.loop
 
-        def counted(table, page, begin, end, begins=begins, loop=loop):
+        def counted(page, rules, begin, end, begins=begins, loop=loop):
             begins.append(begin)
-            return loop(table, page, begin, end)
+            return loop(page, rules, begin, end)
 
         games._joined = attrs.evolve(games._joined, loop=counted)
         found.append((games.played(0, 50), len(begins)))

@@ -30,6 +30,7 @@ logger = logging.getLogger("gamedp")
 
 BINDING = (
     "compiler/*.py",
+    "policies/ply_loop.py",
     "policies/rules_loop.py",
     "searchers/*.py",
     "searchers/endings/*.py",

@@ -56,37 +56,46 @@ class CompiledRules:
 
     def expand(self, page: Place) -> NativeFunction:
         """Return what writes to such a page what can be done in a state."""
-        return self._native(answer_loop.expand_state, page)
+        return self.native(answer_loop.expand_state, ASKED, page)
 
     def represent(self, page: Place) -> NativeFunction:
         """Return what writes to such a page by what a state is represented."""
-        return self._native(answer_loop.represent_state, page)
+        return self.native(answer_loop.represent_state, ASKED, page)
 
-    def loop(
-        self, function: Callable[..., int], asked: tuple[str, ...], joined: str
-    ) -> Callable[..., int]:
-        """Return a loop into which these rules are compiled, together with others.
+    def native(
+        self,
+        function: Callable[..., int],
+        asked: tuple[str, ...],
+        page: Place,
+        table: Place | None = None,
+        joined: str = "",
+    ) -> NativeFunction:
+        """Return a function that asks these rules, or others, too, that are joined to them.
 
         Parameters
         ----------
         function : callable
         asked : tuple of str
-            The methods that it calls.
+            The methods of these rules that it calls.
+        page : Place
+            What it writes to.
+        table : Place, optional
+            The record that these rules are part of.
         joined : str
             The key of these rules and of all that is compiled with them.
         """
         if not self.is_compiled:
-            return function
-        signatures = signatures_of(self.game.record.numba_type, self._state_type)
-        used = {name: signatures[name] for name in asked}
-        (loop,) = loops_over_rules((function,), self.key, used, joined)
-        return loop
-
-    def _native(self, function: Callable[..., int], page: Place) -> NativeFunction:
-        if not self.is_compiled:
             return NativeFunction(function, function)
-        types_of_places = self.game.numba_type, page.numba_type
-        return native_function(function, ASKED, self.key, *types_of_places, self._state_type)
+        return native_function(
+            function,
+            asked,
+            self.key,
+            self.game.numba_type,
+            page.numba_type,
+            self._state_type,
+            None if table is None else table.numba_type,
+            joined,
+        )
 
 
 def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any]]:
@@ -192,6 +201,8 @@ def native_function(
     game_type: PlaceType,
     page_type: PlaceType,
     state_type: types.Type,
+    table_type: PlaceType | None = None,
+    joined: str = "",
 ) -> NativeFunction:
     """Return a function that asks these rules, once a process.
 
@@ -205,11 +216,15 @@ def native_function(
         Of the rules.
     game_type, page_type, state_type
         What numba takes a game, a page and a state for.
+    table_type : PlaceType, optional
+        What it takes the record for that is given in the game's place.
+    joined : str
+        As for :func:`loops_over_rules`.
     """
     signatures = signatures_of(game_type.record_type, state_type)
     used = {name: signatures[name] for name in asked}
-    (dispatcher,) = loops_over_rules((function,), key, used)
-    return NativeFunction.of(dispatcher, game_type, page_type)
+    (dispatcher,) = loops_over_rules((function,), key, used, joined)
+    return NativeFunction.of(dispatcher, table_type or game_type, page_type)
 
 
 def signatures_of(game: types.Type, state: types.Type) -> dict[str, tuple[types.Type, ...]]:

@@ -14,9 +14,18 @@ import numpy as np
 from gamedp.compiler.bridge import as_action, bind, record
 from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import compile_rules
+from gamedp.compiler.native import NativeFunction, Place
 from gamedp.errors import InvalidParameterError, shown
+from gamedp.policies.ply_loop import act, decide
 from gamedp.policies.policy import chosen_action, name_of, rule_of
 from gamedp.policies.random_player import RandomPlayer
+from gamedp.policies.rules_loop import (
+    ACT_RAISED,
+    DECIDE_RAISED,
+    WRONG,
+    play_games,
+    play_games_jit,
+)
 from gamedp.rules.anatomy import dissect
 from gamedp.rules.expand import Calling
 from gamedp.rules.fingerprint import Fingerprint
@@ -32,19 +41,21 @@ if TYPE_CHECKING:
 
 __all__ = ["JoinedRules"]
 
-ASKED = ("is_terminal", "actions", "outcomes", "payoff", "player", "reward")
-"""What the loop asks of a game."""
+DECIDING = ("is_terminal", "payoff", "player", "actions")
+ACTING = ("reward", "outcomes")
+"""What `decide` and `act` ask of a game."""
 
 
 @attrs.frozen(eq=False)
 class JoinedRules:
-    """A game and the policies of its seats, as a loop takes them.
+    """A game and the policies of its seats, as the loop takes them.
 
     Attributes
     ----------
     loop : callable
-    given
-        What the loop asks: `game` and ``gamedp_choose(state, seat, chance)``.
+        Of the place of a page, the record of what is called, and the numbers of games.
+    game, table : Place
+        The game; and the record of the `game` and ``gamedp_choose(state, seat, chance)``.
     met : deque
         The positions that the loop has asked about, the last one last; none of compiled rules.
     is_compiled : bool
@@ -53,10 +64,12 @@ class JoinedRules:
     """
 
     loop: Callable[..., int]
-    given: Any
+    game: Place
+    table: Place
     met: deque[Any]
     is_compiled: bool
     is_mixed: NDArray[np.bool_]
+    _functions: Callable[[Place], tuple[NativeFunction, NativeFunction]]
     _layout: Layout | None
 
     @property
@@ -73,23 +86,45 @@ class JoinedRules:
             row[0] = state
         return rows
 
-    def page(self, values: dict[str, Any]) -> Any:
-        """Return named values as the loop takes them."""
-        return (
-            record("games", values) if self.is_compiled else python_types.SimpleNamespace(**values)
+    def playing(self, values: dict[str, Any]) -> Callable[[int, int], int]:
+        """Return what plays games, from a number up to another, on a page of named values.
+
+        It raises the errors that the rules and the policies raise.
+        """
+        page = Place(self._record("games", values))
+        decide, act = self._functions(page)
+        rules = self._record(
+            "rules",
+            {
+                "decide": decide.given,
+                "act": act.given,
+                "table": self.table.given,
+                "game": self.game.given,
+                "page": page.given,
+            },
         )
 
+        def play(begin: int, end: int) -> int:
+            status = int(self.loop(page.itself, rules, begin, end))
+            if status == DECIDE_RAISED:
+                decide.function(self.table.itself, page.itself)
+            elif status == ACT_RAISED:
+                act.function(self.game.itself, page.itself)
+            return WRONG if status in {DECIDE_RAISED, ACT_RAISED} else status
+
+        return play
+
+    def _record(self, name: str, values: dict[str, Any]) -> Any:
+        return record(name, values) if self.is_compiled else python_types.SimpleNamespace(**values)
+
     @classmethod
-    def plain(
-        cls, rules: Rules, policies: Sequence[Any], loop: Callable[..., int], *, keep: bool = False
-    ) -> JoinedRules:
+    def plain(cls, rules: Rules, policies: Sequence[Any], *, keep: bool = False) -> JoinedRules:
         """Join them as plain Python: there, any object is a position.
 
         Parameters
         ----------
         rules : Rules
         policies : sequence
-        loop : callable
         keep : bool
             Whether to keep all positions that are met, and not only the last one.
         """
@@ -103,27 +138,39 @@ class JoinedRules:
         def flatten(state: Any, fields: NDArray[Any]) -> None:
             fields[0] = state
 
-        game = {name: functools.partial(method(rules.game, name), rules.game) for name in ASKED}
-        given = python_types.SimpleNamespace(
-            game=python_types.SimpleNamespace(
-                **game | {"player": rules.player}, gamedp_decode=decode, gamedp_flatten=flatten
-            ),
-            gamedp_choose=lambda state, seat, chance: choosers[seat](state, chance),
+        asked = {
+            name: functools.partial(method(rules.game, name), rules.game)
+            for name in (*DECIDING, *ACTING)
+        }
+        game = python_types.SimpleNamespace(
+            **asked | {"player": rules.player}, gamedp_decode=decode, gamedp_flatten=flatten
         )
-        is_mixed = np.ones(len(policies), np.bool_)
-        plain = uncompiled(loop)
-        return cls(plain, given, met, is_compiled=False, is_mixed=is_mixed, layout=None)
+        table = python_types.SimpleNamespace(
+            game=game, gamedp_choose=lambda state, seat, chance: choosers[seat](state, chance)
+        )
+        one, other = (
+            NativeFunction(function, function) for function in map(uncompiled, (decide, act))
+        )
+        return cls(
+            uncompiled(play_games),
+            Place(game),
+            Place(table),
+            met,
+            is_compiled=False,
+            is_mixed=np.ones(len(policies), np.bool_),
+            functions=lambda _page: (one, other),
+            layout=None,
+        )
 
     @classmethod
     def compiled(
         cls,
         rules: Rules,
         policies: Sequence[Any],
-        loop: Callable[..., int],
         layout: Layout,
         state: Any,
     ) -> JoinedRules:
-        """Join them to be compiled at the first call of the loop, or loaded from disk.
+        """Join them to be compiled for the first page, or loaded from disk.
 
         Raises
         ------
@@ -147,9 +194,24 @@ class JoinedRules:
         exec(text, namespace)  # noqa: S102 - our own text, the numbers of seats apart
         choose = {"gamedp_choose": namespace["gamedp_choose"]}
         given = bind(python_types.SimpleNamespace(**bound), key, choose, (), tuple(bound))
-        is_mixed = np.array([isinstance(policy, RandomPlayer) for policy in policies])
-        compiled = game.loop(loop, ASKED, key)
-        return cls(compiled, given, deque(), is_compiled=True, is_mixed=is_mixed, layout=layout)
+        table = Place(given, key)
+
+        def functions(page: Place) -> tuple[NativeFunction, NativeFunction]:
+            return (
+                game.native(decide, DECIDING, page, table, key),
+                game.native(act, ACTING, page),
+            )
+
+        return cls(
+            play_games_jit,
+            game.game,
+            table,
+            deque(),
+            is_compiled=True,
+            is_mixed=np.array([isinstance(policy, RandomPlayer) for policy in policies]),
+            functions=functions,
+            layout=layout,
+        )
 
 
 def _plain_chooser(rules: Rules, policy: Any) -> Callable[[Any, float], int]:

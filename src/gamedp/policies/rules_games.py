@@ -1,7 +1,7 @@
 """Games that are played by the rules, one position after the other: there is no table of positions.
 
-The loop of :mod:`gamedp.policies.rules_loop` runs compiled together with rules and policies, or as
-plain Python, and plays the same games either way.
+The loop of :mod:`gamedp.policies.rules_loop`, and the rules and policies that it calls, run
+compiled or as plain Python, and play the same games either way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from gamedp.compiler.methods import disagree
 from gamedp.compiler.overflow import refuse_overflow
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.policies.joined_rules import JoinedRules
-from gamedp.policies.rules_loop import CHECKED, DONE, WRONG, play_games
+from gamedp.policies.ply_loop import NUM_ASKED, NUM_FOUND
+from gamedp.policies.rules_loop import CHECKED, DONE, WRONG
 from gamedp.policies.tally import Played, Tally, in_blocks
 from gamedp.rules.expand import expand, start
 from gamedp.rules.game import method
@@ -76,7 +77,7 @@ class RulesGames:
             "in_pairs": in_pairs,
             "has_rewards": self.has_rewards,
             "num_players": rules.num_players,
-            "total": rules.constant_sum,
+            "total": float(rules.constant_sum),
             "patience": SLICE,
             "checked": CHECKED,
         }
@@ -84,7 +85,7 @@ class RulesGames:
         pairs = [(float(chance), state) for chance, state in rules.initial() if chance > 0]
         self._starts = [state for _, state in pairs]
         self._start_sums = np.cumsum([chance for chance, _ in pairs])
-        self._joined = JoinedRules.plain(rules, policies, play_games)
+        self._joined = JoinedRules.plain(rules, policies)
         self._games = 0
         self._blocks: dict[int, Tally] = {}
         self._known: list[dict[str, Any]] = []
@@ -100,9 +101,8 @@ class RulesGames:
             fall_back(game, reason, must=must)
             return
         try:
-            joined = JoinedRules.compiled(self.rules, self.policies, play_games, layout, state)
-            page = self._page(joined, 0, 0) | self._nothing_known(joined)
-            joined.loop(joined.given, joined.page(page), 0, 0)
+            joined = JoinedRules.compiled(self.rules, self.policies, layout, state)
+            joined.playing(self._page(joined, 0, 0) | self._nothing_known(joined))(0, 0)
         except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
             expand(self.rules, state)  # rules that do not compile are often just wrong
             fall_back(game, first_reason(error), must=must)
@@ -145,13 +145,13 @@ class RulesGames:
         except IndexError:  # one for each thread that plays
             known = self._nothing_known(joined)
         page = self._page(joined, begin, end - begin) | known
-        given = joined.page(page)
+        play = joined.playing(page)
         first = begin
         while first < end:
             status, error = WRONG, None
             try:
                 with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
-                    status = joined.loop(joined.given, given, first, end)
+                    status = play(first, end)
             except Exception as raised:  # noqa: BLE001 - whatever the rules may raise
                 error = raised
             first = int(page["number"][0])
@@ -180,7 +180,7 @@ class RulesGames:
         """Return the fields of a page for so many games from `begin` on."""
         num_players, rows = self.rules.num_players, joined.rows(self._starts)
         streams = num_players * (1 + bool(joined.is_mixed.any()))
-        fields = np.zeros((2, rows.shape[1] + 1), rows.dtype)
+        fields = np.zeros((3, rows.shape[1] + 1), rows.dtype)
         return {
             **self._values,
             "is_mixed": joined.is_mixed,
@@ -188,6 +188,10 @@ class RulesGames:
             "starts": rows,
             "fields": fields[0],
             "following": fields[1],
+            "drawn": fields[2],
+            "asked": np.zeros(NUM_ASKED, np.int64),
+            "found": np.zeros(NUM_FOUND, np.int64),
+            "chance": np.zeros(1),
             "streams": np.zeros(streams, np.uint64),
             "coming": np.zeros(streams, np.uint64),
             "number": np.zeros(1, np.int64),
@@ -216,12 +220,12 @@ class RulesGames:
 
     def _explain(self, number: int, error: Exception | None) -> NoReturn:
         """Play a game again in plain Python, and raise the error of the position it stops at."""
-        plain = JoinedRules.plain(self.rules, self.policies, play_games, keep=True)
+        plain = JoinedRules.plain(self.rules, self.policies, keep=True)
         page = self._page(plain, number, 1) | self._nothing_known(plain) | {"checked": 1}
         status, again = DONE, None
         try:
             with np.errstate(over="ignore"):
-                status = plain.loop(plain.given, plain.page(page), number, number + 1)
+                status = plain.playing(page)(number, number + 1)
         except (InvalidModelError, InvalidParameterError):
             raise
         except Exception as raised:  # noqa: BLE001 - whatever the rules may raise
@@ -232,5 +236,5 @@ class RulesGames:
         if again is not None:
             raise again
         if self._joined.is_compiled:
-            refuse_overflow(self.rules, self._joined.given.values.game, plain.met, error)
+            refuse_overflow(self.rules, self._joined.game.record, plain.met, error)
         disagree(f"in game {number}", error)

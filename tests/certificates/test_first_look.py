@@ -303,3 +303,69 @@ def test_escapes_are_left_to_the_rest_of_the_checker():
     (_, _), (side, done) = settled(model, claim)
     assert side.escapes is not None
     assert not done.any()
+
+
+def with_many_zeros():
+    """Return a model, most of which the target need not be reached from, and a certificate."""
+    model = random_model(3, num_states=300)
+    objective = gamedp.Reachability(np.array([300]), optimum="min")
+    return model, gamedp.certify(gamedp.solve(model, objective))
+
+
+def test_who_loses_nothing_by_endless_play_needs_no_sums(monkeypatch):
+    """It is enough that nothing less can follow."""
+    model, certificate = with_many_zeros()
+    monkeypatch.setattr(first_look, "_does", lambda _model, _quick, group: group.slack < 0)
+    (_, done_below), (side, done) = settled(model, certificate)
+    assert not done_below.any()
+    lasts = side.required & (side.bound == 0) & (certificate.evidence["upper_ranks"] == -1)
+    assert np.array_equal(done, lasts)
+    assert lasts.sum() > 200
+    wrong, _ = wrongly_settled(model, certificate)
+    assert not wrong
+
+
+@pytest.mark.parametrize("num_players", [1, 2])
+@pytest.mark.parametrize("rewarded", [False, True])
+def test_forged_claims_to_lose_nothing(rewarded, num_players):
+    """Of bounds that are zero where they must not be: nothing wrong is settled, all is refused."""
+    rng = np.random.default_rng(5)
+    model = random_model(3, num_states=120, num_players=num_players)
+    objective = gamedp.Reachability(np.array([120]), optimum="min")
+    if rewarded:
+        objective = gamedp.TotalReward()
+        rewards = rng.choice([0.0, 0.0, 0.0, 1.0, -1.0], model.num_choices)
+        model = attrs.evolve(model, rewards=rewards)
+    ends = np.diff(model.choice_offsets) == 0
+    counts = {"right": 0, "refused": 0}
+    for _ in range(20):
+        bounds = np.where(rng.random(model.num_states) < rng.uniform(0.4, 1), 0.0, 1.0)
+        bounds[ends] = model.payoffs if rewarded else np.arange(model.num_states)[ends] == 120
+        ranks = np.where(ends, 0, -1)
+        claim = claimed(
+            objective=resolved(objective, model), upper=bounds,
+            lower=np.full(model.num_states, -np.inf),
+            lower_ranks=ranks, upper_ranks=ranks, digest=model.digest(),
+        )  # fmt: skip
+        wrong, count = wrongly_settled(model, claim)
+        assert not wrong
+        counts["right"] += count
+        side, _ = settled(model, claim)[1]
+        if not all(is_right(model, side, state) for state in np.flatnonzero(side.required)):
+            with pytest.raises(CertificateError, match=r"upper\["):
+                gamedp.verify(model, claim)
+            counts["refused"] += 1
+    assert counts["right"] > 0
+    assert counts["refused"] > 0
+
+
+def test_probabilities_are_summed_where_nothing_else_is_asked_of_them():
+    """Who loses nothing whatever they are has to have some."""
+    model, certificate = with_many_zeros()
+    state = int(np.flatnonzero((certificate.upper == 0) & (np.diff(model.choice_offsets) > 0))[0])
+    there = model.transition_offsets[model.choice_offsets[state]]
+    broken = attrs.evolve(model)
+    object.__setattr__(broken, "probabilities", model.probabilities.copy())
+    broken.probabilities[there] *= 1.001
+    with pytest.raises(InvalidModelError, match="do not sum to one"):
+        gamedp.verify(broken, forged(certificate, digest=broken.digest()))

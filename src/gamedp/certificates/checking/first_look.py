@@ -5,7 +5,8 @@ asked whether b is at most r + discount times the sum of P(t) x(t). As the proba
 that sum is m plus the sum of P(t) (x(t) - m), for every m. Here m is what the mean would have to
 be, so that the second sum need only not be negative: it is small where the inequality is close, and
 so is all that is rounded. `choice_values` says why k + 2 roundings of a term, and the part of each
-probability by which it may be off, are enough.
+probability by which it may be off, are enough. Where nothing less than the value of endless play
+follows, and no more is claimed, not even sums are needed.
 
 Nothing is decided here but that states are right. What is left open, rounded bounds and all, is
 looked at again with more care; so are numbers near the ends of their range, of which none is
@@ -46,7 +47,11 @@ MOST_GROUPS = 16
 SMALLEST = 2.0**-700
 LARGEST = 2.0**700
 FEW = 4
-"""Where a bound asks for one choice of so many, or fewer, these alone are looked at."""
+"""Where a bound asks for one state of so many, or fewer, their choices alone are looked at."""
+
+MOST_OFF = 2.0**-21
+"""How far sums of fewer than 2**31 probabilities may be from one, as computed: half of what the
+rest of the checker allows, so that their rounding does not matter."""
 
 FAINTEST = 2.0**-60
 """The least probability, and discount, that is looked at."""
@@ -88,15 +93,18 @@ class _Group:
         )
 
 
-def _groups(model: Model, owners: Integers, odd: Flags) -> Iterator[_Group]:
+def _groups(model: Model, owners: Integers, asked: Flags, odd: Flags) -> Iterator[_Group]:
     """Go through the choices by the number of their outcomes, so many at once.
 
     Parameters
     ----------
     owners : (C,)
         The state of each choice.
+    asked : (S,) bool
+        The states whose choices are wanted.
     odd : (S,) bool
-        Set for states some of whose choices are in no group, or no distribution.
+        Set for states some of whose choices have a rare number of outcomes, or are no distribution:
+        wanted or not.
     """
     counts = np.diff(model.transition_offsets)
     sizes = np.bincount(counts) * np.arange(int(counts.max(initial=0)) + 1)
@@ -104,10 +112,16 @@ def _groups(model: Model, owners: Integers, odd: Flags) -> Iterator[_Group]:
     kept = kept[sizes[kept] > 0]
     if sizes[kept].sum() < model.num_transitions or counts.min(initial=1) == 0:
         odd[owners[~np.isin(counts, kept)]] = True
+    wanted = asked.take(owners)
+    all_wanted = wanted.all()
     for count in kept.tolist():
         number, places = len(counts), None
-        if not (len(kept) == 1 and count * number == model.num_transitions):
+        if not (all_wanted and len(kept) == 1 and count * number == model.num_transitions):
             places = np.flatnonzero(counts == count)
+            if not all_wanted:
+                is_wanted = wanted.take(places)
+                others, places = places[~is_wanted], places[is_wanted]
+                odd[owners[others[~_sum_to_one(model, others, count)]]] = True
             number = len(places)
         step = max(1, SLICE // count)
         for first in range(0, number, step):
@@ -130,6 +144,18 @@ def _groups(model: Model, owners: Integers, odd: Flags) -> Iterator[_Group]:
             slack, wrong = _slack(probabilities)
             odd[states[wrong]] = True
             yield _Group(choices, states, successors, probabilities, slack)
+
+
+def _sum_to_one(model: Model, choices: Integers, count: int) -> Flags:
+    """Say of choices with `count` outcomes whether their probabilities surely sum to one."""
+    starts, total = model.transition_offsets.take(choices), np.empty(len(choices))
+    step = max(1, SLICE // count)
+    for first in range(0, len(choices), step):
+        here = slice(first, first + step)
+        at = starts[here] + np.arange(count)[:, None]
+        total[here] = np.abs(model.probabilities.take(at)).sum(axis=0)
+    close: Flags = np.abs(total - 1.0) <= MOST_OFF
+    return close
 
 
 def _slack(probabilities: Floats) -> tuple[Floats, Integers]:
@@ -219,20 +245,46 @@ def look(model: Model, directions: list[Direction]) -> list[Flags]:
         return left
     owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
     odd = np.zeros(model.num_states, np.bool_)
+    for number, each in enumerate(quick):
+        if each is not None:
+            left[number] &= ~_loses_nothing(model, each, owners)
+    asked = [flags.copy() for flags in left]
     good = [np.zeros(model.num_choices, np.bool_) for _ in directions]
-    few = [
-        FEW * np.count_nonzero(direction.required) <= model.num_states for direction in directions
-    ]
-    for group in _groups(model, owners, odd):
-        for each, its_good, is_few in zip(quick, good, few, strict=True):
+    some = np.logical_or.reduce(asked)
+    few = [FEW * np.count_nonzero(flags) <= np.count_nonzero(some) for flags in asked]
+    for group in _groups(model, owners, some, odd):
+        for each, its_asked, its_good, is_few in zip(quick, asked, good, few, strict=True):
             if each is not None:
-                part = group.of(each.direction.required) if is_few else group
+                part = group.of(its_asked) if is_few else group
                 its_good[part.choices] = _does(model, each, part)
     for number, each in enumerate(quick):
         if each is not None:
             left[number] &= ~_settled(each.direction, owners, good[number])
         left[number] |= odd
     return left
+
+
+def _loses_nothing(model: Model, quick: _Quick, owners: Integers) -> Flags:
+    """Say which states claim no more than endless play is worth, and surely lead to no less; (S,).
+
+    There, probabilities do not matter. This is for many states alone, and without swaps.
+    """
+    direction, bound = quick.direction, quick.direction.bound
+    asked = direction.required & (direction.ranks[0] == NEVER) & (bound <= direction.draw)
+    is_rare = FEW * np.count_nonzero(asked) < len(asked)
+    if is_rare or model.has_swaps or direction.ending is not Ending.RANKED:
+        return np.zeros(len(asked), np.bool_)
+    loses = bound < direction.draw
+    good = np.empty(len(owners), np.bool_)
+    for first in range(0, len(owners), SLICE):
+        offsets = model.transition_offsets[first : first + SLICE + 1]
+        passed = np.cumsum(loses.take(model.successors[offsets[0] : offsets[-1]]))
+        passed = np.append(0, passed).take(offsets - offsets[0])
+        good[first : first + SLICE] = passed[1:] == passed[:-1]
+    if quick.rewards[0]:
+        good &= direction.sign * model.rewards >= 0
+    settled: Flags = asked & _settled(direction, owners, good)
+    return settled
 
 
 def _does(model: Model, quick: _Quick, group: _Group) -> Flags:

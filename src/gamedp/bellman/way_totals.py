@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gamedp.bellman.chains import STAY, Room, settle_jit
 from gamedp.bellman.equation import ONE
-from gamedp.bellman.ways import REPEATS, STAY, Map, combine_jit, solve_jit
+from gamedp.bellman.ways import Map, follow_jit, solve_jit
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats,
                  values: Floats, margin: float, budget: int, extra: Floats, zeros: Floats,
-                 constants: Floats, exits: Integers, nodes: Integers,
-                 room: Floats) -> bool:  # fmt: skip
+                 constants: Floats, exits: Integers, nodes: Integers, best: Floats,
+                 room: Room) -> bool:  # fmt: skip
     """Find the most that may be earned beyond the gains until play stays; say whether it is found.
 
     Parameters
@@ -40,9 +41,7 @@ def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains:
         Zeros.
     constants : (N,)
         Filled: what is to be added to the potentials of a node. NaN, at first.
-    exits, nodes : (N,)
-        Room.
-    room : (1 + REPEATS, N)
+    exits, nodes, best, room : (N,), (N,), (N,), Room
         Room.
     """
     graph = ways.graph
@@ -72,7 +71,7 @@ def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains:
                 if here < num_inner or exits[here] == graph.choice_offsets[state + 1]:
                     exits[here] = STAY
         if not solve_jit(start, stop, count, nodes, num_inner, ways, ways.leaves, extra, zeros,
-                         0.5 * margin, budget, constants, exits, room):  # fmt: skip
+                         0.5 * margin, budget, constants, exits, best, room):  # fmt: skip
             return False
     return True
 
@@ -81,7 +80,8 @@ leave_totals_jit = compiled(leave_totals)
 
 
 def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integers, moving: Flags,
-         margin: float, budget: int, biases: Floats, deltas: Floats) -> bool:  # fmt: skip
+         margin: float, budget: int, biases: Floats, extra: Floats, states: Integers,
+         room: Room) -> bool:  # fmt: skip
     """Set biases to what a policy earns beyond the gains until it stays; say whether they are it.
 
     Parameters
@@ -95,48 +95,47 @@ def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integer
     margin : float
         How much less they are on each step.
     budget : int
-        Sweeps over a component at most.
+        How often to follow the policy in a component at most.
     biases : (S,)
         Filled where the policy moves; given elsewhere.
-    deltas : (REPEATS, S)
+    extra, states, room : (C,), (S,), Room
         Room.
     """
     # Arrays are not looked up in a tuple, and numbers unsigned: see `equation.backup`.
     order, offsets, successors = ways.order, ways.graph.transition_offsets, ways.graph.successors
     probabilities = ways.probabilities
-    weights = np.empty(REPEATS)
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
-        for sweep in range(budget):
+        count = start - start  # zero, but no literal: see `leave_totals`
+        for i in range(start, stop):
+            state = order[i]
+            if moving[state]:
+                extra[policy[state]] = sign * rewards[policy[state]] - gains[state] - margin
+                states[count] = state
+                count += 1
+        for _ in range(budget if count > 0 else 0):
+            if not settle_jit(count, states, offsets, successors, probabilities, extra, policy,
+                              0.25 * margin, biases, room):  # fmt: skip
+                follow_jit(count, states, offsets, successors, probabilities, extra, biases,
+                           policy, room.deltas, room.weights)  # fmt: skip
             change = 0.0
-            repeat = sweep % REPEATS
-            for i in range(start, stop):
-                state = order[i]
-                deltas[repeat, i - start] = 0.0
-                if not moving[state]:
-                    continue
+            for i in range(count):
+                state = states[i]
                 choice = np.uintp(policy[state])
                 here = biases[state]
-                delta = sign * rewards[choice] - gains[state] - margin
+                delta = extra[choice]
                 for t in range(np.uintp(offsets[choice]), np.uintp(offsets[choice + ONE])):
                     delta += probabilities[t] * (biases[np.uintp(successors[t])] - here)
                 if delta - delta != 0.0:
                     return False
                 biases[state] = here + delta
                 change = max(change, abs(delta))
-                deltas[repeat, i - start] = delta
             if change <= 0.5 * margin:
                 break
-            if repeat == REPEATS - 1 and combine_jit(stop - start, deltas, weights):
-                for i in range(start, stop):
-                    more = 0.0
-                    for back in range(1, REPEATS):
-                        more += weights[back] * deltas[back, i - start]
-                    if moving[order[i]]:
-                        biases[order[i]] -= more
         else:
-            return False
+            if count > 0:
+                return False
     return True
 
 

@@ -20,8 +20,6 @@ References
 ----------
 .. [1] D. Bertsekas, J. Tsitsiklis, "An analysis of stochastic shortest path problems", Mathematics
    of Operations Research 16 (1991), proposition 1.
-.. [2] D. Smith, W. Ford, A. Sidi, "Extrapolation methods for vector sequences", SIAM Review 29
-   (1987): reduced rank extrapolation.
 """
 
 from __future__ import annotations
@@ -30,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gamedp.bellman.chains import REPEATS, STAY, Room, combine_jit, settle_jit
 from gamedp.bellman.equation import ONE
 from gamedp.runtime.floats import TINY, UNIT, UPWARD
 from gamedp.runtime.jit import compiled, inlined
@@ -46,24 +45,17 @@ if TYPE_CHECKING:
 LARGE = 2.0**1000
 """Numbers from here on are left to others: differences of larger ones may be infinite."""
 
-STAY = -1
-"""Stands for the choice to stay in an end component for good."""
-
-
-REPEATS = 8
-"""Sweeps along a policy between two that may improve it."""
-
 FIRST = 3
 """Sweeps that improve a policy before one is worth to be followed."""
 
+NEARLY = 2.0**-8
+"""The policy is nearly the best one where changes have decreased to such a part of the largest."""
+
+CLOSER = 2.0**-10
+"""Then it is followed until a sweep along it changes values by such a part of what it did."""
+
 ATTEMPTS = 3
 """How often values are made closer, so that they are close enough for the steps that play takes."""
-
-LEAST_PIVOT = 2.0**-44
-"""Changes of sweeps that are nearly combinations of others count as if they differed by so much."""
-
-MOST_WEIGHT = 1e8
-"""Sweeps are not extrapolated with weights beyond that."""
 
 
 class Map(NamedTuple):
@@ -232,95 +224,16 @@ def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, ext
 improve_jit = inlined(improve)
 
 
-def combine(count: int, deltas: Floats, weights: Floats) -> bool:
-    """Find the combination of sweeps whose change would be least; say whether there is one.
-
-    The sweeps are linear: if the values after sweep j count c(j) times, and these numbers sum to
-    one, so do their changes. This is reduced rank extrapolation [2]_.
-
-    Parameters
-    ----------
-    count : int
-        The values that were swept.
-    deltas : (REPEATS, N)
-        How each sweep has changed them.
-    weights : (REPEATS,)
-        Filled: how often each change is to be taken off the last values.
-    """
-    products = np.empty((REPEATS, REPEATS))
-    for one in range(REPEATS):
-        for other in range(0, one + 1, 4):  # four sums at once do not wait for each other
-            first = second = third = fourth = 0.0
-            for i in range(count):
-                delta = deltas[one, i]
-                first += delta * deltas[other, i]
-                second += delta * deltas[other + 1, i]
-                third += delta * deltas[other + 2, i]
-                fourth += delta * deltas[other + 3, i]
-            products[one, other] = first
-            products[one, other + 1] = second
-            products[one, other + 2] = third
-            products[one, other + 3] = fourth
-    # The least squares by Cholesky's factors, each change scaled to the length one.
-    for one in range(REPEATS):
-        size = np.sqrt(products[one, one])
-        if not 0.0 < size < np.inf:
-            return False
-        weights[one] = 1.0 / size
-    for one in range(REPEATS):
-        for other in range(one + 1):
-            products[one, other] *= weights[one] * weights[other]
-    total = 0.0
-    for one in range(REPEATS):
-        for other in range(one + 1):
-            rest = products[one, other]
-            for i in range(other):
-                rest -= products[one, i] * products[other, i]
-            if other < one:
-                products[one, other] = rest / products[other, other]
-            else:
-                products[one, one] = np.sqrt(max(rest, LEAST_PIVOT))
-    scales = np.empty(REPEATS)
-    for one in range(REPEATS):
-        scales[one] = weights[one]
-        rest = weights[one]
-        for i in range(one):
-            rest -= products[one, i] * weights[i]
-        weights[one] = rest / products[one, one]
-    for back in range(REPEATS):
-        one = REPEATS - 1 - back
-        rest = weights[one]
-        for i in range(one + 1, REPEATS):
-            rest -= products[i, one] * weights[i]
-        weights[one] = rest / products[one, one]
-    for one in range(REPEATS):
-        weights[one] *= scales[one]
-        total += weights[one]
-    before = 0.0
-    for one in range(REPEATS):
-        share = weights[one] / total
-        weights[one] = before  # those of all sweeps before, whose values lack this change
-        before += share
-        if not abs(share) < MOST_WEIGHT:
-            return False
-    return True
-
-
-combine_jit = compiled(combine)
-
-
-def follow(count: int, nodes: Integers, ways: Map, extra: Floats, values: Floats, exits: Integers,
-           room: Floats) -> None:  # fmt: skip
-    """Sweep along the policy, and extrapolate.
+def follow(count: int, nodes: Integers, offsets: Integers, successors: Integers,
+           probabilities: Floats, extra: Floats, values: Floats, exits: Integers,
+           deltas: Floats, weights: Floats) -> None:  # fmt: skip
+    """Sweep along the policy, and extrapolate; the parameters are those of :func:`.chains.settle`.
 
     Parameters
     ----------
-    room : (1 + REPEATS, N)
-        Its first row is not used.
+    deltas, weights : (REPEATS, N), (REPEATS,)
+        Room.
     """
-    deltas = room[1:]
-    offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
-    probabilities = ways.probabilities
     for repeat in range(REPEATS):
         for i in range(count):
             here = nodes[i]
@@ -330,7 +243,6 @@ def follow(count: int, nodes: Integers, ways: Map, extra: Floats, values: Floats
                 delta = extra[exits[here]] + found - values[here]
                 values[here] += delta
             deltas[repeat, i] = delta
-    weights = np.empty(REPEATS)
     if combine_jit(count, deltas, weights):
         for i in range(count):
             more = 0.0
@@ -339,12 +251,12 @@ def follow(count: int, nodes: Integers, ways: Map, extra: Floats, values: Floats
             values[nodes[i]] -= more
 
 
-follow_jit = inlined(follow)
+follow_jit = compiled(follow)
 
 
 def solve(start: int, stop: int, count: int, nodes: Integers, num_inner: int, ways: Map,
           active: Flags, extra: Floats, gains: Floats, enough: float, budget: int,
-          values: Floats, exits: Integers, room: Floats) -> bool:  # fmt: skip
+          values: Floats, exits: Integers, best: Floats, room: Room) -> bool:  # fmt: skip
     """Find the best totals of a component by sweeps; say whether they come to an end.
 
     Parameters
@@ -363,19 +275,28 @@ def solve(start: int, stop: int, count: int, nodes: Integers, num_inner: int, wa
         Sweeps at most that improve the policy.
     values, exits : (N,)
         Where to begin; filled.
-    room : (1 + REPEATS, N)
+    best, room : (N,), Room
         Room.
     """
+    offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
+    probabilities = ways.probabilities
+    largest = 0.0
     for sweep in range(budget):
         change = improve_jit(
-            start, stop, num_inner, ways, active, extra, gains, values, exits, room[0]
+            start, stop, num_inner, ways, active, extra, gains, values, exits, best
         )
         if change <= enough:
             return True
         if change - change != 0.0:  # infinite, or no number
             return False
+        largest = max(largest, change)
         if sweep >= FIRST:
-            follow_jit(count, nodes, ways, extra, values, exits, room)
+            closer = max(0.25 * enough, CLOSER * change)
+            if change > NEARLY * largest or not settle_jit(
+                count, nodes, offsets, successors, probabilities, extra, exits, closer, values, room
+            ):
+                follow_jit(count, nodes, offsets, successors, probabilities, extra, values, exits,
+                           room.deltas, room.weights)  # fmt: skip
     return False
 
 
@@ -433,7 +354,8 @@ miss_jit = inlined(miss)
 
 def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance: float,
              budget: int, low: Floats, high: Floats, exits: Integers, steps: Floats,
-             zeros: Floats, near: Flags, nodes: Integers, room: Floats) -> bool:  # fmt: skip
+             zeros: Floats, near: Flags, nodes: Integers, best: Floats,
+             room: Room) -> bool:  # fmt: skip
     """Find bounds of the best average; say whether they are close enough.
 
     Parameters
@@ -458,9 +380,7 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
         Zeros.
     near : (C,)
         Room.
-    nodes : (2, N)
-        Room.
-    room : (1 + REPEATS, N)
+    nodes, best, room : (2, N), (N,), Room
         Room.
     """
     nodes, others = nodes[0], nodes[1]  # unpacked, their layout would not be known
@@ -483,11 +403,11 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
         enough = 2.0**-8 * tolerance
         for attempt in range(ATTEMPTS):
             if not solve_jit(start, stop, count, nodes, num_inner, ways, ways.leaves, extra[0],
-                             gains, enough, budget, low, exits, room):  # fmt: skip
+                             gains, enough, budget, low, exits, best, room):  # fmt: skip
                 return False
             pick_out_jit(start, stop, count, nodes, ways, low, 2.0 * tolerance, others, near)
             if not solve_jit(start, stop, count, nodes, num_inner, ways, near, extra[1],
-                             zeros, 0.25, budget, steps, others, room):  # fmt: skip
+                             zeros, 0.25, budget, steps, others, best, room):  # fmt: skip
                 return False
             longest = 1.0
             size = 0.0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.bellman import end_component_rows
 from gamedp.bellman.equation import Equation, unordered_equation
 from gamedp.graph.graph import Graph
 from gamedp.graph.sets import attractor
@@ -69,6 +70,9 @@ class EndComponents:
         The states of component k are ``states[offsets[k]:offsets[k + 1]]``.
     choices : (C,)
         The choices of the model.
+    node : (S,)
+        Of each state of the model, the node that stands for it in the quotient: its end component,
+        or for states in none, K and the numbers that follow.
     equation : Equation
         Rewards are signed so that the most is wanted.
     """
@@ -76,36 +80,55 @@ class EndComponents:
     states: NDArray[np.int64]
     offsets: NDArray[np.int64]
     choices: NDArray[np.int64]
+    node: NDArray[np.signedinteger[Any]]
     equation: Equation
 
     @classmethod
     def of(cls, model: Model, sign: float) -> EndComponents:
         """Take a model apart."""
         structure = model.structure
-        component = structure.end_component
-        states = np.argsort(component, kind="stable")
-        states = states[component[states] >= 0]
-        sizes = np.bincount(component[states], minlength=structure.num_end_components)
-        choices = ragged(model.choice_offsets, states)
-        owners = np.repeat(np.arange(len(states)), np.diff(model.choice_offsets)[states])
-        staying = structure.stays[choices]
-        choices, owners = choices[staying], owners[staying]
-        transitions = ragged(model.transition_offsets, choices)
-        place = np.full(model.num_states, -1, model.successors.dtype)
-        place[states] = np.arange(len(states))
-        return cls(
+        offsets = np.empty(structure.num_end_components + 1, np.int64)
+        node, place = np.empty((2, model.num_states), structure.choice_type)
+        states = np.empty(model.num_states, np.int64)
+        choices = np.empty(model.num_choices, np.int64)
+        room = Graph(
+            np.empty_like(model.choice_offsets),
+            np.empty_like(model.transition_offsets),
+            np.empty_like(model.successors),
+        )
+        probabilities, rewards = np.empty_like(model.probabilities), np.empty_like(model.rewards)
+        num_states, num_choices = end_component_rows.take_apart_jit(
+            structure.graph,
+            model.probabilities,
+            model.rewards,
+            sign,
+            structure.end_component,
+            structure.stays,
+            offsets,
+            node,
+            place,
             states,
-            offsets_of(sizes),
             choices,
+            room,
+            probabilities,
+            rewards,
+        )
+        num_transitions = int(room.transition_offsets[num_choices])
+        part = Graph(
+            _locked(room.choice_offsets[: num_states + 1]),
+            _locked(room.transition_offsets[: num_choices + 1]),
+            _locked(room.successors[:num_transitions]),
+        )
+        return cls(
+            states[:num_states],
+            offsets,
+            choices[:num_choices],
+            node,
             unordered_equation(
-                Graph(
-                    offsets_of(np.bincount(owners, minlength=len(states))),
-                    offsets_of(np.diff(model.transition_offsets)[choices]),
-                    place[model.successors[transitions]],
-                ),
-                model.probabilities[transitions],
-                sign * model.rewards[choices],
-                np.ones(len(states), np.bool_),
+                part,
+                _locked(probabilities[:num_transitions]),
+                _locked(rewards[:num_choices]),
+                np.ones(num_states, np.bool_),
             ),
         )
 
@@ -127,12 +150,18 @@ class EndComponents:
         )
 
 
+def _locked(array: NDArray[Any]) -> NDArray[Any]:
+    """Lock an array: those of models are, and kernels are compiled for one kind alone."""
+    array.flags.writeable = False
+    return array
+
+
 def equation_of(model: Model, sign: float) -> Equation:
     """Return all states and choices of a model as the kernels of averages take them."""
     return unordered_equation(
         model.structure.graph,
         model.probabilities,
-        sign * model.rewards,
+        _locked(sign * model.rewards),
         np.ones(model.num_states, np.bool_),
     )
 

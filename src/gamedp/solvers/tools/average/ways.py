@@ -22,7 +22,7 @@ import attrs
 import numpy as np
 
 from gamedp.bellman import average, way_totals, ways as kernels
-from gamedp.bellman.ways import STAY
+from gamedp.bellman.chains import STAY, Room, room_for
 from gamedp.graph.sets import attractor
 from gamedp.model.model import Model
 from gamedp.results.status import Status
@@ -98,14 +98,10 @@ class Ways:
     @classmethod
     def of(cls, model: Model, sign: float, parts: EndComponents) -> Ways:
         """Make each end component of a model one node."""
-        structure = model.structure
-        outside = np.flatnonzero(structure.end_component < 0)
-        node = structure.end_component.copy()
-        node[outside] = structure.num_end_components + np.arange(len(outside))
+        structure, node = model.structure, parts.node
         leaves = ~structure.stays
-        successor_nodes = (
-            model.successors
-        )  # for all that is asked where nothing leaves an end component
+        # As the model has them, for all that is asked where nothing leaves an end component.
+        successor_nodes = model.successors
         if leaves.any():
             successor_nodes = node[model.successors]
             successor_nodes.flags.writeable = False
@@ -144,6 +140,11 @@ class Ways:
     def _budget(self) -> int:
         """Sweeps over a component at most that improve a policy."""
         return min(SWEEPS, 1 + WORK // max(1, self.model.num_transitions))
+
+    @cached_property
+    def _room(self) -> Room:
+        """Room for chains of nodes, and for those of states."""
+        return room_for(self.model.num_states, self.model.num_transitions)
 
     @cached_property
     def skeleton(self) -> Model:
@@ -245,7 +246,8 @@ class Ways:
             np.zeros((self.num_parts, 2)),
             np.empty(num_choices, np.bool_),
             np.empty((2, num_nodes), np.int64),
-            np.empty((1 + kernels.REPEATS, num_nodes)),
+            np.empty(num_nodes),
+            self._room,
         )
         return Found(low, high, exits, Status.SOLVED) if close else None
 
@@ -319,9 +321,9 @@ class Ways:
             np.empty(self.model.num_choices),
             np.zeros((self.num_parts, 2)),
             constants,
-            np.empty(num_nodes, np.int64),
-            np.empty(num_nodes, np.int64),
-            np.empty((1 + kernels.REPEATS, num_nodes)),
+            *np.empty((2, num_nodes), np.int64),
+            np.empty(num_nodes),
+            self._room,
         ):
             return np.asarray(values + constants[self.node])
         rewards = np.zeros(self.skeleton.num_choices)
@@ -371,7 +373,6 @@ class Ways:
         model = self.model
         moving = (policy >= 0) & ~stays
         biases = np.where(moving, 0.0, values)
-        room = np.empty((kernels.REPEATS, model.num_states))
         question = (
             model.rewards,
             self.sign,
@@ -380,7 +381,10 @@ class Ways:
             moving,
             self._margin(gains, values, tolerance),
         )
-        if way_totals.lead_jit(self.map, *question, kernels.REPEATS * self._budget, biases, room):
+        extra, states = np.empty(model.num_choices), np.empty(model.num_states, np.int64)
+        if way_totals.lead_jit(
+            self.map, *question, self._budget, biases, extra, states, self._room
+        ):
             return biases
         choices = policy[moving]
         transitions = ragged(model.transition_offsets, choices)

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as arrays
 from wubbel_reference import winning_probabilities
 
+from gamedp.errors import InvalidParameterError
 from gamedp.games.wubbel import (
     ROLL,
     SAVE,
@@ -234,3 +235,9 @@ def test_sweeps_stay_within_the_bound_promised_before(values, own, opponent):
         table = block.sweep(table)
         promised = factor**sweeps / (1 - factor) * first_step
         assert block.distance(table, solution) <= promised
+
+
+@pytest.mark.parametrize("options", [{"size": 0}, {"size": 2.5}, {"faces": 0}])
+def test_a_matrix_has_rows_and_a_die_faces(options):
+    with pytest.raises(InvalidParameterError, match="whole number of at least 1"):
+        least_contraction_factor(**options)

@@ -183,6 +183,10 @@ WAYS_OUT = {
         {"is_terminal": lambda self, state: np.str_("no")},
         r"is_terminal\(Square\(.*no'\)?; it must be True or False",
     ),
+    "nan for an answer": (
+        {"is_terminal": lambda self, state: float("nan")},
+        r"is_terminal\(Square\(.*is nan; it must be True or False",
+    ),
     "a text for a probability": ({"outcomes": pairs(("1", 0))}, r"a number, not a text"),
     "no sum": ({"constant_sum": None}, r"If they always add up to 1, set constant_sum = 1\.0"),
 }

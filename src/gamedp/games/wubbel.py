@@ -361,11 +361,20 @@ def least_contraction_factor(size: int = 50, faces: int = 6) -> float:
     faces : int
         Faces of the die, the highest of which busts.
 
+    Raises
+    ------
+    InvalidParameterError
+        If one of them is no whole number of at least 1.
+
     Examples
     --------
     >>> round(least_contraction_factor(), 12)
     0.990906651718
     """
+    for name, number in (("size", size), ("faces", faces)):
+        if not isinstance(number, int) or number < 1:
+            message = f"{name} must be a whole number of at least 1, not {shown(number)}."
+            raise gamedp.errors.InvalidParameterError(message)
     rolls = sum((np.eye(size, k=face) for face in range(1, faces)), np.zeros((size, size)))
     rolls[:, 0] += 1.0
     return float(abs(np.linalg.eigvals(rolls / faces)).max())

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import InvalidParameterError, shown
 from gamedp.pictures.canvas import COLOURS, canvas, short, whole_ticks
+from gamedp.policies.survival import Survival
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from gamedp.policies.survival import Survival
 
 __all__ = ["plot_survival"]
 
@@ -48,7 +47,7 @@ def plot_survival(*curves: Survival, ax: Axes | None = None) -> Axes:
     Raises
     ------
     InvalidParameterError
-        If there is no curve, or their actions differ.
+        If there is no curve, something else is given, or their actions differ.
     MissingPackageError
         If matplotlib is not installed.
 
@@ -64,6 +63,13 @@ def plot_survival(*curves: Survival, ax: Axes | None = None) -> Axes:
     >>> [line.get_label() for line in ax.lines], ax.get_xlabel()
     (['uniform against uniform', 'the longest games'], 'plies')
     """
+    for curve in curves:
+        if not isinstance(curve, Survival):
+            message = (
+                f"{shown(curve)} is no gamedp.policies.Survival; Evaluation.survival and "
+                "gamedp.policies.greatest_survival make one."
+            )
+            raise InvalidParameterError(message)
     if len({curve.actions for curve in curves}) != 1:
         message = "name one curve or more, all with the same actions that count."
         raise InvalidParameterError(message)

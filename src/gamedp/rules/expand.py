@@ -11,7 +11,8 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.rules.game import as_real, as_truth, method
+from gamedp.rules.answers import as_real, as_truth
+from gamedp.rules.game import method
 from gamedp.rules.probabilities import Gathering, gathered, sum_to_one
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 import operator
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
@@ -16,13 +15,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import attrs
 
 from gamedp.errors import InvalidModelError, shown
+from gamedp.rules.answers import as_sum_of_two, as_truth
 from gamedp.rules.slips import nearest, warn_of_slips
 from gamedp.views import MOST_LETTERS, Text, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["AnyRules", "Game", "Rules", "as_truth", "helper", "with_item"]
+__all__ = ["AnyRules", "Game", "Rules", "helper", "with_item"]
 
 State: TypeAlias = Hashable
 Item = TypeVar("Item")
@@ -284,23 +284,6 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
         raise TypeError(message)
 
 
-def as_real(value: Any) -> float:
-    """Return a number that the rules or a caller give as a double; text and masks are refused.
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowError
-        If it is no number, or beyond the range of doubles.
-    """
-    if type(value) is float:
-        return value
-    is_text = isinstance(value, (str, bytes, bytearray))
-    if is_text or getattr(value, "ndim", False) or hasattr(value, "mask"):
-        message = f"{shown(value)} is not one number"
-        raise TypeError(message)
-    return float(value)
-
-
 MOST_STARTS = 1 << 20
 """Initial states that a generator may yield; one that yields more is taken to be endless."""
 
@@ -308,27 +291,6 @@ MOST_STARTS = 1 << 20
 def is_distribution(start: object) -> bool:
     """Tell a list or generator of (probability, state) pairs from a single initial state."""
     return isinstance(start, (list, Iterator)) and not hasattr(start, "_fields")
-
-
-def as_truth(answer: Any, name: str, *arguments: Any) -> bool:
-    """Return what a method of the rules answers as a truth value.
-
-    Raises
-    ------
-    InvalidModelError
-        If it is not one: a text, None or a list would count as one or the other, silently.
-    """
-    if answer is True or answer is False:
-        return bool(answer)
-    is_numpys = type(answer).__module__ == "numpy" and not isinstance(answer, (str, bytes))
-    if isinstance(answer, (int, float)) or is_numpys:
-        return bool(answer)
-    hint = "Is a return missing?" if answer is None else "bool(...) makes it one of them."
-    message = (
-        f"{name}({', '.join(map(shown, arguments))}) is {shown(answer)}; it must be True or False. "
-        f"{hint}"
-    )
-    raise InvalidModelError(message)
 
 
 @attrs.frozen
@@ -344,12 +306,11 @@ class AnyRules:
             message = f"num_players is {shown(number)}; it must be an integer, 1 to {MOST_PLAYERS}."
             raise InvalidModelError(message)
         total = getattr(self.game, "constant_sum", 0.0)
-        try:
-            is_finite = math.isfinite(as_real(total))
-        except (TypeError, ValueError, OverflowError):
-            is_finite = False
-        if not is_finite:
-            message = f"constant_sum is {shown(total)}; it must be one finite number."
+        if as_sum_of_two(total) != total:
+            message = (
+                f"constant_sum is {shown(total)}, which no 64-bit float is equal to. Multiply all "
+                "payoffs and rewards so that their sum is one."
+            )
             raise InvalidModelError(message)
 
     @functools.cached_property

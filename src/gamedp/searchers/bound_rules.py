@@ -29,8 +29,9 @@ from gamedp.compiler.overflow import refuse_overflow
 from gamedp.compiler.rounding import is_rounded, refuse_rounded
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
+from gamedp.rules.answers import as_real
 from gamedp.rules.expand import Calling, expand
-from gamedp.rules.game import SEARCH_DEFAULTS, as_real, method
+from gamedp.rules.game import SEARCH_DEFAULTS, method
 from gamedp.rules.layout import Layout
 from gamedp.runtime.jit import uncompiled
 from gamedp.searchers.position_loop import QUESTIONS

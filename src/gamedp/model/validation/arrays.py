@@ -19,7 +19,8 @@ from gamedp.model.validation.forms import (
 )
 from gamedp.model.validation.outcomes import check_outcomes, merged, scale
 from gamedp.model.validation.payments import checked_rewards, endings
-from gamedp.rules.game import MOST_PLAYERS, as_real
+from gamedp.rules.answers import as_real, as_sum_of_two
+from gamedp.rules.game import MOST_PLAYERS
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -150,13 +151,7 @@ def _movers(
 
 
 def _constant_sum(constant_sum: float, num_players: int) -> float:
-    try:
-        total = as_real(constant_sum)
-    except (TypeError, ValueError, OverflowError):
-        total = math.nan
-    if not math.isfinite(total):
-        message = f"constant_sum is {constant_sum!r}; it must be a finite number."
-        raise InvalidModelError(message)
+    total = as_sum_of_two(constant_sum)
     if total and num_players != 2:
         message = (
             f"constant_sum is {total!r}, but there is no pair of players to share it: the number "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, shown
 from gamedp.model.validation.forms import ARRAYS, Rows, check_offsets, how_many
 from gamedp.model.validation.outcomes import check_outcomes
+from gamedp.rules.answers import as_sum_of_two
 from gamedp.rules.game import MOST_PLAYERS
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
@@ -53,9 +53,7 @@ def _check_form(model: Any) -> None:
     if not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST_PLAYERS:
         message = f"num_players is {shown(count)}; there can be 1 to {MOST_PLAYERS}."
         raise InvalidModelError(message)
-    if not math.isfinite(model.constant_sum):
-        message = f"constant_sum is {model.constant_sum!r}; it must be a finite number."
-        raise InvalidModelError(message)
+    as_sum_of_two(model.constant_sum)
     for name in ARRAYS:
         array: Any = getattr(model, name)
         types = TYPES.get(name, (np.int64,))

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.rules.game import as_real
+from gamedp.rules.answers import as_real
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,70 @@
+"""Takes the answers of rules, and the numbers of callers, for what they should be; or refuses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gamedp.errors import InvalidModelError, shown
+
+__all__ = ["as_real", "as_sum_of_two", "as_truth"]
+
+
+def as_real(value: Any) -> float:
+    """Return a number that the rules or a caller give as a double; text and masks are refused.
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowError
+        If it is no number, or beyond the range of doubles.
+    """
+    if type(value) is float:
+        return value
+    is_text = isinstance(value, (str, bytes, bytearray))
+    if is_text or getattr(value, "ndim", False) or hasattr(value, "mask"):
+        message = f"{shown(value)} is not one number"
+        raise TypeError(message)
+    return float(value)
+
+
+def as_sum_of_two(value: Any) -> float:
+    """Return what the payoffs of two players add up to as a double, of which half is one, too.
+
+    Half of it is what each gets of endless play where the players change places: so it must not be
+    rounded, as that of every second subnormal number would be.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is no finite number, or has no half.
+    """
+    try:
+        total = as_real(value)
+    except (TypeError, ValueError, OverflowError):
+        total = math.nan
+    if not math.isfinite(total) or 2 * (total / 2) != total:
+        half = ", half of which is a 64-bit float" if math.isfinite(total) else ""
+        message = f"constant_sum is {shown(value)}; it must be a finite number{half}."
+        raise InvalidModelError(message)
+    return total
+
+
+def as_truth(answer: Any, name: str, *arguments: Any) -> bool:
+    """Return what a method of the rules answers as a truth value.
+
+    Raises
+    ------
+    InvalidModelError
+        If it is not one: a text, None, a list or nan would count as one or the other, silently.
+    """
+    if answer is True or answer is False:
+        return bool(answer)
+    is_numpys = type(answer).__module__ == "numpy" and not isinstance(answer, (str, bytes))
+    if (isinstance(answer, (int, float)) or is_numpys) and answer == answer:  # noqa: PLR0124 - nan
+        return bool(answer)
+    hint = "Is a return missing?" if answer is None else "bool(...) makes it one of them."
+    message = (
+        f"{name}({', '.join(map(shown, arguments))}) is {shown(answer)}; it must be True or False. "
+        f"{hint}"
+    )
+    raise InvalidModelError(message)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
@@ -371,7 +371,8 @@ def least_contraction_factor(size: int = 50, faces: int = 6) -> float:
     >>> round(least_contraction_factor(), 12)
     0.990906651718
     """
-    for name, number in (("size", size), ("faces", faces)):
+    given: dict[str, Any] = {"size": size, "faces": faces}
+    for name, number in given.items():
         if not isinstance(number, int) or number < 1:
             message = f"{name} must be a whole number of at least 1, not {shown(number)}."
             raise gamedp.errors.InvalidParameterError(message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,13 +63,14 @@ def plot_survival(*curves: Survival, ax: Axes | None = None) -> Axes:
     >>> [line.get_label() for line in ax.lines], ax.get_xlabel()
     (['uniform against uniform', 'the longest games'], 'plies')
     """
-    for curve in curves:
-        if not isinstance(curve, Survival):
-            message = (
-                f"{shown(curve)} is no gamedp.policies.Survival; Evaluation.survival and "
-                "gamedp.policies.greatest_survival make one."
-            )
-            raise InvalidParameterError(message)
+    given: tuple[Any, ...] = curves
+    others = [curve for curve in given if not isinstance(curve, Survival)]
+    if others:
+        message = (
+            f"{shown(others[0])} is no gamedp.policies.Survival; Evaluation.survival and "
+            "gamedp.policies.greatest_survival make one."
+        )
+        raise InvalidParameterError(message)
     if len({curve.actions for curve in curves}) != 1:
         message = "name one curve or more, all with the same actions that count."
         raise InvalidParameterError(message)

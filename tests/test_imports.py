@@ -1,6 +1,7 @@
 """No file imports, directly or not, a file that imports it: not inside functions nor for types."""
 
 import ast
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -19,10 +20,17 @@ def modules():
     return found
 
 
+@cache
+def imports_in(path):
+    """Return the lines of a file that import something, anywhere in it."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
 def imported_by(path, known):
     """Return which modules a file imports anywhere; of a package, the part that is named."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in imports_in(path):
         if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module is not None:
             for alias in node.names:
                 part = f"{node.module}.{alias.name}"

@@ -1,5 +1,6 @@
 """Playing for a total, and for victory: held against every way a small game can go."""
 
+import functools
 import math
 from fractions import Fraction
 from functools import cache
@@ -66,12 +67,15 @@ def best_turn(game, sheet, worth, best=max, state=None):
     return value(turn.initial_state() if state is None else state)
 
 
+solved = cache(functools.partial(gamedp.solve, tolerance=1e-9, compile="never"))
+
+
 class ByHand:
     """The duel of two sheets by plain recursion, in fractions."""
 
     def __init__(self, game, draw=Fraction(1, 2)):
         self.game, self.draw = game, draw
-        self.solution = gamedp.solve(game, tolerance=1e-9, compile="never")
+        self.solution = solved(game)
         self.target = cache(self._target)
         self.utility = cache(self._utility)
         self.joint = cache(self._joint)
@@ -155,6 +159,9 @@ class ByHand:
         return best_turn(self.game, sheet, worth, state=state)
 
 
+by_plain_recursion = cache(ByHand)
+"""One for all tests of a game: what one of them has worked out, the others know."""
+
 # Boxes: 0 Einser, 1 Zweier, 2 and 3 Pasch, 4 Full House, 5 and 6 Straßen, 7 Kniffel, 8 Chance.
 SHEETS = [
     (SMALL, sheet_of(SMALL, 0, 1, 8), sheet_of(SMALL, 8), 0),
@@ -171,7 +178,7 @@ SHEETS = [
 )
 @pytest.mark.parametrize("goal", ["beat", "reach"])
 def test_one_decision_and_then_play_for_points_is_that_by_hand(game, sheet, his, lead, goal):
-    by_hand = ByHand(game)
+    by_hand = by_plain_recursion(game)
     rest = rest_after(by_hand.solution, sheet)
     mean = int(by_hand.solution.value(sheet))
     opponent = gamedp.stages.distribution(by_hand.solution, his)
@@ -219,7 +226,7 @@ def test_one_decision_and_then_play_for_points_is_that_by_hand(game, sheet, his,
 
 @pytest.mark.parametrize(("game", "sheet", "his", "lead"), [SHEETS[2], SHEETS[5]])
 def test_who_plays_to_win_reaches_at_least_as_much_as_by_play_for_points(game, sheet, his, lead):
-    solution = gamedp.solve(game, tolerance=1e-9, compile="never")
+    solution = solved(game)
     opponent = gamedp.stages.distribution(solution, his)
     rest = rest_after(solution, sheet)
     play = ForPoints(solution, sheet, rest, beating(opponent, lead), opponent.relative_error)
@@ -235,7 +242,7 @@ def test_who_plays_to_win_reaches_at_least_as_much_as_by_play_for_points(game, s
 @pytest.mark.parametrize(("game", "sheet", "his", "lead"), SHEETS)
 def test_bounds_and_exact_endings_are_those_by_hand(game, sheet, his, lead):
     draw = Fraction(lead % 3, 4)
-    by_hand = ByHand(game, draw)
+    by_hand = by_plain_recursion(game, draw)
     duel = small_duel(game, sheet, his, lead, draw=float(draw), solution=by_hand.solution)
     truth = by_hand.totals(his)
     assert duel.opponent.totals.tolist() == sorted(truth)
@@ -259,7 +266,7 @@ def test_bounds_and_exact_endings_are_those_by_hand(game, sheet, his, lead):
 
 @pytest.mark.parametrize(("game", "sheet", "his", "lead"), [SHEETS[0], SHEETS[1], SHEETS[5]])
 def test_advice_names_what_every_decision_leaves(game, sheet, his, lead):
-    by_hand = ByHand(game)
+    by_hand = by_plain_recursion(game)
     duel = small_duel(game, sheet, his, lead, solution=by_hand.solution)
     targets = Targets(game, sheet, draw=0.5, compile="never")
     thrown = throw([1, 2], dice=2, faces=game.faces)
@@ -338,7 +345,7 @@ def test_advice_names_what_every_decision_leaves(game, sheet, his, lead):
     ],
 )
 def test_one_table_has_the_chances_of_all_totals(game, sheet):
-    by_hand = ByHand(game, draw=Fraction(1))
+    by_hand = by_plain_recursion(game, Fraction(1))
     targets = Targets(game, sheet, entered=10, compile="never")
     probabilities = [targets.at_least(total) for total in range(targets.most + 3)]
     assert probabilities == sorted(probabilities, reverse=True)
@@ -460,7 +467,7 @@ def test_words_for_people():
 
 @pytest.fixture(scope="module")
 def hand():
-    return ByHand(SMALL)
+    return by_plain_recursion(SMALL)
 
 
 def drawn_pairs(solution, free, seed, count):

@@ -19,8 +19,8 @@ ARGUMENTS = (
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
-PATIENCE = 120_000
-"""Milliseconds: the first to ask waits for compiling and solving."""
+PATIENCE = 240_000
+"""Milliseconds: the first to ask waits for compiling and solving, on a busy machine, too."""
 
 COUNT_MOVES = """
     window.moves = 0;
@@ -69,33 +69,61 @@ def served(app):
         thread.join()
 
 
+class Contexts:
+    """What pages of one file of tests are opened in; a new one for each is half of what one costs.
+
+    A page is opened as if it were the first: nothing is kept of what another one has stored.
+    """
+
+    def __init__(self, browser):
+        self.browser = browser
+        self.known = {}
+
+    def open_page(self, *, width, height, locale=None, java_script_enabled=True, **media):
+        """Return a page of this size, for readers who see it so and read this language."""
+        key = locale, java_script_enabled
+        if key not in self.known:
+            self.known[key] = self.browser.new_context(
+                locale=locale, java_script_enabled=java_script_enabled
+            )
+            self.known[key].set_default_timeout(PATIENCE)
+            self.known[key].new_page()  # stays, as a browser begins anew after its last page
+        page = self.known[key].new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(**media)
+        return page
+
+    def forget(self, page, address):
+        """Forget what pages of a site have stored."""
+        session = page.context.new_cdp_session(page)
+        origin = "/".join(address.split("/")[:3])
+        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        session.detach()
+
+
 @contextlib.contextmanager
-def visits(browser, site):
-    """Yield what opens pages, each in a fresh context; nothing must stand in their consoles.
+def visits(contexts, site):
+    """Yield what opens pages, each with nothing stored; nothing must stand in their consoles.
 
     But the status of an error that is `expected`.
     """
-    contexts, said = [], []
+    pages, said = [], []
 
     def visit(
         address,
         wait_for,
         *,
         width=900,
+        height=700,
         motion="reduce",
         patched="",
         own=site,
         expected=None,
         **options,
     ):
-        context = browser.new_context(
-            viewport={"width": width, "height": options.pop("height", 700)},
-            reduced_motion=motion,
-            **options,
-        )
-        context.set_default_timeout(PATIENCE)
-        contexts.append(context)
-        page = context.new_page()
+        page = contexts.open_page(width=width, height=height, reduced_motion=motion, **options)
+        pages.append(page)
+        contexts.forget(page, address)
         if patched:
             page.add_init_script(patched)
         page.on(
@@ -114,8 +142,8 @@ def visits(browser, site):
         return page
 
     yield visit
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
     assert said == []
 
 

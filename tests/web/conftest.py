@@ -1,7 +1,7 @@
 """A browser, and a server of some games, for each file of tests."""
 
 import pytest
-from browser import chromium, served, visits
+from browser import Contexts, chromium, served, visits
 from play_page import offered
 
 from gamedp.web.app import make_app
@@ -27,9 +27,14 @@ def browser():
         yield browser
 
 
+@pytest.fixture(scope="module")
+def contexts(browser):
+    return Contexts(browser)
+
+
 @pytest.fixture
-def visit(browser, home):
-    with visits(browser, home) as open_page:
+def visit(contexts, home):
+    with visits(contexts, home) as open_page:
 
         def visit(hash_="", *, site=home, locale="en-US", **options):
             first = ".action, .offer, .problem"

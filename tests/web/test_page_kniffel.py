@@ -56,8 +56,8 @@ def home(adviser):
 
 
 @pytest.fixture
-def visit(browser, home):
-    with visits(browser, home) as open_page:
+def visit(contexts, home):
+    with visits(contexts, home) as open_page:
 
         def visit(lang="en", *, script=True, width=1000, motion="reduce", patched="", **state):
             options = {"width": width, "motion": motion, "patched": patched, "height": 800}
@@ -472,8 +472,8 @@ def test_the_form_works_without_javascript(visit):
     assert page.locator("strong").inner_text() == "Expected points: 239.713069"
 
 
-def test_who_has_no_javascript_finds_the_form(browser, home):
-    with visits(browser, home) as open_page:
+def test_who_has_no_javascript_finds_the_form(contexts, home):
+    with visits(contexts, home) as open_page:
         page = open_page(home, "noscript a", java_script_enabled=False)
         page.locator("noscript a[lang=de]").click()
         page.get_by_role("button", name="Was tun?").wait_for()

@@ -78,6 +78,7 @@ def test_a_benchmark_runs_and_its_sides_agree(name, tmp_path):
         assert "no compiler for C" in text
 
 
+@pytest.mark.deep
 def test_without_a_compiler_the_rest_is_measured(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     code, text, found = run_benchmarks(tmp_path, "wubbel")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from depth import first_of
 
 GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
 PAGES = sorted(page.stem for page in GALLERY.glob("*.md") if page.stem != "index")
@@ -29,7 +30,8 @@ def test_each_section_says_what_one_learns_and_ends_with_an_exercise(name):
         assert "published.append(" in section, title
 
 
-@pytest.mark.parametrize("name", PAGES)
+# The other pages take long, as all their games are in plain Python; the manual runs them, too.
+@pytest.mark.parametrize("name", first_of(sorted(PAGES, reverse=True), 2))
 def test_the_figures_of_the_books_come_out(name):
     if name == "decisions" and numba.config.DISABLE_JIT:
         pytest.skip("takes minutes in plain Python, with coverage")

@@ -297,10 +297,16 @@ def test_folders_of_before_have_their_draw_in_the_objective(tmp_path):
     gamedp.verify(loaded.model, gamedp.load(tmp_path / "proof"))
 
 
+@pytest.fixture(scope="module")
+def long_stages():
+    """Who rolls on for ever hardly ever saves there."""
+    return gamedp.solve(StagedWubbel(120))
+
+
 @pytest.mark.skipif(not COMPILED, reason="15,000 contexts take minutes in plain Python")
-def test_stages_that_a_reckless_player_need_not_leave():
-    """Who rolls on for ever hardly ever saves: but nobody must play so."""
-    solution = gamedp.solve(StagedWubbel(120))
+def test_stages_that_a_reckless_player_need_not_leave(long_stages):
+    """Nobody must roll on for ever."""
+    solution = long_stages
     assert solution.status is gamedp.Status.SOLVED
     low, high = solution.bounds()
     assert low <= 0.524153164697172 <= high  # of the ordinary game
@@ -309,9 +315,9 @@ def test_stages_that_a_reckless_player_need_not_leave():
 
 
 @pytest.mark.skipif(not COMPILED, reason="15,000 contexts take minutes in plain Python")
-def test_the_certificate_of_such_stages_takes_few_sweeps(monkeypatch):
+def test_the_certificate_of_such_stages_takes_few_sweeps(long_stages, monkeypatch):
     """Weights for reckless play are large; a few sweeps show that there are some."""
-    solution, calls = gamedp.solve(StagedWubbel(120)), []
+    solution, calls = long_stages, []
     look = Stages.stages_to_come
     monkeypatch.setattr(
         Stages, "stages_to_come", lambda *given: calls.append(given) or look(*given)

@@ -1,6 +1,7 @@
 """Solvers that are interrupted, or run out of time: nothing is broken, and what is known holds."""
 
 import concurrent.futures
+import functools
 import signal
 import subprocess
 import sys
@@ -75,6 +76,13 @@ def solve_interrupted(solver, problem, progress=None):
         return error.solution
 
 
+@functools.cache
+def uninterrupted(solver, name):
+    """Return the solution, and how many reports there were on the way."""
+    counter = Interrupted()
+    return solve_interrupted(solver, problems()[name], counter), counter.count
+
+
 def assert_same_solution(first, second):
     for name in ("values", "lower", "upper", "policy"):
         assert np.array_equal(getattr(first, name), getattr(second, name), equal_nan=True)
@@ -90,10 +98,9 @@ def all_reports(monkeypatch):
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_an_interruption_breaks_nothing(solver, name):
     """Interrupted at the first report, in the middle or at the last, it can be solved again."""
-    counter = Interrupted()
-    expected = solve_interrupted(solver, problems()[name], counter)
+    expected, count = uninterrupted(solver, name)
     settings = np.geterr()
-    for at in sorted({1, counter.count // 2, counter.count} - {0} if counter.count else set()):
+    for at in sorted({1, count // 2, count} - {0} if count else set()):
         problem = problems()[name]
         before = problem.model.digest()
         with pytest.raises(KeyboardInterrupt):
@@ -105,13 +112,7 @@ def test_an_interruption_breaks_nothing(solver, name):
 
 @pytest.mark.usefixtures("all_reports")
 def test_most_of_them_report():
-    reporting = 0
-    for pair in PAIRS:
-        solver, name = pair.values
-        counter = Interrupted()
-        solve_interrupted(solver, problems()[name], counter)
-        reporting += counter.count > 0
-    assert reporting >= PAIRS_THAT_REPORT
+    assert sum(uninterrupted(*pair.values)[1] > 0 for pair in PAIRS) >= PAIRS_THAT_REPORT
 
 
 @pytest.mark.parametrize(

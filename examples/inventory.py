@@ -67,7 +67,7 @@ print(
     f"That earns {solution.value():.6f} a week in the long run, between {low:.9f} and {high:.9f}."
 )
 
-# Whoever looks ahead but four weeks orders less: what is left over then is worth nothing to them.
+# With a horizon of four weeks one orders less: what is left over then is worth nothing.
 
 hasty = gamedp.solve(Shop(), gamedp.FiniteHorizon(4))
 print(f"With four weeks to go and nothing in stock: order {hasty.best_action(Shelf(0))}.")

@@ -62,7 +62,7 @@ for price in (100.0, 300.0, 600.0, 1200.0):
     at = min(level for level in range(1, 11) if solution.best_action(Wear(level)) == REPLACE)
     print(f"{price:5.0f}  {at:10}  {solution.value():9.6f}, between {low:.9f} and {high:.9f}")
 
-# Whoever would have their money soon keeps the machine longer: next week counts only 0.9.
+# An impatient owner keeps the machine longer: next week counts only 0.9.
 
 patient = gamedp.solve(Machine(), gamedp.AverageReward())
 hasty = gamedp.solve(Machine(), gamedp.Discounted(0.9))

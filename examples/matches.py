@@ -47,7 +47,7 @@ for move, (left, taken) in enumerate(played):
     )
 
 
-# The rule that explains it: whoever is lost takes y matches, and the other one takes 4 - y.
+# The rule that explains it: the losing player takes y matches, and the other one takes 4 - y.
 
 answers = {
     (left, y): solution.best_actions(MatchesState(player=0, left=left - y))

@@ -76,6 +76,33 @@ def test_the_reference_shows_the_help_of_every_command():
     assert sorted(shown) == sorted([*COMMANDS, *registered(PLUGINS)])
 
 
+QUAINT = (
+    "games that come along",
+    "for player 2, counted from 0",
+    "whoever names no",
+    "models that are no games",
+    "vouches for",
+    "on the mean",
+    "told with the state",
+    "the same answers when asked twice",
+    "breaks the protocol of a game",
+    "of which each can keep",
+    "a game unfinished after so many",
+    "meet each other one",
+    "who knows how the other one plays",
+    "of whom one is not told",
+)
+"""Phrases over which readers stumbled, in small letters."""
+
+
+def test_quaint_phrases_do_not_come_back():
+    paths = [ROOT / "README.md", *DOCS.rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+    paths += (ROOT / "examples").rglob("*.py")
+    for path in paths:
+        text = " ".join(path.read_text(encoding="utf-8").lower().split())
+        assert not [phrase for phrase in QUAINT if phrase in text], path
+
+
 @pytest.mark.parametrize("folder", ["tutorials", "gallery", "howto", "explanation", "reference"])
 def test_an_index_names_every_page(folder):
     text = (DOCS / folder / "index.md").read_text(encoding="utf-8")

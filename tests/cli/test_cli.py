@@ -349,6 +349,13 @@ class TestCsv:
         assert (code, out) == (2, "")
         assert "--csv takes a file" in err
 
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+    def test_a_pipe_is_no_table(self, run, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        code, out, err = run(*self.command, "--csv", str(tmp_path / "pipe"))
+        assert (code, out) == (2, "")
+        assert "is a device or a pipe; --csv takes a file" in err
+
 
 class TestQuery:
     def test_words(self, run):

@@ -44,7 +44,7 @@ FAULTS = {
     "nonsense": ("protocol error", "which is not JSON"),
     "illegal": ("illegal action", "the action 7"),
     "true": ("illegal action", "the action True"),
-    "nan": ("protocol error", "NaN is no number of JSON"),
+    "nan": ("protocol error", "NaN is not a JSON number"),
     "flood": ("protocol error", "a line of more than 65,536 bytes"),
     "lines": ("protocol error", "it writes more than its answer"),
     "ahead": ("protocol error", "it writes more than its answer"),
@@ -370,7 +370,7 @@ def test_forfeited_games_are_kept_in_files(tmp_path):
         (b'{"id": 6, "action": 1}', "the id of the question is 7"),
         (b'{"id": 7.0, "action": 1}', "the id of the question is 7"),
         (b'{"id": true}', "the id of the question is 7"),
-        (b'{"id": 7, "action": Infinity}', "no number of JSON"),
+        (b'{"id": 7, "action": Infinity}', "not a JSON number"),
         (b"\xff", "not UTF-8"),
     ],
 )

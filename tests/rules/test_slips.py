@@ -1,5 +1,7 @@
 """What somebody who writes a first game gets wrong is named, with the way out."""
 
+import enum
+import functools
 import itertools
 import warnings
 from typing import NamedTuple
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import gamedp
+from gamedp.compiler import interpreted
 from gamedp.rules import expand as rules, game as games
 
 
@@ -55,6 +58,12 @@ def race(**changes):
     members |= {"num_players": 2, "constant_sum": 1.0} | changes
     kept = {name: value for name, value in members.items() if value is not None}
     return type("Race", (), kept)()
+
+
+class Side(enum.Enum):
+    """Players by name."""
+
+    WHITE = "w"
 
 
 SLIPS = {
@@ -188,8 +197,92 @@ WAYS_OUT = {
         r"is_terminal\(Square\(.*is nan; it must be True or False",
     ),
     "a text for a probability": ({"outcomes": pairs(("1", 0))}, r"a number, not a text"),
+    "no pairs": ({"outcomes": lambda self, state, action: None}, r"pairs\. Is a yield missing\?"),
+    "no actions": (
+        {"actions": lambda self, state: None},
+        r"must yield ints\. Is a yield missing\?",
+    ),
+    "nobody moves": ({"player": lambda self, state: None}, r"Is a return missing\?"),
+    "a side that is no number": (
+        {"player": lambda self, state: Side.WHITE},
+        r"is <Side\.WHITE: 'w'>; .* Make Side an enum\.IntEnum, numbered from 0",
+    ),
+    "a name for a player": ({"player": lambda self, state: "w"}, r"Players are numbered from 0"),
     "no sum": ({"constant_sum": None}, r"If they always add up to 1, set constant_sum = 1\.0"),
 }
+
+
+NO_METHODS = {
+    "player": (property(lambda self: 0), r"is a property.*, def player\(self, state\)\."),
+    "is_terminal": (
+        property(lambda self: False),
+        r"property.* def is_terminal\(self, state\)",
+    ),
+    "initial_state": (property(lambda self: 0), r"is a property.* def initial_state\(self\)\."),
+    "reward": (functools.cached_property(len), r"is a property.*\(self, state, action, player\)\."),
+    "canonical": (1, r"Race\.canonical is 1; write it as a method"),
+}
+
+
+def test_what_lacks_methods_is_not_told_of_its_properties():
+    """A model has a property is_terminal, and is no game all the same."""
+    model = gamedp.compile(race(), compile="never")
+    with pytest.raises(TypeError, match=r"Model is not a game: it has no method initial_state"):
+        gamedp.search(model)
+
+
+@pytest.mark.parametrize("name", NO_METHODS)
+def test_what_should_be_a_method_and_is_not(name):
+    member, words = NO_METHODS[name]
+    with pytest.raises(TypeError, match=words):
+        gamedp.solve(race(**{name: member}), compile="never")
+
+
+def test_a_method_that_would_be_passed_over_is_refused():
+    """Rules call methods of the class; what an object has besides would be another game."""
+    game = race(player=None)
+    game.player = lambda state: state.who
+    with pytest.raises(TypeError, match=r"player is not in the class.* def player\(self, state\)"):
+        gamedp.solve(game, compile="never")
+
+    class Wrapper:
+        def __getattr__(self, name):
+            return getattr(race(), name)
+
+    with pytest.raises(TypeError, match=r"Wrapper\.player is not in the class"):
+        gamedp.solve(Wrapper(), compile="never")
+
+
+class Steps(NamedTuple):
+    """A place, and something that grows with the steps to it."""
+
+    place: int
+    past: object
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "words"),
+    [
+        (0, lambda past, step: past + 1 + step, r"past has grown from [\d,.]+ to [\d,.]+"),
+        (-1.5, lambda past, step: past - 1.5 - step, r"past has grown from [\d,.]+ to [\d,.]+"),
+        ("", lambda past, step: past + "LR"[step], r"the length of past has grown from [\d,.]+ to"),
+        ((), lambda past, step: (*past, step), r"the length of past has grown from [\d,.]+ to"),
+    ],
+)
+def test_what_grows_without_end_is_warned_of_early(first, then, words, monkeypatch):
+    monkeypatch.setattr(interpreted, "MANY", 300)
+    game = race(
+        initial_state=lambda self: Steps(0, first),
+        is_terminal=lambda self, state: False,
+        player=lambda self, state: 0,
+        actions=lambda self, state: [0, 1],
+        outcomes=lambda self, state, step: [(1.0, Steps(step, then(state.past, step)))],
+    )
+    with (
+        pytest.warns(RuntimeWarning, match=f"{words}.*If that has no end, bound it"),
+        pytest.raises(gamedp.errors.LimitExceededError),
+    ):
+        gamedp.solve(game, compile="never", max_bytes=4e6)
 
 
 @pytest.mark.parametrize("kind", [int, float, np.bool_, np.int8])

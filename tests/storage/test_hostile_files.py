@@ -361,6 +361,18 @@ class TestWriting:
         assert [path.name for path in tmp_path.iterdir()] == ["games"]
         assert (tmp_path / "games").read_text() == "old"
 
+    @FIFO
+    @pytest.mark.parametrize("linked", [False, True])
+    def test_a_pipe_or_a_device_is_not_replaced(self, linked, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        path = tmp_path / ("link" if linked else "pipe")
+        if linked:
+            path.symlink_to(tmp_path / "pipe")
+        with pytest.raises(gamedp.errors.InvalidParameterError, match="is not a plain file"):
+            write_whole(path, lambda file: file.write(b"text"))
+        assert (tmp_path / "pipe").is_fifo()
+        assert path.is_symlink() == linked
+
     def test_writers_wait_for_each_other(self, tmp_path):
         inside, order = threading.Event(), []
 

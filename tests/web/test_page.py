@@ -72,6 +72,20 @@ def test_the_report_fits_on_a_telephone(visit):
     assert report.evaluate("(report) => report.scrollWidth <= report.clientWidth")
 
 
+def test_the_board_stays_in_view_while_one_steps_through_plies_on_a_telephone(visit):
+    page = visit(address("mancala", seats=["person", "person"]), width=360, height=640)
+    for _ in range(3):
+        plies = page.locator(".past > .plies .ply").count()
+        open_actions(page).first.click()
+        page.locator(".past > .plies .ply").nth(plies).wait_for()
+    page.evaluate("scrollTo(0, 0)")
+    in_view = "(part) => part.getBoundingClientRect().bottom <= innerHeight && scrollY < 100"
+    for _ in range(2):
+        page.locator(".arrow").nth(1).click()
+        assert page.locator(".board").evaluate(in_view)
+        assert page.locator(".arrows").evaluate(in_view)
+
+
 @pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])
 def test_nothing_moves_for_whom_motion_disturbs(visit, motion, moves):
     for name in ("mancala", "matches", "wubbel"):

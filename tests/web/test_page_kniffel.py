@@ -428,6 +428,14 @@ def test_nothing_scrolls_sideways_on_a_narrow_screen(visit, state):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
+def test_on_a_telephone_advice_stands_between_the_dice_and_the_sheet(visit):
+    page = visit(width=360, rules="article", mode="play")
+    advised(page)
+    parts = page.locator(".dice-part, .advice-part, .sheet-part").all()
+    tops = {part.get_attribute("class"): part.bounding_box()["y"] for part in parts}
+    assert sorted(tops, key=tops.get) == ["dice-part", "advice-part", "sheet-part"]
+
+
 @pytest.mark.parametrize(("motion", "moves"), [("reduce", 0), ("no-preference", 5)])
 def test_dice_fall_unless_motion_disturbs(visit, motion, moves):
     page = visit(motion=motion, patched=COUNT_MOVES, advice=0)

@@ -50,9 +50,9 @@ class PlayersOptions:
     Parameters
     ----------
     both_seats : bool
-        Let two players change seats, too.
+        Evaluate two players with their seats changed, too.
     plies : int
-        Show how likely a game is not over after so many.
+        Show how likely a game still goes on after this many plies.
     """
 
     players: Annotated[str, Parameter(help=f"Name who plays, with commas between them: {WAYS}.")]
@@ -126,7 +126,8 @@ def respond(
         str,
         Parameter(
             help=f"Name the other player: {WAYS}. Several, each with a weight, as in "
-            "hold=20:0.7,hold=10:0.3, are a field, of which one plays the whole game."
+            "hold=20:0.7,hold=10:0.3, are a field: one of them, drawn by weight, plays the whole "
+            "game."
         ),
     ],
     player: int = 1,
@@ -136,7 +137,7 @@ def respond(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Find the best response to a player, or to a field: one of several, not known which.
+    """Find the best response to one player, or to a field: one of several, drawn by weight.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ WAYS = (
 
 
 ENTRANTS = (
-    "optimal, level=6 (looks so many plies ahead), random, a policy as for `gamedp evaluate`, such "
+    "optimal, level=6 (looks 6 plies ahead), random, a policy as for `gamedp evaluate`, such "
     "as hold=20, a program or what is saved, with a slash in its name, such as ./mybot, or "
     "tcp:host:port"
 )

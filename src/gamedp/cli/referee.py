@@ -41,7 +41,7 @@ def referee(
     program
         A command, in quotes if it has arguments; or tcp:host:port of a program that listens.
     games
-        Play so many games for each rule that takes some.
+        Play this many games for each rule that is checked by games.
     seed
         Set the seed of chance and of the random play that it meets; a new one each time if not
         given.

@@ -45,7 +45,7 @@ class GamesOptions:
         Play this many plies at the start at random, the same ones in both games of a pair (in one
         game for each seat, if there are more).
     max_plies : int
-        Leave a game unfinished after so many.
+        Stop a game after this many plies; it counts as unfinished.
     seconds : float
         Set the seconds of thinking that a program has for a game; it has 10 at least to start.
     save : Path

@@ -65,9 +65,9 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
     allow_host
         Answer browsers that know this machine by this name, too; repeatable.
     memory
-        Keep tables of so many bytes at most, such as 500M or 2G, and solve no larger one.
+        Keep tables of this many bytes at most, such as 500M or 2G; solve no larger one.
     workers
-        Solve so many games at a time, and search so many positions.
+        Solve this many games at a time, and search this many positions.
     solve
         Solve GAME however many positions it has; else one of more than 600,000 is searched.
     export

@@ -48,13 +48,13 @@ class SimulationOptions:
     Parameters
     ----------
     games : int
-        Play so many games.
+        Play this many games.
     seed : int
         Set the seed of chance; a new one each time if not given.
     threads : int
-        Play with so many threads; the games are the same for any number.
+        Use this many threads; the games are the same for any number.
     max_plies : int
-        Leave a game unfinished after so many.
+        Stop a game after this many plies; it counts as unfinished.
     width : float
         Stop once the mean of the first player is known within an interval as narrow as this, or
         after --games. Where something is earned on the way, the interval is approximate.
@@ -87,7 +87,7 @@ def simulate(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Play games of given players by the million, beside the exact value.
+    """Simulate millions of games between given players, beside the exact value.
 
     Of a staged game, an exact value is known where each player is `optimal`.
     """
@@ -198,7 +198,7 @@ def _p_value_of(compute: Callable[[], float]) -> float | None:
 
 
 def _refuse_to_solve() -> NoReturn:
-    message = "--by-rules makes no table of positions, so nobody knows the optimal policy."
+    message = "--by-rules makes no table of positions, so the optimal policy is not known."
     raise InvalidParameterError(message)
 
 

@@ -44,7 +44,7 @@ class EntrantsOptions:
     random_opening : int
         Play this many plies at the start at random, the same ones in all orders of the seats.
     max_plies : int
-        Leave a game unfinished after so many.
+        Stop a game after this many plies; it counts as unfinished.
     seconds : float
         Set the seconds of thinking that a program has for a game; it has 10 at least to start.
     better_by : (float, float)
@@ -82,7 +82,7 @@ def tournament(
     compile: Compile = "auto",
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Let each of several players meet each other one, and rate them.
+    """Let several players all play each other, and rate them.
 
     Games come in pairs: the seats change, and the dice are the same. In a game for three players
     and more, every set of as many as there are seats meets, in all orders, and what is compared is

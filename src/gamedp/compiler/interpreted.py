@@ -25,6 +25,9 @@ CHECK_EVERY = 256
 LOOK_EVERY = 16
 """States between two looks whether patience is at its end: they may have many outcomes each."""
 
+MANY = 1 << 16
+"""States from which on growing fields are warned of: some seconds of plain Python."""
+
 BYTES = (300, 250, 200, 70)
 """What a representative, a state with its number, a choice and a transition take, about."""
 
@@ -78,7 +81,7 @@ class Rows(Numbering):
     def check(self, watch: Watch) -> None:
         """Look at the limits."""
         sizes = len(self.states), len(self.labels), len(self.successors)
-        watch.check(self.done, *sizes, self.num_bytes, lambda: self.states[-LATE:])
+        watch.check(self.done, *sizes, self.num_bytes, lambda: self.states[-LATE:], MANY)
 
 
 def explore(rules: Rules, rows: Rows, watch: Watch, patience: Patience | None = None) -> bool:

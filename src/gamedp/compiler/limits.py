@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import attrs
 
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown, warn
-from gamedp.rules.layout import Layout
 from gamedp.runtime.progress import ProgressCallback, Reporter
 
 __all__ = ["LATE", "Limits", "Watch", "available_bytes"]
@@ -52,7 +51,11 @@ GROWN = 1.25
 """How many times as large a field is, at twice as many states, that seems to have no end."""
 
 MANY = 1 << 21
-"""States from which on somebody who set no limit hears of fields that go on growing."""
+"""States from which on somebody who set no limit hears of fields that go on growing: some seconds
+of compiled rules."""
+
+LENGTH = "the length of "
+"""Begins the name of a field that is measured by its length."""
 
 
 class Watch:
@@ -61,7 +64,7 @@ class Watch:
     def __init__(self, limits: Limits, progress: ProgressCallback | None) -> None:
         self.limits = limits
         self._reporter = Reporter(progress, "explore")
-        self._seen: tuple[int, dict[str, int]] | None = None
+        self._seen: tuple[int, dict[str, int | float]] | None = None
 
     @property
     def seconds(self) -> float:
@@ -76,10 +79,12 @@ class Watch:
         transitions: int,
         needed_bytes: int,
         late: Callable[[], list[Any]],
+        many: int | None = None,
     ) -> None:
         """Raise LimitExceededError if a limit is passed; else report progress.
 
-        `late` returns some states that were found late, for the message.
+        `late` returns some states that were found late, for the message. From `many` states on
+        (MANY, if not given), fields that go on growing are warned of, if there is no `max_states`.
         """
         limits = self.limits
         if states > limits.max_states:
@@ -102,7 +107,7 @@ class Watch:
                 f"{per_state * states / 2**20:,.0f} MiB.",
             )
         self._reporter.report(done, None, f"{states:,} states found, {transitions:,} transitions")
-        if states >= MANY and limits.max_states == float("inf"):
+        if states >= (many or MANY) and limits.max_states == float("inf"):
             self._look_for_growth(states, late)
 
     def _look_for_growth(self, states: int, late: Callable[[], list[Any]]) -> None:
@@ -115,8 +120,8 @@ class Watch:
         grown = [
             f"{name} has grown from {sizes[name]:,} to {size:,}"
             for name, size in _sizes(late()).items()
-            if size > GROWN * max(sizes.get(name, size), states.bit_length())
-        ]
+            if size > _usual(name, sizes.get(name, size), states)
+        ][:LATE]
         if grown:
             message = (
                 f"{states:,} states found so far. Since there were half as many, "
@@ -146,13 +151,37 @@ class Watch:
         raise LimitExceededError(message, states=states, choices=choices, transitions=transitions)
 
 
-def _sizes(late: list[Any]) -> dict[str, int]:
-    """Return by the names of the fields how far from 0 they are; nothing if they have none."""
-    layout = Layout.of(late[0]) if late else None
-    if layout is None or layout.is_leaf:
-        return {}
-    rows = [layout.flatten(state) for state in late]
-    return {
-        name: max(map(abs, column))
-        for name, column in zip(layout.names(), zip(*rows, strict=True), strict=True)
-    }
+def _usual(name: str, before: float, states: int) -> float:
+    """Return what a field may measure without a warning, given what it did at half the states.
+
+    A tuple or a text that still gets longer is suspicious: with each entry that is free to choose,
+    there are twice as many states.
+    """
+    return before if name.startswith(LENGTH) else GROWN * max(before, states.bit_length())
+
+
+def _sizes(late: list[Any]) -> dict[str, int | float]:
+    """Return by the names of the fields how far from 0 they are, or how long.
+
+    A state that is a single number has none: its values may just be counted through.
+    """
+    sizes: dict[str, int | float] = {}
+    for state in late:
+        for name, size in _measured(state, ""):
+            sizes[name] = max(size, sizes.get(name, size))
+    return sizes
+
+
+def _measured(part: Any, name: str) -> Iterator[tuple[str, int | float]]:
+    """Yield the numbers in a part of a state, and the lengths of texts and tuples."""
+    fields = getattr(type(part), "__match_args__", ())  # of NamedTuples, attrs and dataclasses
+    if fields:
+        for field in fields:
+            yield from _measured(getattr(part, field, None), f"{name}.{field}" if name else field)
+    elif isinstance(part, (int, float)) and name:
+        yield name, abs(part)
+    elif isinstance(part, (str, bytes, tuple)):
+        yield LENGTH + (name or "the state"), len(part)
+    if isinstance(part, tuple) and not fields:
+        for position, item in enumerate(part):
+            yield from _measured(item, f"{name}[{position}]")

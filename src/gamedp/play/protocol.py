@@ -159,7 +159,7 @@ def read_answer(line: bytes, number: int) -> dict[str, Any]:
 
 def _refuse(name: str) -> None:
     """Refuse the numbers that Python reads and JSON lacks."""
-    message = f"{name} is no number of JSON"
+    message = f"{name} is not a JSON number"
     raise ValueError(message)
 
 

@@ -66,7 +66,8 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     threads : int
         How many play; the games are the same for any number.
     max_plies : int
-        Leave a game unfinished after so many; in a staged game, actions inside the stage count.
+        Stop a game after this many plies; it counts as unfinished. In a staged game, actions inside
+        the stage count.
     width : float, optional
         Stop once the mean of player 0 is known within an interval as narrow as this, by
         `sequential` of the result. Where something is earned on the way the interval is Student's,

@@ -188,11 +188,14 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
         asked = "actions"
         actions = game.actions(state)
         if not hasattr(actions, "__iter__"):
-            _refuse(f"actions({shown(state)}) returns {shown(actions)}; it must yield ints.")
+            _refuse(
+                f"actions({shown(state)}) returns {shown(actions)}; it must yield ints."
+                f"{_missing(actions)}"
+            )
         limit, left = _limit(actions), iter(actions)
-        few = itertools.islice(left, limit)
-        choices = tuple([_choice(rules, state, action, met) for action in few])
+        few = list(itertools.islice(left, limit))
         _refuse_endless(left, "actions", _Place("actions({})", state))
+        choices = tuple([_choice(rules, state, action, met) for action in few])
     except Exception as error:
         _note(error, asked, state)
         raise
@@ -240,7 +243,10 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
     try:
         pairs = rules.game.outcomes(state, action)
         if not hasattr(pairs, "__iter__"):
-            _refuse(f"{place} are {shown(pairs)}; they must be (probability, state) pairs.")
+            _refuse(
+                f"{place} are {shown(pairs)}; they must be (probability, state) pairs."
+                f"{_missing(pairs)}"
+            )
         limit, left = _limit(pairs), iter(pairs)
         for pair in itertools.islice(left, limit):
             is_empty = False
@@ -284,6 +290,11 @@ def _merged(
             "(probability, state) pair, or do not offer the action."
         )
     return gathered(outcomes, probabilities, place)
+
+
+def _missing(answer: object) -> str:
+    """Ask for what is missing where a method returns nothing."""
+    return " Is a yield missing?" if answer is None else ""
 
 
 def _limit(found: object) -> int | None:

@@ -6,7 +6,9 @@ nothing; :class:`Game` only writes the protocol down. Nothing here solves anythi
 
 from __future__ import annotations
 
+import enum
 import functools
+import inspect
 import itertools
 import operator
 from collections.abc import Hashable, Iterable, Iterator
@@ -257,6 +259,15 @@ SEARCH_DEFAULTS: dict[str, Callable[..., Any]] = {
 """Likewise, with those that only search reads."""
 
 
+ARGUMENTS = {
+    "initial_state": (),
+    "outcomes": ("state", "action"),
+    "payoff": ("state", "player"),
+    "reward": ("state", "action", "player"),
+}
+"""What a method of a game takes, where that is not a state alone."""
+
+
 def method(game: object, name: str) -> Callable[..., Any]:
     """Return the game's method `name` as a plain function of (self, ...), or its stand-in."""
     function = getattr(type(game), name, None)
@@ -272,6 +283,7 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
         raise TypeError(message)
     missing = [name for name in required if not callable(getattr(game, name, None))]
     if missing:
+        _refuse_properties(game, missing)
         message = (
             f"{type(game).__name__} is not a {kind}: it has no method {', '.join(missing)}. "
             f"A {kind} needs {', '.join(required)}."
@@ -282,6 +294,38 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
         if hasattr(game, "model"):  # a loaded file, a solution
             message += f" If a model will do, pass the `.model` of this {type(game).__name__}."
         raise TypeError(message)
+
+
+def _refuse_properties(game: object, names: Iterable[str]) -> None:
+    """Raise TypeError if all of the methods are written as properties."""
+    members = {name: inspect.getattr_static(type(game), name, None) for name in names}
+    if all(isinstance(each, (property, functools.cached_property)) for each in members.values()):
+        raise _no_method(game, next(iter(members)), "is a property, which takes no arguments")
+
+
+def _require_optional_methods(game: object) -> None:
+    """Raise TypeError if an optional method of the rules is something else, or not in the class.
+
+    Only what is in the class is called: what an object or its `__getattr__` has instead would be
+    passed over.
+    """
+    for name in DEFAULTS:
+        member = getattr(type(game), name, None)
+        if member is not None:
+            _refuse_properties(game, [name])
+        is_other_game = name in {"player", "reward"}  # without it
+        if member is None and is_other_game and getattr(game, name, None) is not None:
+            raise _no_method(game, name, "is not in the class, so it would be passed over")
+        if member is not None and not callable(member):
+            raise _no_method(game, name, f"is {shown(member)}")
+
+
+def _no_method(game: object, name: str, found: str) -> TypeError:
+    """Return the error about a member that should be a method."""
+    arguments = ", ".join(("self", *ARGUMENTS.get(name, ("state",))))
+    return TypeError(
+        f"{type(game).__name__}.{name} {found}; write it as a method, def {name}({arguments})."
+    )
 
 
 MOST_STARTS = 1 << 20
@@ -363,6 +407,7 @@ class Rules(AnyRules):
     @game.validator
     def _has_the_methods(self, _attribute: object, game: object) -> None:
         require_methods(game, REQUIRED, "game")
+        _require_optional_methods(game)
         warn_of_slips(game)
 
     @functools.cached_property
@@ -401,7 +446,14 @@ class Rules(AnyRules):
         try:
             return operator.index(mover)
         except TypeError:
-            message = f"player({shown(state)}) is {shown(mover)}; it must be one player's number."
+            hint = "Players are numbered from 0."
+            if mover is None:
+                hint = "Is a return missing?"
+            elif isinstance(mover, enum.Enum):
+                hint = f"Make {type(mover).__name__} an enum.IntEnum, numbered from 0."
+            message = (
+                f"player({shown(state)}) is {shown(mover)}; it must be one player's number. {hint}"
+            )
             if isinstance(mover, (tuple, list, set, frozenset)):
                 message = (
                     f"player({shown(state)}) is {shown(mover)}; one player moves at a time and "

@@ -14,7 +14,7 @@ import secrets
 import stat
 from typing import TYPE_CHECKING, Any
 
-from gamedp.errors import DamagedFileError
+from gamedp.errors import DamagedFileError, InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,7 +85,15 @@ def write_whole(path: Path, write: Callable[[Any], object]) -> None:
     """Write a file, or leave what was there before.
 
     Parameters and errors are those of :func:`write_beside`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the path names a device, a pipe or a folder: the new file would take its place.
     """
+    if path.exists() and not path.is_file():
+        message = f"{path} is not a plain file; name a file that is new or may be replaced."
+        raise InvalidParameterError(message)
     beside, _ = write_beside(path, write)
     try:
         beside.replace(path)

@@ -189,7 +189,7 @@ class HistoryRequest:
 
 
 def _refuse_constant(text: str) -> Any:
-    message = f"{text} is no number of JSON"
+    message = f"{text} is not a JSON number"
     raise ValueError(message)
 
 

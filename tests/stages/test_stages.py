@@ -358,6 +358,20 @@ def test_wrong_rules_are_refused_in_words(fault, words, tier):
     assert "Date(" in str(caught.value)
 
 
+@attrs.frozen
+class Undecided(Journey):
+    """It does not say whether it is over."""
+
+    def is_terminal(self, context):
+        pass
+
+
+def test_a_context_that_is_not_said_to_be_over_or_not_is_refused():
+    words = r"is_terminal\(Date\(.*is None; it must be True or False. Is a return missing"
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        gamedp.solve(Undecided(), compile="never")
+
+
 @pytest.mark.parametrize("tier", TIERS)
 def test_rules_that_raise_are_named(tier):
     with pytest.raises(ZeroDivisionError) as caught:

@@ -184,7 +184,7 @@ def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
     pictures = [("state", picture_of(rules, context))]
     _, swapped = _index(solution.model, context)
     if state is None:
-        mover = OVER if rules.call("is_terminal", context) else ""
+        mover = OVER if rules.is_terminal(context) else ""
         numbers = (solution.value(context), *solution.bounds(context))
         return _Answer(*numbers, [], [], mover, pictures)
     part = solution.inside(context)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
+from gamedp.rules.answers import as_truth
 from gamedp.rules.game import DEFAULTS, AnyRules, require_methods
 
 if TYPE_CHECKING:
@@ -129,6 +130,10 @@ class StagedRules(AnyRules):
         """Call a method of the game, or what stands in for it."""
         function = getattr(type(self.game), name, None) or STAGED_DEFAULTS[name]
         return function(self.game, *arguments)
+
+    def is_terminal(self, context: Any) -> bool:
+        """Say whether the game is over; raise InvalidModelError if the rules do not say so."""
+        return as_truth(self.call("is_terminal", context), "is_terminal", context)
 
     def canonical(self, context: Any) -> tuple[Any, bool]:
         """Return the representative of `context` and whether the players changed places."""

@@ -76,7 +76,7 @@ class Flattened:
 
     def is_terminal(self, position: Position) -> bool:
         """Say whether the whole game is over."""
-        return bool(self.rules.call("is_terminal", position.context))
+        return self.rules.is_terminal(position.context)
 
     def payoff(self, position: Position, player: int) -> float:
         """Return what the context pays."""

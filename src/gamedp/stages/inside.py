@@ -45,7 +45,7 @@ def solve_inside(
 
     begin = time.perf_counter()
     model = solution.model
-    if model.rules.call("is_terminal", context):
+    if model.rules.is_terminal(context):
         message = f"the game is over in {shown(context)}: there is nothing to play inside."
         raise UnknownStateError(message)
     part, errors_of_ends = _restricted(solution, errors, context, int(swapped))

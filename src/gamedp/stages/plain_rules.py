@@ -64,7 +64,7 @@ class PlainRules:
         return bool(
             rules.call("is_state", context)
             and rules.canonical(context) == (context, False)
-            and not rules.call("is_terminal", context)
+            and not rules.is_terminal(context)
         )
 
     def check(self, context: Any) -> None:
@@ -83,7 +83,7 @@ class PlainRules:
         if swapped and rules.num_players != 2:
             message = f"canonical({shown(context)}) swaps the players, which takes two."
             raise InvalidModelError(message)
-        if rules.call("is_terminal", representative):
+        if rules.is_terminal(representative):
             payoff = rules.call("payoff", representative, 0)
             if not abs(payoff) < np.inf:
                 message = (

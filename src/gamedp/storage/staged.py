@@ -149,7 +149,7 @@ def _spot_check(folder: Path, solution: StagedSolution) -> None:
     for code in known[np.linspace(0, len(known) - 1, count).astype(int)].tolist():
         context = solution.model.state(code)
         low, high = solution.bounds(context)
-        if solution.model.rules.call("is_terminal", context):
+        if solution.model.rules.is_terminal(context):
             least = most = float(solution.model.rules.call("payoff", context, 0))
         else:
             least, most = solution.inside(context).bounds()

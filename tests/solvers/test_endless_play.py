@@ -267,6 +267,17 @@ def test_a_draw_has_its_place():
         gamedp.solve(model, gamedp.TotalReward(draw=0.5))
 
 
+@pytest.mark.parametrize("swap", [-1.0, 1.0])
+def test_half_of_the_smallest_number_is_refused(swap):
+    """It would be rounded to 0, and each player said to get nothing of a sum that is not 0."""
+    arrays = ([0, 1, 2], [0, 2, 3], [0, 1, 1], [0.5, swap * 0.5, 1.0])
+    model = gamedp.Model.from_arrays(*arrays, num_players=2, constant_sum=5e-324)
+    with pytest.raises(gamedp.UnsupportedProblemError, match="half of constant_sum=5e-324"):
+        gamedp.solve(model)
+    twice = attrs.evolve(model, constant_sum=1e-323)
+    assert gamedp.solve(twice).bounds() == (5e-324, 5e-324)
+
+
 def test_folders_of_before_have_their_draw_in_the_objective(tmp_path):
     """Retrograde had an option for it, and certificates a field."""
     model = gamedp.Model.from_arrays(

@@ -132,8 +132,14 @@ class Problem(AnyProblem[Model]):
         model, draw = self.model, getattr(self.objective, "draw", None)
         message = ""
         if draw is None:
-            return
-        if model.num_players > 2:
+            # Where the players change places, each gets half of it: that must not be rounded.
+            total, is_halved = model.constant_sum, model.has_swaps or not len(model.payoffs)
+            if is_halved and isinstance(self.objective, TotalReward) and total / 2 * 2 != total:
+                message = (
+                    f"half of constant_sum={total!r}, which endless play counts, is no 64-bit "
+                    "float. Multiply all payoffs and their sum by a power of two."
+                )
+        elif model.num_players > 2:
             message = f"draw={draw!r} is for one or two players; these are {model.num_players}."
         elif model.has_swaps and Fraction(draw) * 2 != Fraction(model.constant_sum):
             message = (

@@ -28,23 +28,19 @@ def as_real(value: Any) -> float:
 
 
 def as_sum_of_two(value: Any) -> float:
-    """Return what the payoffs of two players add up to as a double, of which half is one, too.
-
-    Half of it is what each gets of endless play where the players change places: so it must not be
-    rounded, as that of every second subnormal number would be.
+    """Return what the payoffs of two players add up to as a double.
 
     Raises
     ------
     InvalidModelError
-        If it is no finite number, or has no half.
+        If it is no finite number.
     """
     try:
         total = as_real(value)
     except (TypeError, ValueError, OverflowError):
         total = math.nan
-    if not math.isfinite(total) or 2 * (total / 2) != total:
-        half = ", half of which is a 64-bit float" if math.isfinite(total) else ""
-        message = f"constant_sum is {shown(value)}; it must be a finite number{half}."
+    if not math.isfinite(total):
+        message = f"constant_sum is {shown(value)}; it must be a finite number."
         raise InvalidModelError(message)
     return total
 

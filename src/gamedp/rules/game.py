@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import inspect
 import itertools
 import operator
 from collections.abc import Hashable, Iterable, Iterator
@@ -18,7 +17,7 @@ import attrs
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.answers import as_sum_of_two, as_truth
-from gamedp.rules.slips import nearest, warn_of_slips
+from gamedp.rules.slips import nearest, refuse_hidden, refuse_properties, warn_of_slips
 from gamedp.views import MOST_LETTERS, Text, View
 
 if TYPE_CHECKING:
@@ -259,15 +258,6 @@ SEARCH_DEFAULTS: dict[str, Callable[..., Any]] = {
 """Likewise, with those that only search reads."""
 
 
-ARGUMENTS = {
-    "initial_state": (),
-    "outcomes": ("state", "action"),
-    "payoff": ("state", "player"),
-    "reward": ("state", "action", "player"),
-}
-"""What a method of a game takes, where that is not a state alone."""
-
-
 def method(game: object, name: str) -> Callable[..., Any]:
     """Return the game's method `name` as a plain function of (self, ...), or its stand-in."""
     function = getattr(type(game), name, None)
@@ -283,7 +273,7 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
         raise TypeError(message)
     missing = [name for name in required if not callable(getattr(game, name, None))]
     if missing:
-        _refuse_properties(game, missing)
+        refuse_properties(game, missing)
         message = (
             f"{type(game).__name__} is not a {kind}: it has no method {', '.join(missing)}. "
             f"A {kind} needs {', '.join(required)}."
@@ -294,38 +284,6 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
         if hasattr(game, "model"):  # a loaded file, a solution
             message += f" If a model will do, pass the `.model` of this {type(game).__name__}."
         raise TypeError(message)
-
-
-def _refuse_properties(game: object, names: Iterable[str]) -> None:
-    """Raise TypeError if all of the methods are written as properties."""
-    members = {name: inspect.getattr_static(type(game), name, None) for name in names}
-    if all(isinstance(each, (property, functools.cached_property)) for each in members.values()):
-        raise _no_method(game, next(iter(members)), "is a property, which takes no arguments")
-
-
-def _require_optional_methods(game: object) -> None:
-    """Raise TypeError if an optional method of the rules is something else, or not in the class.
-
-    Only what is in the class is called: what an object or its `__getattr__` has instead would be
-    passed over.
-    """
-    for name in DEFAULTS:
-        member = getattr(type(game), name, None)
-        if member is not None:
-            _refuse_properties(game, [name])
-        is_other_game = name in {"player", "reward"}  # without it
-        if member is None and is_other_game and getattr(game, name, None) is not None:
-            raise _no_method(game, name, "is not in the class, so it would be passed over")
-        if member is not None and not callable(member):
-            raise _no_method(game, name, f"is {shown(member)}")
-
-
-def _no_method(game: object, name: str, found: str) -> TypeError:
-    """Return the error about a member that should be a method."""
-    arguments = ", ".join(("self", *ARGUMENTS.get(name, ("state",))))
-    return TypeError(
-        f"{type(game).__name__}.{name} {found}; write it as a method, def {name}({arguments})."
-    )
 
 
 MOST_STARTS = 1 << 20
@@ -407,7 +365,7 @@ class Rules(AnyRules):
     @game.validator
     def _has_the_methods(self, _attribute: object, game: object) -> None:
         require_methods(game, REQUIRED, "game")
-        _require_optional_methods(game)
+        refuse_hidden(game, DEFAULTS)
         warn_of_slips(game)
 
     @functools.cached_property

@@ -1,16 +1,17 @@
-"""Slips that a class shows by itself: a misspelt member that is optional, forgotten players."""
+"""Slips that a class shows by itself: misspelt members, properties for methods, no players."""
 
 from __future__ import annotations
 
 import dis
+import functools
 import inspect
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gamedp.errors import warn
+from gamedp.errors import shown, warn
 
-__all__ = ["nearest", "warn_of_slips"]
+__all__ = ["nearest", "refuse_hidden", "refuse_properties", "warn_of_slips"]
 
 METHODS = (
     "player",
@@ -25,6 +26,15 @@ METHODS = (
 )
 VALUES = ("num_players", "constant_sum", "acyclic")
 """The optional members of a game whose names are long enough for one letter to be a slip."""
+
+ARGUMENTS = {
+    "initial_state": (),
+    "outcomes": ("state", "action"),
+    "payoff": ("state", "player"),
+    "reward": ("state", "action", "player"),
+}
+"""What a method of a game takes, where that is not a state alone."""
+
 
 _looked_at: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
 """By their ids: not every class has a hash."""
@@ -49,6 +59,38 @@ def warn_of_slips(game: object) -> None:
             "num_players = 2 and write player(state), which returns who is to move, 0 or 1."
         )
         warn(message, RuntimeWarning)
+
+
+def refuse_properties(game: object, names: Iterable[str]) -> None:
+    """Raise TypeError if all of the methods are written as properties."""
+    members = {name: inspect.getattr_static(type(game), name, None) for name in names}
+    if all(isinstance(each, (property, functools.cached_property)) for each in members.values()):
+        raise _no_method(game, next(iter(members)), "is a property, which takes no arguments")
+
+
+def refuse_hidden(game: object, names: Iterable[str]) -> None:
+    """Raise TypeError if an optional method of the rules is something else, or not in the class.
+
+    Only what is in the class is called: what an object or its `__getattr__` has instead would be
+    passed over.
+    """
+    for name in names:
+        member = getattr(type(game), name, None)
+        if member is not None:
+            refuse_properties(game, [name])
+        is_other_game = name in {"player", "reward"}  # without it
+        if member is None and is_other_game and getattr(game, name, None) is not None:
+            raise _no_method(game, name, "is not in the class, so it would be passed over")
+        if member is not None and not callable(member):
+            raise _no_method(game, name, f"is {shown(member)}")
+
+
+def _no_method(game: object, name: str, found: str) -> TypeError:
+    """Return the error about a member that should be a method."""
+    arguments = ", ".join(("self", *ARGUMENTS.get(name, ("state",))))
+    return TypeError(
+        f"{type(game).__name__}.{name} {found}; write it as a method, def {name}({arguments})."
+    )
 
 
 def nearest(game: object, missing: str) -> str | None:

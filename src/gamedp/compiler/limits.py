@@ -50,6 +50,9 @@ LATE = 3
 GROWN = 1.25
 """How many times as large a field is, at twice as many states, that seems to have no end."""
 
+GROWN_EARLY = 1.75
+"""The same below `MANY` states: a box with two sides still to be filled grows by 1.41 and more."""
+
 MANY = 1 << 21
 """States from which on somebody who set no limit hears of fields that go on growing: some seconds
 of compiled rules."""
@@ -157,7 +160,9 @@ def _usual(name: str, before: float, states: int) -> float:
     A tuple or a text that still gets longer is suspicious: with each entry that is free to choose,
     there are twice as many states.
     """
-    return before if name.startswith(LENGTH) else GROWN * max(before, states.bit_length())
+    if name.startswith(LENGTH):
+        return before
+    return (GROWN if states >= MANY else GROWN_EARLY) * max(before, states.bit_length())
 
 
 def _sizes(late: list[Any]) -> dict[str, int | float]:

@@ -312,6 +312,38 @@ def test_claims_that_are_no_numbers_are_refused(searcher, claim, words):
     assert searcher.search(fine, compile="never").best_actions
 
 
+@attrs.frozen(kw_only=True)
+class Pays(type(small_games()["moves"])):
+    """Moves whose ends pay one amount each to the first player, and its opposite to the second."""
+
+    amount: float
+
+    def payoff(self, state, player):
+        return self.amount if player == 0 else -self.amount
+
+    def value_range(self, state, player):
+        return -9.0, 9.0
+
+
+@pytest.mark.parametrize("amount", [-math.inf, math.inf, math.nan])
+@pytest.mark.parametrize(
+    "searcher",
+    [
+        gamedp.searchers.AlphaBeta(),
+        gamedp.searchers.Minimax(),
+        gamedp.searchers.Expectiminimax(),
+        gamedp.searchers.MaxN(),
+        gamedp.searchers.ProofNumberSearch(),
+    ],
+    ids=lambda searcher: type(searcher).__name__,
+)
+def test_payoffs_that_are_no_numbers_are_refused(searcher, amount):
+    moves = attrs.asdict(small_games()["moves"], recurse=False)
+    with pytest.raises(gamedp.InvalidModelError, match=f"payoff.* is -?{abs(amount)}"):
+        searcher.search(Pays(**moves, amount=amount), compile="never")
+    assert searcher.search(Pays(**moves, amount=2.0), compile="never").lower > 0
+
+
 def test_what_is_estimated_is_not_proven():
     game = small_games()["moves"]
     for searcher in (

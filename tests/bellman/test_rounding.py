@@ -14,12 +14,13 @@ from equations import blank, changed, equation_of, twins
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from gamedp.bellman import (
-    acyclic,
     average,
     blocks,
     component_sweeps,
     dense_elimination,
+    depth_first,
     equation as bellman,
+    escapes,
     intervals,
     max_n,
     policy_proofs,
@@ -309,9 +310,9 @@ def test_means_of_several_players(case):
 def test_a_state_without_way_back(case):
     equation, count = case.equation, len(case.values)
     low, high = of_state(case, [extremes(case, choice) for choice in range(len(case.rewards))])
-    status = np.full(count, acyclic.DONE, np.int8)
-    status[0] = acyclic.UNSEEN
-    for leave in kernels(acyclic, "leave"):
+    status = np.full(count, escapes.DONE, np.int8)
+    status[0] = escapes.UNSEEN
+    for leave in kernels(depth_first, "leave"):
         values, errors = case.values.copy(), case.errors.copy()
         leave(0, equation, False, status.copy(), values, errors, np.full(count, -1))
         assert Fraction(values[0]) - Fraction(errors[0]) <= low
@@ -404,8 +405,8 @@ def test_many_products_that_underflow_are_allowed_for():
         assert low <= sign * small <= high
     rise, slack = average.drift_jit(0, 0, equation, values)
     assert abs(rise - small) <= slack
-    status = np.full(2, acyclic.DONE, np.int8)
-    acyclic.leave_jit(0, equation, False, status, values, errors, np.full(2, -1))
+    status = np.full(2, escapes.DONE, np.int8)
+    depth_first.leave_jit(0, equation, False, status, values, errors, np.full(2, -1))
     assert abs(values[0] - small) <= errors[0]
 
 

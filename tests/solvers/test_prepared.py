@@ -125,7 +125,7 @@ def test_what_is_prepared_stays_as_it_is():
 def test_everything_is_found_once(model, objective, monkeypatch):
     """Whoever chooses a solver hands on what it knows, and so do those that take over."""
     found = []
-    for module, name in ((preparing, "solve_acyclic"), (proper, "reduce")):
+    for module, name in ((preparing, "search_depth_first"), (proper, "reduce")):
         function = getattr(module, name)
 
         def counted(problem, *rest, function=function, name=name):
@@ -136,7 +136,7 @@ def test_everything_is_found_once(model, objective, monkeypatch):
     for ask in (gamedp.solve, gamedp.explain):
         found.clear()
         ask(model, objective)
-        assert found.count(("solve_acyclic", model)) == 1
+        assert found.count(("search_depth_first", model)) == 1
         assert found.count(("reduce", model)) == 1
 
 

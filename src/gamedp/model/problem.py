@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from fractions import Fraction
@@ -18,6 +19,7 @@ from gamedp.model.objectives import (
     Discounted,
     FiniteHorizon,
     Objective,
+    Reachability,
     TotalReward,
     has_target,
     resolved,
@@ -127,6 +129,12 @@ class Problem(AnyProblem[Model]):
             object.__setattr__(problem, field.name, value)
         return problem
 
+    def presuming_ends(self) -> Problem:
+        """Return the same problem that presumes that play ends; nothing is checked again."""
+        problem = copy.copy(self)
+        object.__setattr__(problem, "presumes_ends", True)
+        return problem
+
     def _check_draw(self) -> None:
         """Refuse a draw that these rules have no place for."""
         model, draw = self.model, getattr(self.objective, "draw", None)
@@ -211,6 +219,8 @@ class Problem(AnyProblem[Model]):
     @functools.cached_property
     def has_one_sign(self) -> bool:
         """Whether no two rewards or payoffs have different signs, to whichever player."""
+        if isinstance(self.objective, Reachability):
+            return True  # nothing but 1 at the target
         if self.model.has_swaps:
             return False
         lowest, highest = 0.0, 0.0
@@ -265,12 +275,16 @@ class Problem(AnyProblem[Model]):
         return constants, sizes
 
     def range_of_values(self) -> tuple[float, float]:
-        """Return bounds that hold without any computation: the range of the payoffs.
+        """Return bounds that hold without any computation: those of probabilities, or of payoffs.
 
-        Only where there are no rewards and play surely ends; else infinite.
+        The range of the payoffs only where there are neither rewards nor targets, and play surely
+        ends; else infinite.
         """
         model = self.model
-        if not isinstance(self.objective, TotalReward) or model.rewards.any():
+        if isinstance(self.objective, Reachability):
+            return 0.0, 1.0
+        is_total = isinstance(self.objective, TotalReward) and not has_target(self.objective)
+        if not is_total or model.rewards.any():
             return -np.inf, np.inf
         low, high = float(model.payoffs.min()), float(model.payoffs.max())
         if model.has_swaps:

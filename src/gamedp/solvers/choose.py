@@ -52,6 +52,8 @@ NARROW = (
     "would carry values over all that the discount lets one look ahead."
 )
 
+PROVEN = "until its error is proven to be small."
+
 
 def solve_problem(
     problem: Problem,
@@ -257,7 +259,7 @@ def _choose(
         return prepared, TopologicalValueIteration(), reason
 
 
-def _chosen(  # noqa: C901, PLR0911 - a table of reasons
+def _chosen(  # noqa: C901, PLR0911, PLR0912 - a table of reasons
     prepared: Prepared, asked: Problem, limit: Limit
 ) -> tuple[Solver, str]:
     """Return the solver and the reason; raise OutOfTimeError when time is up."""
@@ -270,8 +272,11 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
 
         return RelativeValueIteration(), reason
     single_sweep = "one pass from the end gives every value, up to rounding."
-    if prepared.acyclic is not None:
+    if prepared.answer is not None:
         return BackwardInduction(), single_sweep
+    by_component = "each component is solved after those it leads to,"
+    if prepared.searched is not None:
+        return TopologicalValueIteration(), f"{by_component} {PROVEN}"
     is_discounted = isinstance(problem.objective, Discounted) and not problem.model.has_swaps
     if is_discounted and problem.model.num_players <= 2 and not _may_be_acyclic(problem.model):
         return _for_discounted(problem)
@@ -309,11 +314,11 @@ def _chosen(  # noqa: C901, PLR0911 - a table of reasons
     if is_discounted:
         return _for_discounted(problem)
     proof = (
-        "until its error is proven to be small."
+        PROVEN
         if proper.is_proper
         else "until it hardly changes; play may go on for ever, so nothing is proven."
     )
     return (
         TopologicalValueIteration(),
-        f"each component is solved after those it leads to, {proof}",
+        f"{by_component} {proof}",
     )

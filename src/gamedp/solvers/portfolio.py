@@ -215,13 +215,14 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit) -> Any:
         return attrs.evolve(solver, max_policies=min(solver.max_policies, policies))
     if not hasattr(solver, "max_sweeps"):
         return solver
-    try:
-        prepared.settle(limit)
-    except OutOfTimeError:
-        return solver  # which stops there
-    found = prepared.reduction
-    if isinstance(found, Reduction) and found.problem.needs_deflation:
-        sweeps = min(sweeps, DEFLATING)
+    if prepared.searched is None:
+        try:
+            prepared.settle(limit)
+        except OutOfTimeError:
+            return solver  # which stops there
+        found = prepared.reduction
+        if isinstance(found, Reduction) and found.problem.needs_deflation:
+            sweeps = min(sweeps, DEFLATING)
     return attrs.evolve(solver, max_sweeps=min(solver.max_sweeps, sweeps))
 
 

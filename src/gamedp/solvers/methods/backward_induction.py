@@ -13,7 +13,6 @@ from gamedp.model.objectives import (
     AverageReward,
     Discounted,
     FiniteHorizon,
-    Reachability,
     has_target,
 )
 from gamedp.model.problem import Problem
@@ -21,8 +20,8 @@ from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.results.status import Guarantee
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
-from gamedp.solvers.tools.acyclic import AcyclicAnswer
 from gamedp.solvers.tools.base import PreparingSolver, require
+from gamedp.solvers.tools.depth_first import Searched
 from gamedp.solvers.tools.finish import check_range, finished, outward
 from gamedp.solvers.tools.horizons import sweep_horizon
 from gamedp.solvers.tools.prepared import Prepared, prepare
@@ -86,7 +85,7 @@ class BackwardInduction(PreparingSolver):
         if many and (isinstance(problem.objective, Discounted) or has_target(problem.objective)):
             reason = "supports neither discounts nor targets for more than two players."
             return Support(False, reason)
-        if not many and prepared.acyclic is not None:
+        if not many and prepared.answer is not None:
             return Support(True)
         if not many and needs_reduction(problem):
             support = support_of_fixed_points(prepared)
@@ -114,7 +113,7 @@ class BackwardInduction(PreparingSolver):
 
     def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
         """Decide by numbers what is left of the problem, where that matters."""
-        if prepared.acyclic is None and prepared.problem.model.num_players <= 2:
+        if prepared.answer is None and prepared.problem.model.num_players <= 2:
             prepared.settle(out_of_time)
 
     def solve(
@@ -126,9 +125,9 @@ class BackwardInduction(PreparingSolver):
     ) -> Solution:
         """Solve the problem; rounding alone separates the bounds, whatever `tolerance` asks."""
         prepared = prepare(problem, progress)
-        problem, acyclic = prepared.problem, prepared.acyclic
-        if acyclic is not None:
-            return self._acyclic(problem, acyclic, tolerance)
+        problem, answer = prepared.problem, prepared.answer
+        if answer is not None:
+            return self._searched(problem, answer, tolerance)
         self.settle(prepared, never)
         require(self, prepared)
         if isinstance(problem.objective, FiniteHorizon):
@@ -164,12 +163,11 @@ class BackwardInduction(PreparingSolver):
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
         return solution_of(run, self, reduction=reduction)
 
-    def _acyclic(self, problem: Problem, acyclic: AcyclicAnswer, tolerance: float) -> Solution:
-        """Put the solution together where nothing had to be reduced."""
-        is_probability = isinstance(problem.objective, Reachability)
-        low, high = (0.0, 1.0) if is_probability else (-np.inf, np.inf)
+    def _searched(self, problem: Problem, answer: Searched, tolerance: float) -> Solution:
+        """Put the solution together where a search has found all of it."""
+        low, high = problem.range_of_values()
         numbers, policy, _ = finished(
-            problem.model, None, acyclic.values, acyclic.errors, acyclic.policy, low, high
+            problem.model, None, answer.values, answer.errors, answer.policy, low, high
         )
         return make_solution(
             problem,
@@ -177,7 +175,7 @@ class BackwardInduction(PreparingSolver):
             numbers,
             policy,
             tolerance=tolerance,
-            seconds=acyclic.seconds,
+            seconds=answer.seconds,
         )
 
     def _finite_horizon(

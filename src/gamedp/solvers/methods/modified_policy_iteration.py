@@ -6,7 +6,6 @@ import attrs
 import numpy as np
 
 from gamedp.bellman import equation, policies
-from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
 from gamedp.runtime.options import none_or_more, positive, whole_and_positive
 from gamedp.runtime.progress import ProgressCallback
@@ -86,9 +85,10 @@ class ModifiedPolicyIteration(FixedPointSolver):
         return support_of_proper(prepared)
 
     def solved_at_once(
-        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+        self, prepared: Prepared, tolerance: float, progress: ProgressCallback | None
     ) -> Solution | None:
         """Return the solution of a discounted problem whose players keep their places."""
+        problem = prepared.problem
         if not is_one_equation(problem):
             return None
         return solve_discounted(

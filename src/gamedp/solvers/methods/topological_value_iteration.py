@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 import attrs
+import numpy as np
 
 from gamedp.model.problem import Problem
 from gamedp.runtime.options import positive, whole_and_positive
@@ -13,6 +14,7 @@ from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.forced_ends import may_be_forced, solve_where_ends_are_forced
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.solution import solution_of
 from gamedp.solvers.tools.support import Support, support_of_deflating, support_of_fixed_points
 from gamedp.solvers.tools.topological import sweep_components
 
@@ -81,9 +83,20 @@ class TopologicalValueIteration(FixedPointSolver):
         return support or support_of_deflating(prepared)
 
     def solved_at_once(
-        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+        self, prepared: Prepared, tolerance: float, progress: ProgressCallback | None
     ) -> Solution | None:
-        """Return the solution where play could go on for ever, but either opponent makes an end."""
+        """Return the solution where no reduction is needed.
+
+        That is where a depth-first search has left components that play surely leaves; or where
+        play could go on for ever, but either opponent makes an end.
+        """
+        problem, searched = prepared.problem, prepared.searched
+        if searched is not None and searched.parts.num_components:
+            presumed = problem.presuming_ends()
+            run = Run(presumed, tolerance, progress, self.max_seconds, searched=searched)
+            with np.errstate(over="ignore", invalid="ignore"):  # refused in the end
+                self.iterate(run)
+                return solution_of(run, self)
         if not may_be_forced(problem) or problem.draws != (0.0, 0.0):
             return None
         return self.solved_if_forced(problem, tolerance, progress)

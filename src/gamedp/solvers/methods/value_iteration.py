@@ -6,7 +6,6 @@ import attrs
 import numpy as np
 
 from gamedp.bellman import equation
-from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
 from gamedp.results.status import Status
 from gamedp.runtime.floats import UNIT
@@ -15,6 +14,7 @@ from gamedp.runtime.progress import ProgressCallback
 from gamedp.runtime.slices import STATES
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
+from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["ValueIteration"]
@@ -60,9 +60,10 @@ class ValueIteration(FixedPointSolver):
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def solved_at_once(
-        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+        self, prepared: Prepared, tolerance: float, progress: ProgressCallback | None
     ) -> Solution | None:
         """Return the solution of a discounted problem whose players keep their places."""
+        problem = prepared.problem
         if self.sweep != "jacobi" or not is_one_equation(problem):
             return None
         return solve_discounted(

@@ -176,7 +176,7 @@ class FixedPointSolver(PreparingSolver):
         limit()
         prepared = prepare(problem, progress)
         if not relative:
-            at_once = self.solved_at_once(prepared.problem, tolerance, progress)
+            at_once = self.solved_at_once(prepared, tolerance, progress)
             if at_once is not None:
                 return at_once
         seconds = self.settle_in_time(prepared, limit)
@@ -194,10 +194,10 @@ class FixedPointSolver(PreparingSolver):
             return solution_of(run, self, proven=proven, reduction=reduction)
 
     def solved_at_once(
-        self, problem: Problem, tolerance: float, progress: ProgressCallback | None
+        self, prepared: Prepared, tolerance: float, progress: ProgressCallback | None
     ) -> Solution | None:
-        """Return the solution if the method finds it without a run, else None."""
-        del problem, tolerance, progress
+        """Return the solution if the method finds it without a reduction, else None."""
+        del prepared, tolerance, progress
         return None
 
     def iterate(self, run: Run) -> None:

@@ -30,7 +30,7 @@ To call kernels for one of them takes longer than to solve it, if it is small.
 
 def share_of_tolerance(run: Run) -> float:
     """Return the error that one component may add, so that no path adds more than allowed."""
-    return 0.4 * run.tolerance / max(1, run.problem.model.structure.num_cyclic_levels)
+    return 0.4 * run.tolerance / max(1, run.parts.num_cyclic_levels)
 
 
 def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int = 0) -> None:
@@ -45,7 +45,7 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
         Components of up to this many states are solved within a kernel if they settle soon. What
         only hard ones need is compiled once there are several: the first is left to `solve_one`.
     """
-    structure = run.problem.model.structure
+    structure = run.parts
     total = structure.num_components
     allowed = share_of_tolerance(run)
     scratch = np.empty((2, int(np.diff(run.equation.graph.choice_offsets).max(initial=0))))

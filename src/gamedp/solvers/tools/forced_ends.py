@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
 from gamedp.graph.end_components import CLEARED, UNSETTLED
@@ -93,8 +92,7 @@ def solve_where_ends_are_forced(
     max_sweeps : int
         Sweeps over one component at most.
     """
-    presumed = attrs.evolve(problem, presumes_ends=True)
-    run = Run(presumed, tolerance, progress, max_seconds)
+    run = Run(problem.presuming_ends(), tolerance, progress, max_seconds)
     structure = problem.model.structure
 
     def solve_one(number: int) -> None:

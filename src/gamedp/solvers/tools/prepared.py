@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gamedp.reduction import OutOfTimeError, Reduction, never
-from gamedp.solvers.tools.acyclic import AcyclicAnswer, solve_acyclic
+from gamedp.solvers.tools.depth_first import Searched, search_depth_first
 from gamedp.solvers.tools.opponents import Opponents, find_opponents
 from gamedp.solvers.tools.proper import OpenCases, Refusal, find_reduction, refused_opponents
 
@@ -41,19 +41,25 @@ class Prepared:
     def __init__(self, problem: Problem, progress: ProgressCallback | None = None) -> None:
         self.problem = problem
         self._progress = progress
-        self._acyclic: AcyclicAnswer | OpenCases | None = UNKNOWN
+        self._searched: Searched | OpenCases | None = UNKNOWN
         self._reduction: Reduction | Refusal | OpenCases | None = UNKNOWN
         self._opponents: Opponents | Refusal | OpenCases = UNKNOWN
 
     @property
-    def acyclic(self) -> AcyclicAnswer | None:
-        """The answer, if there is a target and nothing but the ends comes again.
+    def searched(self) -> Searched | None:
+        """What a depth-first search finds, if there is a target and nothing needs to be reduced.
 
-        To know whether that is so is to find the answer.
+        To know whether that is so is to find most of the answer.
         """
-        if isinstance(self._acyclic, OpenCases):
-            self._acyclic = solve_acyclic(self.problem, self._progress)
-        return self._acyclic
+        if isinstance(self._searched, OpenCases):
+            self._searched = search_depth_first(self.problem, self._progress)
+        return self._searched
+
+    @property
+    def answer(self) -> Searched | None:
+        """The same if it is the whole answer: nothing that matters comes again."""
+        found = self.searched
+        return found if found is not None and not found.parts.num_components else None
 
     @property
     def reduction(self) -> Reduction | Refusal | OpenCases | None:

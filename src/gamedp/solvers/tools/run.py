@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.graph.structure import Structure
     from gamedp.model.problem import Problem
     from gamedp.reduction import Reduction
+    from gamedp.solvers.tools.depth_first import Parts, Searched
     from gamedp.solvers.tools.finish import Numbers
 
 __all__ = ["Run"]
@@ -36,6 +38,10 @@ class Run:
         Whether `tolerance` is to be multiplied by the absolute value of each state.
     stop : callable
         Says whether to stop for another reason, such as the limit of what this run is a part of.
+    searched : Searched or None
+        What a search has found and put in order, where no reduction is needed.
+    parts : Structure or Parts
+        The components, in the order of the equation.
     values, errors : (S,) float64
         ``|values - true values| <= errors`` once they are proven.
     policy : (S,) int64
@@ -54,6 +60,7 @@ class Run:
         *,
         relative: bool = False,
         stop: Callable[[], bool] = never,
+        searched: Searched | None = None,
     ) -> None:
         model = problem.model
         self.problem = problem
@@ -62,11 +69,19 @@ class Run:
         self.max_seconds = max_seconds
         self.stop = stop
         self.reporter = Reporter(progress, "solve")
-        self.equation = problem.equation()
-        self.values = np.zeros(model.num_states)
-        self.values[model.terminals] = model.payoffs
-        self.errors = np.zeros(model.num_states)
-        self.policy = np.full(model.num_states, -1, np.int64)
+        self.parts: Structure | Parts
+        if searched is None:
+            self.parts, self.equation = model.structure, problem.equation()
+            self.values = np.zeros(model.num_states)
+            self.values[model.terminals] = model.payoffs
+            self.errors = np.zeros(model.num_states)
+            self.policy = np.full(model.num_states, -1, np.int64)
+        else:
+            self.parts, self.equation = searched.parts, searched.equation
+            self.values = searched.values.copy()
+            self.errors = searched.errors.copy()
+            self.policy = searched.policy.copy()
+        self.searched = searched
         self.weights = np.zeros(model.num_states)  # except while a component is proven
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
@@ -86,7 +101,7 @@ class Run:
 
     def component(self, number: int) -> tuple[int, int]:
         """Return where in the order a component starts and stops."""
-        offsets = self.problem.model.structure.component_offsets
+        offsets = self.parts.component_offsets
         return int(offsets[number]), int(offsets[number + 1])
 
     def measure(self, number: int) -> tuple[int, int]:
@@ -104,7 +119,7 @@ class Run:
 
     def prove_all(self) -> float:
         """Prove errors for all values, component by component; return the largest."""
-        structure = self.problem.model.structure
+        structure = self.parts
         arguments = (self.equation, self.values, self.errors, self.policy)
         number = 0
         while number < structure.num_components:
@@ -186,11 +201,8 @@ class Run:
             How the problem came out of the one that is solved.
         """
         problem = self.problem
-        if reduction is None:
-            check_range(problem.model, self.values)
-        elif not np.isfinite(self.values).all():
-            known = reduction.project(reduction.known)
-            check_range(reduction.original.model, reduction.expand(self.values), known)
+        if not np.isfinite(self.values).all():
+            self._check_range(reduction)
         if not proven:
             self.prove_all()  # for states whose value does not depend on endless play
         low, high = problem.range_of_values() if proven else (-np.inf, np.inf)
@@ -208,6 +220,16 @@ class Run:
         elif self.status is Status.SOLVED:
             self.status = Status.SOLVED if width <= self.tolerance else Status.ROUNDING
         return numbers, policy
+
+    def _check_range(self, reduction: Reduction | None) -> None:
+        """Refuse values that are too large for a number, but for those that are infinite."""
+        if reduction is not None:
+            known = reduction.project(reduction.known)
+            check_range(reduction.original.model, reduction.expand(self.values), known)
+            return
+        infinite = np.zeros(1) if self.searched is None else self.searched.values
+        known = np.where(np.isinf(infinite), infinite, np.nan)
+        check_range(self.problem.model, self.values, known)
 
     def _clipped(
         self,

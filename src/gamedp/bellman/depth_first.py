@@ -1,0 +1,371 @@
+"""Problems with targets: a depth-first search solves, or puts in order, what it leaves behind.
+
+The arrays are described in :mod:`gamedp.bellman.equation`. The search is Tarjan's [1]_ in Pearce's
+form [2]_, as in :mod:`gamedp.graph.components`, but for targets and ends, which lead nowhere. It
+leaves a component once all that this leads to is left. Then
+
+- what surely reaches or misses the target has its value;
+- a state that cannot come again, and depends on nothing that is put off, gets its value;
+- all else is put off until its components are solved, in the order in which they were left.
+
+A component that is put off has no end component: play leaves it almost surely, whatever the players
+do. So Bellman's equation has a unique solution there, and all policies are proper. Where there is
+an end component, or a total that one player alone can make infinite, the search gives up.
+
+References
+----------
+.. [1] R. Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1
+   (1972).
+.. [2] D. Pearce, "A space-efficient algorithm for finding strongly connected components",
+   Information Processing Letters 116 (2016).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.bellman.escapes import DONE, LATER, MISSED, OPEN, SURE, UNSEEN, doubt_jit
+from gamedp.runtime.floats import TINY, UNIT, UPWARD
+from gamedp.runtime.jit import compiled, inlined
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from gamedp.bellman.equation import Equation
+
+    Integers = npt.NDArray[np.signedinteger[Any]]
+    Naturals = npt.NDArray[np.unsignedinteger[Any]]
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+
+MORE, ALL, GIVEN_UP = 0, 1, 2
+"""Why a search stops."""
+
+NONE = -1
+ONE = np.uintp(1)
+START, DEPTH, WAITING, SEEN, COMPONENTS, LEVELS = range(6)
+"""Where a search is: the state that it has begun at, the length of its path, where those wait whose
+component is open, the states it has seen, the components it has put off, and the most of those with
+cycles on any way."""
+CURSOR = 6
+
+
+def leave(
+    state: int,
+    equation: Equation,
+    probable: bool,
+    status: Integers,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> int:
+    """Give a state its value, once its successors have theirs; return what is known of it.
+
+    A probability is 0 if the target is surely missed, and 1 if it is surely reached. A total is
+    infinite if the target may be missed. Errors are those of
+    :func:`gamedp.bellman.residuals.rounded`.
+
+    Returns
+    -------
+    int
+        `OPEN` if the state may follow itself, `UNSEEN` if it is not for this search.
+    """
+    graph = equation.graph
+    sign = 1.0 if equation.maximise[state] else -1.0
+    first = graph.choice_offsets[state]
+    last = graph.choice_offsets[np.uintp(state) + ONE]
+    best = -np.inf
+    best_choice = first
+    error = 0.0
+    missing = reaching = NONE
+    num_missing = num_reaching = 0
+    seen = 0
+    next_t = np.uintp(graph.transition_offsets[first])
+    for choice in range(first, last):
+        first_t = next_t
+        next_t = np.uintp(graph.transition_offsets[choice + 1])
+        total = size = slack = 0.0
+        some, every = 0, SURE | MISSED
+        for t in range(first_t, next_t):
+            target = np.uintp(graph.successors[t])
+            probability = equation.probabilities[t]
+            term = probability * values[target]
+            total += term
+            size += abs(term)
+            slack += probability * errors[target]
+            some |= status[target]
+            every &= status[target]
+        seen |= some
+        if not probable and some & MISSED:
+            # Infinite: nothing to reckon with.
+            num_missing += 1
+            missing = choice if missing == NONE else missing
+            continue
+        constant = equation.constants[choice]
+        value = constant + total
+        if next_t - first_t == ONE and equation.probabilities[first_t] == 1.0:
+            part = value - constant
+            slack = (slack + abs((constant - (value - part)) + (total - part))) * UPWARD
+        else:
+            count = int(next_t - first_t) + 8
+            size += abs(constant)
+            slack = (slack + count * UNIT * (size + slack)) * UPWARD + count * TINY
+        if every & MISSED:
+            num_missing += 1
+            missing = choice if missing == NONE else missing
+        if every & SURE:
+            num_reaching += 1
+            reaching = choice if reaching == NONE else reaching
+        result = sign * value
+        if result > best:
+            best = result
+            best_choice = choice
+        # Against the best so far: against the best of all, it is not more.
+        if (result - best) + slack > error:
+            error = (result - best) + slack
+    if seen & OPEN:
+        return OPEN
+    # To miss the target is the worst for who maximises a probability, the best for a total.
+    seeks = equation.maximise[state] == probable
+    if num_missing == last - first or (num_missing > 0 and not seeks):
+        values[state] = 0.0 if probable else np.inf
+        policy[state] = missing
+        return MISSED
+    if num_reaching == last - first or (num_reaching > 0 and seeks):
+        values[state] = 1.0
+        policy[state] = reaching
+        return SURE
+    if seen & LATER:
+        # Who may not take a choice for its total is infinite: others know how to leave that out.
+        return LATER if probable or num_missing == 0 else UNSEEN
+    values[state] = sign * best
+    errors[state] = error * UPWARD
+    policy[state] = best_choice
+    return DONE
+
+
+leave_jit = inlined(leave)
+
+
+def part(
+    start: int,
+    stop: int,
+    equation: Equation,
+    probable: bool,
+    order: Integers,
+    numbers: Integers,
+    status: Integers,
+    values: Floats,
+    policy: Integers,
+) -> int:
+    """Give the states of a component with cycles the values that the graph tells; keep the others.
+
+    Parameters
+    ----------
+    order : (S,)
+        The component is ``order[start:stop]``. Those put off are moved to its front.
+    numbers : (S,)
+        Scratch.
+
+    Returns
+    -------
+    int
+        Where those end; `NONE` if the component is not for this search.
+    """
+    graph = equation.graph
+    exits = num_choices = num_transitions = 0
+    for place in range(start, stop):
+        state = np.uintp(order[place])
+        first, last = graph.choice_offsets[state], graph.choice_offsets[state + ONE]
+        num_choices += last - first
+        for t in range(graph.transition_offsets[first], graph.transition_offsets[last]):
+            exits |= status[np.uintp(graph.successors[t])]
+            num_transitions += status[np.uintp(graph.successors[t])] == OPEN
+    exits &= ~OPEN
+    free = num_choices > stop - start
+    # Who surely misses the target need not be sure to leave.
+    told = SURE if exits == SURE else LATER
+    if exits & ~MISSED == 0 or (exits & MISSED and not probable and not free):
+        told = MISSED
+    elif free:
+        if exits & MISSED and not probable:
+            return NONE
+        may = 0 if told == SURE else exits & (SURE | MISSED)
+        sizes = num_choices, num_transitions
+        if not doubt_jit(
+            start, stop, equation, probable, may, *sizes, order, numbers, status, policy
+        ):
+            return NONE
+    kept = start
+    for place in range(start, stop):
+        state = np.uintp(order[place])
+        known = (told | status[state]) & (SURE | MISSED)
+        if known == 0:
+            status[state] = LATER
+            order[kept] = state
+            kept += 1
+        else:
+            status[state] = known
+            values[state] = 1.0 if known == SURE else 0.0 if probable else np.inf
+    return kept
+
+
+part_jit = inlined(part)
+
+
+def search(
+    budget: int,
+    equation: Equation,
+    probable: bool,
+    cursor: Integers,
+    stack: Integers,
+    next_transition: Integers,
+    is_root: Flags,
+    ranks: Integers,
+    levels: Integers,
+    status: Integers,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+    order: Integers,
+    place: Naturals,
+    component_offsets: Integers,
+    nontrivial: Flags,
+) -> int:
+    """Go through a graph depth first: solve what can be solved at once, and put the rest in order.
+
+    Parameters
+    ----------
+    budget : int
+        How many transitions to look at, about.
+    equation : Equation
+        Without order and places; the constants are zeros for a probability.
+    probable : bool
+        Whether a probability is asked for, and not a total.
+    cursor : (CURSOR,) int64
+        Where the search is; `WAITING` is S at first, all else 0.
+    stack, next_transition, is_root, ranks : (S,)
+        Scratch that is kept between calls, as in :mod:`gamedp.graph.components`: the order of
+        discovery falls to the lowest rank in reach.
+    levels : (S,)
+        Filled, zeros at first: how many components with cycles that were put off are on the longest
+        way from a state.
+    status : (S,) int8
+        `UNSEEN` at first; `DONE`, `MISSED` or `SURE` where the search ends, with the value there.
+    values, errors, policy : (S,)
+        Filled but where states are put off; the policy is the first choice of each state at first.
+    order, place : (S,)
+        Filled: the states that are put off, successors first, and where in it each stands.
+    component_offsets, nontrivial : (S + 1,), (S,)
+        Filled as far as there are components that are put off; the first offset is 0 at first. What
+        is left of a component where some values are known stays together as one.
+
+    Returns
+    -------
+    int
+        `MORE`, `ALL` or `GIVEN_UP`.
+    """
+    graph = equation.graph
+    num_states = len(status)
+    start, depth, waiting = cursor[START], cursor[DEPTH], cursor[WAITING]
+    seen, number = cursor[SEEN], cursor[COMPONENTS]
+    left = budget
+    while left > 0:
+        if depth == 0:
+            while start < num_states and status[start] != UNSEEN:
+                start += 1
+            if start == num_states:
+                break
+            successor = np.uintp(start)
+            t = last = np.uintp(0)
+        else:
+            top = np.uintp(depth - 1)
+            state = np.uintp(stack[top])
+            t = first_t = np.uintp(next_transition[top])
+            last = np.uintp(graph.transition_offsets[graph.choice_offsets[state + ONE]])
+            lowest = ranks[state]
+            successor = state
+            while t < last:
+                successor = np.uintp(graph.successors[t])
+                if status[successor] == UNSEEN:
+                    break
+                if status[successor] == OPEN and ranks[successor] < lowest:
+                    lowest = ranks[successor]
+                t += ONE
+            left -= 1 + int(t - first_t)
+            if lowest < ranks[state]:
+                ranks[state] = lowest
+                is_root[top] = False
+            # Looked at again on the way back, the transition shows how low its successor reaches.
+            next_transition[top] = t
+        if depth == 0 or t < last:
+            stack[depth] = successor
+            next_transition[depth] = graph.transition_offsets[graph.choice_offsets[successor]]
+            is_root[depth] = True
+            status[successor] = OPEN
+            ranks[successor] = seen
+            seen += 1
+            depth += 1
+            continue
+        depth -= 1
+        if not is_root[top]:
+            waiting -= 1
+            stack[waiting] = state
+            continue
+        first = stop = int(component_offsets[number])
+        found = OPEN
+        if waiting == num_states or ranks[stack[waiting]] < lowest:
+            found = leave_jit(state, equation, probable, status, values, errors, policy)
+            status[state] = found
+        if found == UNSEEN:
+            return GIVEN_UP
+        if found == LATER:
+            order[first] = state
+            stop = first + 1
+        elif found == OPEN:
+            after = waiting
+            while after < num_states and ranks[stack[after]] >= lowest:
+                after += 1
+            for position in range(waiting, after):
+                order[first + after - 1 - position] = stack[position]
+            order[first + after - waiting] = state
+            stop = part_jit(
+                first,
+                first + after - waiting + 1,
+                equation,
+                probable,
+                order,
+                ranks,
+                status,
+                values,
+                policy,
+            )
+            waiting = after
+            if stop == NONE:
+                return GIVEN_UP
+        if stop == first:
+            continue
+        level = 0
+        for position in range(first, stop):
+            state = np.uintp(order[position])
+            place[state] = position
+            t = np.uintp(graph.transition_offsets[graph.choice_offsets[state]])
+            last = np.uintp(graph.transition_offsets[graph.choice_offsets[state + ONE]])
+            while t < last:
+                level = max(level, levels[np.uintp(graph.successors[t])])
+                t += ONE
+        level += found == OPEN
+        for position in range(first, stop):
+            levels[order[position]] = level
+        cursor[LEVELS] = max(cursor[LEVELS], level)
+        nontrivial[number] = found == OPEN
+        number += 1
+        component_offsets[number] = stop
+    cursor[START], cursor[DEPTH], cursor[WAITING] = start, depth, waiting
+    cursor[SEEN], cursor[COMPONENTS] = seen, number
+    return ALL if start == num_states and depth == 0 else MORE
+
+
+search_jit = compiled(search)

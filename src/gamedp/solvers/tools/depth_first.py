@@ -1,0 +1,158 @@
+"""Problems with targets that need no reduction: one pass solves what has no cycles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gamedp.bellman import depth_first, escapes
+from gamedp.bellman.equation import Equation, unordered_equation
+from gamedp.graph.graph import Graph
+from gamedp.model.objectives import Reachability, TotalReward, has_target
+from gamedp.runtime.progress import Reporter
+from gamedp.runtime.slices import VISITS
+from gamedp.solvers.tools.finish import check_range
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from gamedp.model.problem import Problem
+    from gamedp.runtime.progress import ProgressCallback
+
+__all__ = ["Parts", "Searched", "search_depth_first"]
+
+
+class Parts(NamedTuple):
+    """The components that are left to solve, successors first; named as in a model's structure.
+
+    Attributes
+    ----------
+    component_offsets : (K+1,)
+    nontrivial : (K,) bool
+    num_cyclic_levels : int
+        How many components with cycles a path meets at most.
+    """
+
+    component_offsets: NDArray[np.signedinteger[Any]]
+    nontrivial: NDArray[np.bool_]
+    num_cyclic_levels: int
+
+    @property
+    def num_components(self) -> int:
+        """How many there are (K)."""
+        return len(self.nontrivial)
+
+    @property
+    def is_acyclic(self) -> bool:
+        """Whether none has a cycle."""
+        return self.num_cyclic_levels == 0
+
+
+class Searched(NamedTuple):
+    """A problem with targets in which play surely leaves all that comes again, but for dead ends.
+
+    Attributes
+    ----------
+    values, errors : (S,) float64
+        ``|values - true values| <= errors`` but where states are left; infinite values are exact.
+    policy : (S,) int64
+    equation : Equation
+        Its order are the states that are left.
+    parts : Parts
+        What is left.
+    seconds : float
+        How long it took.
+    """
+
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    policy: NDArray[np.int64]
+    equation: Equation
+    parts: Parts
+    seconds: float
+
+
+def search_depth_first(
+    problem: Problem, progress: ProgressCallback | None = None
+) -> Searched | None:
+    """Search a problem with targets depth first; return what is found, and what is left to solve.
+
+    None for other problems, and as soon as play is seen to be able to stay somewhere for ever where
+    someone chooses, or one player alone to make a total infinite.
+    """
+    model, objective = problem.model, problem.objective
+    if model.num_players > 2 or not has_target(objective):
+        return None
+    reporter = Reporter(progress, "solve")
+    probable = isinstance(objective, Reachability)
+    size, dtype = model.num_states, model.successors.dtype
+    status = np.zeros(size, np.int8)
+    status[model.terminals] = escapes.MISSED
+    values = np.zeros(size)
+    rewards = model.rewards
+    if isinstance(objective, Reachability):
+        if objective.allowed is not None:
+            status[~objective.allowed] = escapes.MISSED
+        status[objective.target] = escapes.SURE
+        values[objective.target] = 1.0
+        rewards = np.zeros(model.num_choices)
+        rewards.flags.writeable = False
+    elif isinstance(objective, TotalReward) and objective.until is not None:
+        status[objective.until] = escapes.DONE
+        values[model.terminals] = np.where(objective.until[model.terminals], model.payoffs, np.inf)
+    equation = unordered_equation(
+        Graph(model.choice_offsets, model.transition_offsets, model.successors),
+        model.probabilities,
+        rewards,
+        (model.players == 0) == (objective.optimum == "max"),
+    )
+    errors = np.zeros(size)
+    policy = model.choice_offsets[:-1].copy()
+    policy[model.terminals] = depth_first.NONE
+    cursor = np.zeros(depth_first.CURSOR, np.int64)
+    cursor[depth_first.WAITING] = size
+    scratch = (
+        np.empty(size, dtype),
+        np.empty(size, np.int64),
+        np.empty(size, np.bool_),
+        np.empty(size, dtype),
+        np.zeros(size, dtype),
+    )
+    order = np.empty(size, dtype)
+    place = np.full(size, -1, dtype).view(f"u{dtype.itemsize}")
+    offsets = np.zeros(size + 1, dtype)
+    nontrivial = np.empty(size, np.bool_)
+    found = depth_first.MORE
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+        while found == depth_first.MORE:
+            found = depth_first.search_jit(
+                VISITS,
+                equation,
+                probable,
+                cursor,
+                *scratch,
+                status,
+                values,
+                errors,
+                policy,
+                order,
+                place,
+                offsets,
+                nontrivial,
+            )
+            done = int(cursor[depth_first.START])
+            reporter.report(done, size, f"{done:,} of {size:,} states seen")
+    if found != depth_first.ALL:
+        return None
+    if not probable:
+        check_range(model, np.where(status == escapes.MISSED, 0.0, values))
+    count = int(cursor[depth_first.COMPONENTS])
+    kept = order[: offsets[count]], place, offsets[: count + 1], nontrivial[:count]
+    for array in kept:
+        array.flags.writeable = False  # as those of a structure: so kernels compile only once
+    equation = equation._replace(order=kept[0], place=kept[1])
+    parts = Parts(*kept[2:], int(cursor[depth_first.LEVELS]))
+    return Searched(values, errors, policy, equation, parts, reporter.seconds)

@@ -64,11 +64,15 @@ REFUSED = {
     "2.7 players": ({"num_players": 2.7}, "num_players is 2.7; it must be an integer"),
     "a third as a sum": (
         {"num_players": 2, "constant_sum": Fraction(1, 3)},
-        "constant_sum is Fraction(1, 3), which no 64-bit float is equal to. Multiply all payoffs",
+        "constant_sum is Fraction(1, 3), which no 64-bit float is equal to. Scale all payoffs",
     ),
     "a sum beyond 53 bits": (
         {"num_players": 2, "constant_sum": 2**53 + 1},
         "constant_sum is 9007199254740993, which no 64-bit float is equal to",
+    ),
+    "such a sum of numpy's": (
+        {"num_players": 2, "constant_sum": np.int64(2**53 + 1)},
+        "constant_sum is np.int64(9007199254740993), which no 64-bit float is equal to",
     ),
     "no players": ({"num_players": 0}, "num_players is 0; it must be an integer, 1 to 127"),
     "nine tenths of a player": (

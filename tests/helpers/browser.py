@@ -141,9 +141,11 @@ def visits(contexts, site):
             page.locator(wait_for).first.wait_for()
         return page
 
-    yield visit
-    for page in pages:
-        page.close()
+    try:
+        yield visit
+    finally:
+        for page in pages:
+            page.close()
     assert said == []
 
 

@@ -14,7 +14,7 @@ LONGEST = (
     "solvers/test_endless_play.py",
     "policies/test_simulate_rules.py",
     "storage/test_safe_writing.py",
-    "solvers/test_acyclic.py",
+    "solvers/test_depth_first.py",
     "web/test_page_lines.py",
     "certificates/test_staged_certificate.py",
     "solvers/test_interruptions.py",

@@ -1,5 +1,6 @@
 """What cannot be played rightly is refused, and not played wrongly; who stops, stops soon."""
 
+import math
 import time
 from typing import NamedTuple
 
@@ -325,3 +326,13 @@ def test_an_error_in_one_thread_ends_the_others(error):
     with pytest.raises(error):
         in_blocks(0, 20_000 * BLOCK, 2, play)
     assert len(played) < 5_000
+
+
+@pytest.mark.parametrize("answer", [math.nan, None, "no"])
+def test_what_does_not_say_whether_play_is_over_is_refused(answer):
+    class Unsure(TooMuch):
+        def is_terminal(self, state):
+            return answer
+
+    with pytest.raises(gamedp.InvalidModelError, match=r"is_terminal\(Place\(.*True or False"):
+        gamedp.simulate(Unsure(), lambda state: 0, games=4, by_rules=True, compile="never")

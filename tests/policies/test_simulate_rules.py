@@ -99,7 +99,7 @@ def test_the_loop_is_compiled_once_for_all_games():
     ):
         gamedp.simulate(game, policies, games=1, seed=5, by_rules=True, compile="always")
         kinds.add(len(play_games_jit.overloads))
-    assert kinds == {1}
+    assert len(kinds) == 1
 
 
 def games_with_room_for(positions, outcomes, game, policies, *, in_pairs, most=30):

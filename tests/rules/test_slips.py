@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.compiler import interpreted
+from gamedp.compiler import interpreted, limits
 from gamedp.rules import expand as rules, game as games
 
 
@@ -224,6 +224,35 @@ NO_METHODS = {
 }
 
 
+@attrs.frozen
+class Earning(Members):
+    """Keeps a number by the name of a method."""
+
+    num_players = 2
+    constant_sum = 1.0
+    reward: float = 2.0
+
+
+def test_a_number_by_the_name_of_a_method():
+    """An attribute of the object is not in the way of the rules; a field of the class is."""
+    game = race()
+    game.reward = 2.0
+    value = gamedp.solve(game, compile="never").value()
+    assert value == gamedp.solve(race(), compile="never").value()
+    with pytest.raises(TypeError, match=r"Earning\.reward is a field, .*; rename it"):
+        gamedp.solve(Earning(), compile="never")
+
+
+def test_what_a_staged_game_lacks_is_told_with_its_arguments():
+    class Stages:
+        following = property(lambda self: None)
+        stage = contexts = initial_state = is_terminal = payoff = Members.initial_state
+
+    words = r"Stages\.following is a property.* def following\(self, context, end\)\."
+    with pytest.raises(TypeError, match=words):
+        gamedp.compile(Stages(), compile="never")
+
+
 def test_what_lacks_methods_is_not_told_of_its_properties():
     """A model has a property is_terminal, and is no game all the same."""
     model = gamedp.compile(race(), compile="never")
@@ -264,6 +293,11 @@ class Steps(NamedTuple):
     ("first", "then", "words"),
     [
         (0, lambda past, step: past + 1 + step, r"past has grown from [\d,.]+ to [\d,.]+"),
+        (
+            np.int64(0),
+            lambda past, step: past + np.int64(1 + step),
+            r"past has grown from [\d,.]+ to [\d,.]+",
+        ),
         (-1.5, lambda past, step: past - 1.5 - step, r"past has grown from [\d,.]+ to [\d,.]+"),
         ("", lambda past, step: past + "LR"[step], r"the length of past has grown from [\d,.]+ to"),
         ((), lambda past, step: (*past, step), r"the length of past has grown from [\d,.]+ to"),
@@ -271,18 +305,75 @@ class Steps(NamedTuple):
 )
 def test_what_grows_without_end_is_warned_of_early(first, then, words, monkeypatch):
     monkeypatch.setattr(interpreted, "MANY", 300)
-    game = race(
-        initial_state=lambda self: Steps(0, first),
-        is_terminal=lambda self, state: False,
-        player=lambda self, state: 0,
-        actions=lambda self, state: [0, 1],
-        outcomes=lambda self, state, step: [(1.0, Steps(step, then(state.past, step)))],
-    )
+    game = steps(then, lambda past: False, first)
     with (
         pytest.warns(RuntimeWarning, match=f"{words}.*If that has no end, bound it"),
         pytest.raises(gamedp.errors.LimitExceededError),
     ):
         gamedp.solve(game, compile="never", max_bytes=4e6)
+
+
+class Corner(NamedTuple):
+    """A place in a triangle."""
+
+    row: int
+    column: int
+
+
+def steps(then, end, first):
+    """Make a race with two ways on from each place, to a last past."""
+    return race(
+        initial_state=lambda self: Steps(0, first),
+        is_terminal=lambda self, state: end(state.past),
+        player=lambda self, state: 0,
+        actions=lambda self, state: [0, 1],
+        outcomes=lambda self, state, step: [(1.0, Steps(step, then(state.past, step)))],
+        payoff=lambda self, state, player: 0.5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "end"),
+    [
+        (0, lambda past, step: past + 1 + step, lambda past: past >= 800),
+        ("", lambda past, step: past + "LR"[step], lambda past: len(past) == 10),
+        (1 << 1100, lambda past, step: past + 1 + step, lambda past: past >= (1 << 1100) + 800),
+    ],
+    ids=["number", "text", "large number"],
+)
+def test_what_ends_soon_is_not_warned_of(first, then, end, monkeypatch, recwarn):
+    """A number may double once, a text get longer once, and a number be any number."""
+    monkeypatch.setattr(interpreted, "MANY", 300)
+    assert gamedp.compile(steps(then, end, first), compile="never").num_states > 1024
+    assert not recwarn.list
+
+
+def test_what_grows_slowly_is_warned_of_late(monkeypatch):
+    """In a triangle, both sides grow by 1.41 with twice the states: that has to last long."""
+    monkeypatch.setattr(interpreted, "MANY", 300)
+    monkeypatch.setattr(limits, "MANY", 2400)
+    game = race(
+        initial_state=lambda self: Corner(0, 0),
+        is_terminal=lambda self, state: False,
+        player=lambda self, state: 0,
+        actions=lambda self, state: [0],
+        outcomes=lambda self, state, action: [
+            (
+                1.0,
+                Corner(state.row + 1, 0)
+                if state.column == state.row
+                else state._replace(column=state.column + 1),
+            )
+        ],
+    )
+    with (
+        pytest.warns(
+            RuntimeWarning, match=r"row has grown from [\d,]+ to [\d,]+\. If that"
+        ) as caught,
+        pytest.raises(gamedp.errors.LimitExceededError),
+    ):
+        gamedp.solve(game, compile="never", max_bytes=2e7)
+    assert int(str(caught[0].message).split()[0].replace(",", "")) >= 4800
 
 
 @pytest.mark.parametrize("kind", [int, float, np.bool_, np.int8])

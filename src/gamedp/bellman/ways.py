@@ -211,12 +211,16 @@ def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, ext
                     best[here] = extra[choice] + found
                     exits[here] = choice
         if here >= num_inner:
-            change = max(change, abs(best[here] - values[here]))
+            moved = abs(best[here] - values[here])
+            if not moved <= change:  # no number is passed on
+                change = moved
             values[here] = best[here]
     for i in range(start, stop):
         here = node[order[i]]
         if here < num_inner:
-            change = max(change, abs(best[here] - values[here]))
+            moved = abs(best[here] - values[here])
+            if not moved <= change:  # no number is passed on
+                change = moved
             values[here] = best[here]
     return change
 

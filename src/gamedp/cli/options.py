@@ -334,8 +334,13 @@ class KeepOptions:
         if self.csv is not None and self.csv.is_dir():
             message = f"{self.csv} is a folder; --csv takes a file: name one in it."
             raise InvalidParameterError(message)
-        if self.csv is not None and self.csv.exists() and not self.csv.is_file():
-            message = f"{self.csv} is a device or a pipe; --csv takes a file: name one that is new."
+        if self.csv is not None and (
+            self.csv.is_symlink() or (self.csv.exists() and not self.csv.is_file())
+        ):
+            message = (
+                f"{self.csv} is a link, a device or a pipe; --csv takes a file: name one that is "
+                "new."
+            )
             raise InvalidParameterError(message)
         if self.csv is not None and not self.csv.parent.is_dir():
             message = f"there is no folder {self.csv.parent} to write {self.csv.name} in."

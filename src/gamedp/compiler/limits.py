@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import attrs
+import numpy as np
 
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown, warn
 from gamedp.runtime.progress import ProgressCallback, Reporter
@@ -51,7 +52,11 @@ GROWN = 1.25
 """How many times as large a field is, at twice as many states, that seems to have no end."""
 
 GROWN_EARLY = 1.75
-"""The same below `MANY` states: a box with two sides still to be filled grows by 1.41 and more."""
+"""The same before there are `MANY` states, where it has to grow so twice in a row: a box with two
+sides still to be filled grows by 1.41 and more, and some fields of small games just once."""
+
+LARGEST = 2.0**1000
+"""Numbers beyond that are not measured."""
 
 MANY = 1 << 21
 """States from which on somebody who set no limit hears of fields that go on growing: some seconds
@@ -67,7 +72,8 @@ class Watch:
     def __init__(self, limits: Limits, progress: ProgressCallback | None) -> None:
         self.limits = limits
         self._reporter = Reporter(progress, "explore")
-        self._seen: tuple[int, dict[str, int | float]] | None = None
+        self._seen: tuple[int, dict[str, int | float], set[str]] | None = None
+        self._has_told = False
 
     @property
     def seconds(self) -> float:
@@ -110,29 +116,36 @@ class Watch:
                 f"{per_state * states / 2**20:,.0f} MiB.",
             )
         self._reporter.report(done, None, f"{states:,} states found, {transitions:,} transitions")
-        if states >= (many or MANY) and limits.max_states == float("inf"):
+        is_asked = limits.max_states == float("inf") and not self._has_told
+        if is_asked and states >= (many or MANY):
             self._look_for_growth(states, late)
 
     def _look_for_growth(self, states: int, late: Callable[[], list[Any]]) -> None:
         """Warn, once, if a field of the states found last is far larger than at half as many."""
         if self._seen is None:
-            self._seen = states, _sizes(late())
-        before, sizes = self._seen
-        if not sizes or states < 2 * before:
+            self._seen = states, _sizes(late()), set()
+        before, sizes, grown_before = self._seen
+        if states < 2 * before:
             return
-        grown = [
-            f"{name} has grown from {sizes[name]:,} to {size:,}"
-            for name, size in _sizes(late()).items()
-            if size > _usual(name, sizes.get(name, size), states)
-        ][:LATE]
-        if grown:
+        is_last = states >= 2 * MANY
+        now = _sizes(late())
+        grown = {
+            name
+            for name in sizes.keys() & now.keys()
+            if now[name] > _usual(name, sizes[name], states, GROWN if is_last else GROWN_EARLY)
+        }
+        told = sorted(grown if is_last else grown & grown_before)[:LATE]
+        if told:
+            growth = ", ".join(
+                f"{name} has grown from {sizes[name]:,} to {now[name]:,}" for name in told
+            )
             message = (
-                f"{states:,} states found so far. Since there were half as many, "
-                f"{', '.join(grown)}. If that has no end, bound it in the rules; max_states= sets "
-                "a limit."
+                f"{states:,} states found so far. Since there were half as many, {growth}. If that "
+                "has no end, bound it in the rules; max_states= sets a limit."
             )
             warn(message, RuntimeWarning)
-        self._seen = states, {}
+        self._has_told = is_last or bool(told)
+        self._seen = states, now, grown
 
     @staticmethod
     def _stop(
@@ -154,15 +167,13 @@ class Watch:
         raise LimitExceededError(message, states=states, choices=choices, transitions=transitions)
 
 
-def _usual(name: str, before: float, states: int) -> float:
+def _usual(name: str, before: float, states: int, times: float) -> float:
     """Return what a field may measure without a warning, given what it did at half the states.
 
     A tuple or a text that still gets longer is suspicious: with each entry that is free to choose,
     there are twice as many states.
     """
-    if name.startswith(LENGTH):
-        return before
-    return (GROWN if states >= MANY else GROWN_EARLY) * max(before, states.bit_length())
+    return before if name.startswith(LENGTH) else times * max(before, states.bit_length())
 
 
 def _sizes(late: list[Any]) -> dict[str, int | float]:
@@ -183,8 +194,10 @@ def _measured(part: Any, name: str) -> Iterator[tuple[str, int | float]]:
     if fields:
         for field in fields:
             yield from _measured(getattr(part, field, None), f"{name}.{field}" if name else field)
-    elif isinstance(part, (int, float)) and name:
-        yield name, abs(part)
+    elif isinstance(part, (int, float, np.integer, np.floating)) and name:
+        size = abs(part if isinstance(part, (int, float)) else part.item())
+        if size < LARGEST:
+            yield name, size
     elif isinstance(part, (str, bytes, tuple)):
         yield LENGTH + (name or "the state"), len(part)
     if isinstance(part, tuple) and not fields:

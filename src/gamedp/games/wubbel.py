@@ -373,7 +373,7 @@ def least_contraction_factor(size: int = 50, faces: int = 6) -> float:
     """
     given: dict[str, Any] = {"size": size, "faces": faces}
     for name, number in given.items():
-        if not isinstance(number, int) or number < 1:
+        if not hasattr(number, "__index__") or number < 1:
             message = f"{name} must be a whole number of at least 1, not {shown(number)}."
             raise gamedp.errors.InvalidParameterError(message)
     rolls = sum((np.eye(size, k=face) for face in range(1, faces)), np.zeros((size, size)))

@@ -140,9 +140,11 @@ class Problem(AnyProblem[Model]):
         model, draw = self.model, getattr(self.objective, "draw", None)
         message = ""
         if draw is None:
-            # Where the players change places, each gets half of it: that must not be rounded.
-            total, is_halved = model.constant_sum, model.has_swaps or not len(model.payoffs)
-            if is_halved and isinstance(self.objective, TotalReward) and total / 2 * 2 != total:
+            # Where endless play counts half of it, that must not be rounded.
+            total, counts = model.constant_sum, isinstance(self.objective, TotalReward)
+            counts = counts and not has_target(self.objective) and not model.rewards.any()
+            is_halved = model.has_swaps or not len(model.payoffs)
+            if counts and is_halved and total / 2 * 2 != total:
                 message = (
                     f"half of constant_sum={total!r}, which endless play counts, is no 64-bit "
                     "float. Multiply all payoffs and their sum by a power of two."

@@ -92,12 +92,12 @@ class JoinedRules:
         It raises the errors that the rules and the policies raise.
         """
         page = Place(self._record("games", values))
-        decide, act = self._functions(page)
+        deciding, acting = self._functions(page)
         rules = self._record(
             "rules",
             {
-                "decide": decide.given,
-                "act": act.given,
+                "decide": deciding.given,
+                "act": acting.given,
                 "table": self.table.given,
                 "game": self.game.given,
                 "page": page.given,
@@ -107,9 +107,9 @@ class JoinedRules:
         def play(begin: int, end: int) -> int:
             status = int(self.loop(page.itself, rules, begin, end))
             if status == DECIDE_RAISED:
-                decide.function(self.table.itself, page.itself)
+                deciding.function(self.table.itself, page.itself)
             elif status == ACT_RAISED:
-                act.function(self.game.itself, page.itself)
+                acting.function(self.game.itself, page.itself)
             return WRONG if status in {DECIDE_RAISED, ACT_RAISED} else status
 
         return play
@@ -143,12 +143,14 @@ class JoinedRules:
             for name in (*DECIDING, *ACTING)
         }
         game = python_types.SimpleNamespace(
-            **asked | {"player": rules.player}, gamedp_decode=decode, gamedp_flatten=flatten
+            **asked | {"player": rules.player, "is_terminal": rules.is_terminal},
+            gamedp_decode=decode,
+            gamedp_flatten=flatten,
         )
         table = python_types.SimpleNamespace(
             game=game, gamedp_choose=lambda state, seat, chance: choosers[seat](state, chance)
         )
-        one, other = (
+        deciding, acting = (
             NativeFunction(function, function) for function in map(uncompiled, (decide, act))
         )
         return cls(
@@ -158,7 +160,7 @@ class JoinedRules:
             met,
             is_compiled=False,
             is_mixed=np.ones(len(policies), np.bool_),
-            functions=lambda _page: (one, other),
+            functions=lambda _page: (deciding, acting),
             layout=None,
         )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from gamedp.errors import InvalidModelError, shown
 
 __all__ = ["as_real", "as_sum_of_two", "as_truth"]
@@ -55,8 +57,9 @@ def as_truth(answer: Any, name: str, *arguments: Any) -> bool:
     """
     if answer is True or answer is False:
         return bool(answer)
-    is_numpys = type(answer).__module__ == "numpy" and not isinstance(answer, (str, bytes))
-    if (isinstance(answer, (int, float)) or is_numpys) and answer == answer:  # noqa: PLR0124 - nan
+    is_one = not isinstance(answer, np.ndarray) or answer.size == 1
+    is_number = is_one and isinstance(answer, (int, float, np.number, np.bool_, np.ndarray))
+    if is_number and answer == answer:  # noqa: PLR0124 - nan
         return bool(answer)
     hint = "Is a return missing?" if answer is None else "bool(...) makes it one of them."
     message = (

@@ -308,10 +308,11 @@ class AnyRules:
             message = f"num_players is {shown(number)}; it must be an integer, 1 to {MOST_PLAYERS}."
             raise InvalidModelError(message)
         total = getattr(self.game, "constant_sum", 0.0)
-        if as_sum_of_two(total) != total:
+        exactly = operator.index(total) if hasattr(total, "__index__") else total
+        if as_sum_of_two(total) != exactly:
             message = (
-                f"constant_sum is {shown(total)}, which no 64-bit float is equal to. Multiply all "
-                "payoffs and rewards so that their sum is one."
+                f"constant_sum is {shown(total)}, which no 64-bit float is equal to. Scale all "
+                "payoffs and rewards so that one is."
             )
             raise InvalidModelError(message)
 

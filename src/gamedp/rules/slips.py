@@ -32,8 +32,14 @@ ARGUMENTS = {
     "outcomes": ("state", "action"),
     "payoff": ("state", "player"),
     "reward": ("state", "action", "player"),
+    "stage": (),
+    "contexts": (),
+    "following": ("context", "end"),
 }
-"""What a method of a game takes, where that is not a state alone."""
+"""What a method of a game, or of a staged one, takes, where that is not a state alone."""
+
+DECISIVE = frozenset({"player", "reward"})
+"""Methods without which a game is another one."""
 
 
 _looked_at: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
@@ -71,17 +77,22 @@ def refuse_properties(game: object, names: Iterable[str]) -> None:
 def refuse_hidden(game: object, names: Iterable[str]) -> None:
     """Raise TypeError if an optional method of the rules is something else, or not in the class.
 
-    Only what is in the class is called: what an object or its `__getattr__` has instead would be
-    passed over.
+    Only what is in the class is called. What an object or its `__getattr__` has instead is passed
+    over; that is refused for a method without which the game would be another one.
     """
     for name in names:
         member = getattr(type(game), name, None)
-        if member is not None:
-            refuse_properties(game, [name])
-        is_other_game = name in {"player", "reward"}  # without it
-        if member is None and is_other_game and getattr(game, name, None) is not None:
-            raise _no_method(game, name, "is not in the class, so it would be passed over")
-        if member is not None and not callable(member):
+        if member is None:
+            if name in DECISIVE and callable(getattr(game, name, None)):
+                raise _no_method(game, name, "is not in the class, so it would be passed over")
+            continue
+        refuse_properties(game, [name])
+        if inspect.isdatadescriptor(member):
+            message = (
+                f"{type(game).__name__}.{name} is a field, where rules have a method; rename it."
+            )
+            raise TypeError(message)
+        if not callable(member):
             raise _no_method(game, name, f"is {shown(member)}")
 
 

@@ -12,6 +12,7 @@ from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.forced_ends import may_be_forced, solve_where_ends_are_forced
+from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 from gamedp.solvers.tools.solution import solution_of
@@ -90,10 +91,12 @@ class TopologicalValueIteration(FixedPointSolver):
         That is where a depth-first search has left components that play surely leaves; or where
         play could go on for ever, but either opponent makes an end.
         """
+        limit = Limit(self.max_seconds)
+        limit()
         problem, searched = prepared.problem, prepared.searched
         if searched is not None and searched.parts.num_components:
             presumed = problem.presuming_ends()
-            run = Run(presumed, tolerance, progress, self.max_seconds, searched=searched)
+            run = Run(presumed, tolerance, progress, limit.left, searched=searched)
             with np.errstate(over="ignore", invalid="ignore"):  # refused in the end
                 self.iterate(run)
                 return solution_of(run, self)

@@ -143,7 +143,7 @@ def search_depth_first(
                 offsets,
                 nontrivial,
             )
-            done = int(cursor[depth_first.START])
+            done = size if found == depth_first.ALL else int(cursor[depth_first.SEEN])
             reporter.report(done, size, f"{done:,} of {size:,} states seen")
     if found != depth_first.ALL:
         return None

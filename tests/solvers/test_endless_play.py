@@ -276,6 +276,9 @@ def test_half_of_the_smallest_number_is_refused(swap):
         gamedp.solve(model)
     twice = attrs.evolve(model, constant_sum=1e-323)
     assert gamedp.solve(twice).bounds() == (5e-324, 5e-324)
+    if swap > 0:  # until a target, endless play does not count that
+        low, high = gamedp.solve(model, gamedp.TotalReward(until=[1])).bounds()
+        assert low <= 0 <= high < 1e-300
 
 
 def test_folders_of_before_have_their_draw_in_the_objective(tmp_path):

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
 import tarfile
@@ -19,7 +20,9 @@ from waiting import PATIENCE
 import gamedp
 from gamedp.adapters import archive
 from gamedp.errors import DamagedFileError, InvalidModelError, UnknownNameError
+from gamedp.games.kniffel import load_record
 from gamedp.games.matches import Matches, Nim
+from gamedp.play.book import Book
 from gamedp.runtime.files import locked, open_plain, write_whole
 from gamedp.storage import folder as folders
 
@@ -404,6 +407,46 @@ class TestWriting:
         assert gamedp.load(tmp_path / "both").model.rules.game in (Matches(), Nim(heaps=(2, 3)))
         assert not list((tmp_path / "both").glob("*.gamedp-tmp"))
 
+    @FIFO
+    @pytest.mark.parametrize("linked", [False, True])
+    @pytest.mark.parametrize(
+        ("name", "read"),
+        [
+            ("pipe.drn", gamedp.read_model),
+            ("pipe.umb", gamedp.read_model),
+            ("pipe.tra", gamedp.read_model),
+            ("games.jsonl", gamedp.play.load_games),
+            ("kniffel.jsonl", load_record),
+            ("robin.jsonl", lambda path: Book(path, {}, None)),
+        ],
+    )
+    def test_nobody_waits_for_a_pipe_that_is_named(self, name, read, linked, tmp_path):
+        pipe = tmp_path / (f"far-{name}" if linked else name)
+        os.mkfifo(pipe)
+        if linked:
+            (tmp_path / name).symlink_to(pipe)
+        with pytest.raises(DamagedFileError, match=r"a pipe or a device"):
+            read(tmp_path / name)
+
+    @FIFO
+    def test_nobody_waits_for_a_pipe_to_save(self, tmp_path):
+        os.mkfifo(tmp_path / "manifest.json")
+        with pytest.raises(DamagedFileError, match="only plain files are read"):
+            gamedp.save(gamedp.solve(Matches(), compile="never"), tmp_path)
+
+    def test_a_link_to_a_file_that_is_named_is_followed(self, tmp_path):
+        (tmp_path / "far.drn").write_text(COIN)
+        (tmp_path / "coin.drn").symlink_to(tmp_path / "far.drn")
+        assert gamedp.read_model(tmp_path / "coin.drn").model.num_states == 2
+
+    @FIFO  # where there are these, there are sockets with names
+    def test_a_socket_is_no_file(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)  # the name of a socket has room for 100 letters
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind("socket.drn")
+            with pytest.raises(DamagedFileError, match="only plain files are read"):
+                gamedp.read_model("socket.drn")
+
     @pytest.mark.parametrize("what", ["folder", "link", "missing"])
     def test_only_plain_files_are_opened(self, what, tmp_path):
         path = tmp_path / "file"
@@ -413,6 +456,22 @@ class TestWriting:
             path.symlink_to(tmp_path)
         with pytest.raises(FileNotFoundError if what == "missing" else DamagedFileError):
             open_plain(path)
+
+
+COIN = """@type: DTMC
+@reward_models
+
+@nr_states
+2
+@model
+state 0 init
+    action 0
+        0 : 0.5
+        1 : 0.5
+state 1
+    action 0
+        1 : 1
+"""
 
 
 COLD = """

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidModelError, LimitExceededError
+from gamedp.runtime.files import open_plain
 from gamedp.runtime.slices import BYTES
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def too_large(path: Path, does: str, most: int) -> LimitExceededError:
 
 def _uncompressed(path: Path) -> BinaryIO:
     """Open an archive, compressed or not."""
-    with path.open("rb") as file:
+    with open_plain(path, links=True) as file:
         start = file.read(max(map(len, MAGIC)))
     for magic, opener in MAGIC.items():
         if start.startswith(magic):

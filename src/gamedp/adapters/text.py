@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from gamedp.errors import DamagedFileError
+from gamedp.runtime.files import open_plain
 from gamedp.runtime.slices import LINES
 
 if TYPE_CHECKING:
@@ -33,13 +34,14 @@ class TextFile:
     Raises
     ------
     DamagedFileError
-        If the file is not text.
+        If it is not a plain file, or not text.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self.lines = path.read_text("utf-8").splitlines()
+            with open_plain(path, links=True) as file:
+                self.lines = file.read().decode().splitlines()
         except UnicodeDecodeError as error:
             message = f"{path} is not a file of text ({error}). Check which file this is."
             raise DamagedFileError(message) from None

@@ -12,7 +12,7 @@ from typing import IO, Any, Self
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.play.pairing import Meeting, Pairing, Result
 from gamedp.play.play import drawn_seed
-from gamedp.runtime.files import lock
+from gamedp.runtime.files import lock, open_plain
 
 __all__ = ["Book"]
 
@@ -46,7 +46,7 @@ class Book:
         head = {"format": FORMAT, "version": VERSION, **facts}
         self._first = first = b""
         if self._path is not None and self._path.exists():
-            with self._path.open("rb") as file:
+            with open_plain(self._path, links=True) as file:
                 self._first = first = file.readline()
         if first.endswith(b"\n"):
             self.seed, self._start = self._seed_in(first, head, seed), len(first)

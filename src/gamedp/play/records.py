@@ -17,7 +17,7 @@ from gamedp.play.protocol import REASONS
 from gamedp.play.seat import Forfeit
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import Known, decode, decode_object, encode, encode_object, near
-from gamedp.runtime.files import write_whole
+from gamedp.runtime.files import open_plain, write_whole
 from gamedp.runtime.registry import GAMES, class_named
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
 def _lines(path: Path) -> list[dict[str, Any]]:
     """Return the JSON objects in a file, one a line; at least one."""
     try:
-        found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        with open_plain(path, links=True) as file:
+            found = [json.loads(line) for line in file.read().decode().splitlines()]
     except (ValueError, RecursionError) as error:
         message = f"{path} is damaged, or does not hold games: {error}"
         raise DamagedFileError(message) from error

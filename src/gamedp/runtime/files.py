@@ -7,6 +7,7 @@ is synced and renamed. What is read must be a file: a link may lead anywhere, an
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -154,8 +155,10 @@ def lock(file: IO[bytes]) -> bool:
     return True
 
 
-def open_plain(path: Path) -> BufferedReader:
-    """Open a file for reading; refuse links, pipes, devices and folders.
+def open_plain(path: Path, *, links: bool = False) -> BufferedReader:
+    """Open a file for reading; refuse pipes, devices, folders and, unless `links`, links.
+
+    Links are followed to what a person has named, and never to what a file or folder names.
 
     Raises
     ------
@@ -167,9 +170,9 @@ def open_plain(path: Path) -> BufferedReader:
     # Without waiting: a pipe that nobody writes to would never open.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        handle = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
-    except OSError:
-        if path.is_symlink():
+        handle = os.open(path, flags | (0 if links else getattr(os, "O_NOFOLLOW", 0)))
+    except OSError as error:
+        if (path.is_symlink() and not links) or error.errno == errno.ENXIO:  # a socket
             raise _not_plain(path) from None
         raise
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -180,7 +183,7 @@ def open_plain(path: Path) -> BufferedReader:
 
 def _not_plain(path: Path) -> DamagedFileError:
     message = (
-        f"{path} is a link, a folder or a device; only plain files are read. Put the file itself "
-        "there."
+        f"{path} is a link, a folder, a pipe or a device; only plain files are read. Put the file "
+        "itself there."
     )
     return DamagedFileError(message)

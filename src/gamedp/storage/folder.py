@@ -147,7 +147,8 @@ def _manifest_text(version_of_gamedp: str, content: Any, noun: str = SOLUTION) -
 def _refuse_to_overwrite(manifest: Path, noun: str) -> None:
     """Raise if there is a manifest of something else. A damaged or empty one may be replaced."""
     with contextlib.suppress(FileNotFoundError):
-        beginning = manifest.read_bytes()[:100]
+        with open_plain(manifest) as file:
+            beginning = file.read(100)
         if beginning and f"gamedp {noun}".encode() not in beginning:
             message = (
                 f"{manifest} is not of a saved {noun}, and is not overwritten. Choose another "

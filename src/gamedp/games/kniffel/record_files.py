@@ -82,8 +82,12 @@ def load_text(path: str | os.PathLike[str], read: Callable[[str], Kept]) -> Kept
     OSError
         If the file cannot be read.
     """
+    file = Path(path)
+    if file.exists() and not file.is_file():  # a pipe may have no end
+        message = f"{path} is a folder, a pipe or a device; name a file that holds a game."
+        raise gamedp.errors.DamagedFileError(message)
     try:
-        return read(Path(path).read_text(encoding="utf-8"))
+        return read(file.read_text(encoding="utf-8"))
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         reason = f"it lacks {error}." if isinstance(error, KeyError) else str(error)
         message = f"{os.fspath(path)} is not a record of a game of Kniffel: {reason}"

@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import json
 import signal
 from importlib.metadata import EntryPoint
@@ -12,6 +13,7 @@ from gamedp.cli import main
 from gamedp.compiler import build
 from gamedp.compiler.interpreted import Patience
 from gamedp.runtime import registry
+from gamedp.runtime.collector import without_collection
 
 
 def pytest_configure():
@@ -21,6 +23,18 @@ def pytest_configure():
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage while tests are collected, and later on never among them: all stay.
+
+    A test that asks for garbage to be collected would else look through half a million objects.
+    """
+    with without_collection():
+        result = yield
+    gc.freeze()
+    return result
 
 
 def pytest_collection_modifyitems(items):

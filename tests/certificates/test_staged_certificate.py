@@ -47,15 +47,20 @@ def card():
 
 
 GAMES = {
-    "a card": card(),
-    "debts": Debts(),
-    "two opponents": Journey(days=3, again=False),
-    "contexts that lead to each other": Journey(days=3),
-    "players who change places": StagedWubbel(5),
-    "a duel": duel(),
+    "a card": card,
+    "debts": Debts,
+    "two opponents": functools.partial(Journey, days=3, again=False),
+    "contexts that lead to each other": functools.partial(Journey, days=3),
+    "players who change places": functools.partial(StagedWubbel, 5),
+    "a duel": duel,
 }
 EACH = pytest.mark.parametrize("name", GAMES)
 OPTIMA = pytest.mark.parametrize("optimum", ["max", "min"])
+
+
+@functools.cache
+def game_of(name):
+    return GAMES[name]()
 
 
 class Remembering:
@@ -77,7 +82,7 @@ class Remembering:
 
 @functools.cache
 def certified(name, optimum="max"):
-    model = gamedp.compile(GAMES[name], compile="never")
+    model = gamedp.compile(game_of(name), compile="never")
     model = attrs.evolve(model, sweeper=Remembering(model.sweeper))
     solution = gamedp.solve(model, gamedp.TotalReward(optimum))
     return solution, gamedp.certify(solution)
@@ -107,8 +112,8 @@ def test_what_is_solved_is_certified(name, optimum):
 @OPTIMA
 def test_the_truth_lies_between_the_bounds(name, optimum):
     solution, certificate = certified(name, optimum)
-    model, begin = solution.model, GAMES[name].stage().initial_state()
-    flat = gamedp.compile(gamedp.stages.Flattened(GAMES[name]), compile="never")
+    model, begin = solution.model, game_of(name).stage().initial_state()
+    flat = gamedp.compile(gamedp.stages.Flattened(game_of(name)), compile="never")
     truth = gamedp.solve(flat, solution.objective, gamedp.solvers.ExactPolicyIteration()).exact
     seen = 0
     for code in np.flatnonzero(solution.errors > 0).tolist():
@@ -134,7 +139,7 @@ def test_wubbel_by_turns():
 @pytest.mark.parametrize("name", first_of(["a card", "contexts that lead to each other"]))
 def test_compiled_and_plain_rules_are_the_same_model(name):
     solution, certificate = certified(name)
-    compiled = gamedp.compile(GAMES[name])
+    compiled = gamedp.compile(game_of(name))
     assert compiled.digest() == solution.model.digest()
     assert gamedp.verify(compiled, certificate) == gamedp.verify(solution.model, certificate)
 
@@ -147,7 +152,7 @@ def test_slices_do_not_matter(name, monkeypatch):
         monkeypatch.setattr(checking, "BLOCK", block)
         monkeypatch.setattr(checking, "MANY", many)
         monkeypatch.setattr("gamedp.stages.model.MANY", many)
-        again = gamedp.compile(GAMES[name], compile="never")
+        again = gamedp.compile(game_of(name), compile="never")
         assert again.digest() == before
         gamedp.verify(again, certificate)
         own = gamedp.certify(solution)
@@ -208,7 +213,7 @@ def exact_stage(game, context, value_of_end, optimum, state=None):
 @settings(deadline=None, max_examples=5)
 @given(seed=st.integers(0, 2**32))
 def test_a_sweep_is_the_stage_rounded_down(name, optimum, seed):
-    game, model = GAMES[name], certified(name)[0].model
+    game, model = game_of(name), certified(name)[0].model
     stages, rules = Stages(model), gamedp.rules.StagedRules(game)
     random = np.random.default_rng(seed)
     low = random.normal(size=model.num_states) * 10.0 ** random.integers(-3, 4)

@@ -208,6 +208,14 @@ WAYS_OUT = {
         r"is <Side\.WHITE: 'w'>; .* Make Side an enum\.IntEnum, numbered from 0",
     ),
     "a name for a player": ({"player": lambda self, state: "w"}, r"Players are numbered from 0"),
+    "no payoff": (
+        {"payoff": lambda self, state, player: None},
+        r"is None; it must be one finite number\. Is a return missing\?",
+    ),
+    "payoffs for all": (
+        {"payoff": lambda self, state, player: (1.0, 0.0)},
+        r"is \(1\.0, 0\.0\); .* number\. payoff is asked for one player at a time\.",
+    ),
     "no sum": ({"constant_sum": None}, r"If they always add up to 1, set constant_sum = 1\.0"),
 }
 
@@ -221,7 +229,31 @@ NO_METHODS = {
     "initial_state": (property(lambda self: 0), r"is a property.* def initial_state\(self\)\."),
     "reward": (functools.cached_property(len), r"is a property.*\(self, state, action, player\)\."),
     "canonical": (1, r"Race\.canonical is 1; write it as a method"),
+    "actions": (
+        (1, 2),
+        r"Race\.actions is \(1, 2\); write it as a method, def actions\(",
+    ),
+    "heuristic": (0.5, r"Race\.heuristic is 0\.5; write it as a method"),
 }
+
+
+@pytest.mark.parametrize("kind", [staticmethod, classmethod])
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("player", "state"),
+        ("actions", "state"),
+        ("payoff", "state, player"),
+        ("heuristic", "state, player"),
+    ],
+)
+@pytest.mark.parametrize("ask", [gamedp.solve, gamedp.search])
+def test_a_method_without_the_game_is_refused(kind, name, arguments, ask):
+    """Compiled rules are called with it; so a game would be one for solving and none to search."""
+    game = race(**{name: kind(lambda *given: 0)})
+    words = rf"Race\.{name} is a {kind.__name__}; write .* def {name}\(self, {arguments}\)\."
+    with pytest.raises(TypeError, match=words):
+        (gamedp.search if name == "heuristic" else ask)(game, compile="never")
 
 
 @attrs.frozen
@@ -252,6 +284,13 @@ def test_what_a_staged_game_lacks_is_told_with_its_arguments():
     with pytest.raises(TypeError, match=words):
         gamedp.compile(Stages(), compile="never")
 
+    class Ranked(Stages):
+        following = Members.outcomes
+        rank = 3
+
+    with pytest.raises(TypeError, match=r"Ranked\.rank is 3; write it as a method"):
+        gamedp.compile(Ranked(), compile="never")
+
 
 def test_what_lacks_methods_is_not_told_of_its_properties():
     """A model has a property is_terminal, and is no game all the same."""
@@ -260,11 +299,43 @@ def test_what_lacks_methods_is_not_told_of_its_properties():
         gamedp.search(model)
 
 
+STARTS = {
+    "none": (None, r"the initial states contain None.* Is a return missing\?"),
+    "a list": (
+        [0, 1],
+        r"A list means \(probability, state\) pairs; if this is one state, use",
+    ),
+    "a list inside": (
+        Square([], 0, 0),
+        r"be a state: unhashable .* Use a NamedTuple of ints",
+    ),
+    "a dict": ({"who": 0}, r"Use a NamedTuple or a tuple instead of a dict"),
+}
+
+
+@pytest.mark.parametrize("what", STARTS)
+@pytest.mark.parametrize(
+    "ask",
+    [gamedp.solve, gamedp.search, lambda game, compile: gamedp.searchers.perft(game, 2)],
+)
+def test_a_start_that_is_no_state(what, ask):
+    """Every verb says the same about it."""
+    start, words = STARTS[what]
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        ask(race(initial_state=lambda self: start), compile="never")
+
+
+def test_a_position_to_search_that_is_no_state():
+    with pytest.raises(gamedp.InvalidModelError, match=r"positions to search contain \[0, 0, 0\]"):
+        gamedp.search(race(), [0, 0, 0], depth=2, compile="never")
+
+
 @pytest.mark.parametrize("name", NO_METHODS)
 def test_what_should_be_a_method_and_is_not(name):
     member, words = NO_METHODS[name]
+    ask = gamedp.search if name == "heuristic" else gamedp.solve
     with pytest.raises(TypeError, match=words):
-        gamedp.solve(race(**{name: member}), compile="never")
+        ask(race(**{name: member}), compile="never")
 
 
 def test_a_method_that_would_be_passed_over_is_refused():

@@ -277,6 +277,11 @@ class TestModels:
             ({"transition_offsets": np.array([0, 3])}, "transition_offsets ends with 3"),
             ({"transition_offsets": np.array([], int)}, "has shape"),
             ({"rewards": np.zeros(2)}, "rewards has shape"),
+            (
+                {"rewards": np.array([np.nan])},
+                r"the reward of choice 0 .* is nan; it must be",
+            ),
+            ({"payoffs": np.array([-np.inf])}, "the payoff of terminal state 1 is -inf"),
             ({"players": np.array([0, 1], np.int8)}, "the player of state 1 is 1"),
             ({"terminals": np.array([0])}, "terminals must be the states without choices"),
             ({"payoffs": np.zeros(2)}, "has shape"),

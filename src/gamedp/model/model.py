@@ -107,10 +107,11 @@ class Model:
     rounding: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse arrays that compiled loops would read beyond; lock them."""
+        """Refuse arrays that compiled loops would read beyond, and rewards of nan; lock them."""
         from gamedp.model.validation import check_model  # noqa: PLC0415 - only needed here
 
         check_model(self)
+        check_finite(self)
         self._lock()
 
     @classmethod

@@ -30,6 +30,7 @@ __all__ = [
     "check_start",
     "expand",
     "is_state",
+    "refuse_no_state",
     "start",
 ]
 
@@ -354,12 +355,12 @@ def canonical_state(rules: Rules, state: Any, place: object, like: Any = None) -
     like
         Another state of the game, if one is known.
     """
-    _check_state(state, place, like)
+    refuse_no_state(state, place, like)
     if not hasattr(type(rules.game), "canonical"):
         return state, False
     representative, swapped = _canonical(rules, state)
     if representative is not state:
-        _check_state(representative, _Place("the answers of canonical({})", state), like=state)
+        refuse_no_state(representative, _Place("the answers of canonical({})", state), like=state)
     if swapped and rules.num_players != 2:
         message = (
             f"canonical({shown(state)}) swaps the players, which takes two, but num_players is "
@@ -389,7 +390,7 @@ def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
     return pair[0], bool(pair[1])
 
 
-def _check_state(state: Any, place: object, like: Any) -> None:
+def refuse_no_state(state: Any, place: object, like: Any = None) -> None:
     """Refuse what can't be a state: None, what can't be hashed, numbers among NamedTuples."""
     if state is None or (_is_plain(state) and like is not None and not _is_plain(like)):
         hint = "" if like is None else f" like {shown(like)}"
@@ -490,6 +491,10 @@ def _number(value: Any, name: str, *arguments: Any) -> float:
     if not math.isfinite(number):
         words = f"{name}({', '.join(map(shown, arguments))})"
         message = f"{words} is {shown(value)}; it must be one finite number."
+        if value is None:
+            message += " Is a return missing?"
+        elif isinstance(value, (tuple, list)):
+            message += f" {name} is asked for one player at a time."
         raise InvalidModelError(message)
     return number
 

@@ -17,7 +17,14 @@ import attrs
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.answers import as_sum_of_two, as_truth
-from gamedp.rules.slips import nearest, refuse_hidden, refuse_properties, warn_of_slips
+from gamedp.rules.slips import (
+    nearest,
+    refuse_hidden,
+    refuse_properties,
+    refuse_static,
+    refuse_value,
+    warn_of_slips,
+)
 from gamedp.views import MOST_LETTERS, Text, View
 
 if TYPE_CHECKING:
@@ -267,13 +274,15 @@ def method(game: object, name: str) -> Callable[..., Any]:
 
 
 def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
-    """Raise TypeError if `game` is a class, or lacks a method that its kind must have."""
+    """Raise TypeError if `game` is a class, or has not all methods that its kind must have."""
     if isinstance(game, type):
         message = f"{game.__name__} is a class; pass an instance of it, {game.__name__}()."
         raise TypeError(message)
     missing = [name for name in required if not callable(getattr(game, name, None))]
     if missing:
         refuse_properties(game, missing)
+        if all(hasattr(game, name) for name in missing):  # else it is no game at all
+            refuse_value(game, missing[0])
         message = (
             f"{type(game).__name__} is not a {kind}: it has no method {', '.join(missing)}. "
             f"A {kind} needs {', '.join(required)}."
@@ -284,6 +293,7 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
         if hasattr(game, "model"):  # a loaded file, a solution
             message += f" If a model will do, pass the `.model` of this {type(game).__name__}."
         raise TypeError(message)
+    refuse_static(game, required)
 
 
 MOST_STARTS = 1 << 20

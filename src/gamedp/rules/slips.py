@@ -11,7 +11,14 @@ from typing import Any
 
 from gamedp.errors import shown, warn
 
-__all__ = ["nearest", "refuse_hidden", "refuse_properties", "warn_of_slips"]
+__all__ = [
+    "nearest",
+    "refuse_hidden",
+    "refuse_properties",
+    "refuse_static",
+    "refuse_value",
+    "warn_of_slips",
+]
 
 METHODS = (
     "player",
@@ -32,9 +39,14 @@ ARGUMENTS = {
     "outcomes": ("state", "action"),
     "payoff": ("state", "player"),
     "reward": ("state", "action", "player"),
+    "heuristic": ("state", "player"),
+    "value_range": ("state", "player"),
+    "settled": ("state", "player"),
+    "ending_range": ("state", "value"),
     "stage": (),
     "contexts": (),
     "following": ("context", "end"),
+    "allows": ("context", "end"),
 }
 """What a method of a game, or of a staged one, takes, where that is not a state alone."""
 
@@ -74,6 +86,21 @@ def refuse_properties(game: object, names: Iterable[str]) -> None:
         raise _no_method(game, next(iter(members)), "is a property, which takes no arguments")
 
 
+def refuse_static(game: object, names: Iterable[str]) -> None:
+    """Raise TypeError if a method lacks the argument of the game, with which rules are called."""
+    for name in names:
+        member = inspect.getattr_static(type(game), name, None)
+        if isinstance(member, (staticmethod, classmethod)):
+            raise _no_method(game, name, f"is a {type(member).__name__}")
+
+
+def refuse_value(game: object, name: str) -> None:
+    """Raise TypeError if the class has a value in the place of a method."""
+    member = getattr(type(game), name, None)
+    if not (member is None or callable(member) or inspect.isdatadescriptor(member)):
+        raise _no_method(game, name, f"is {shown(member)}")
+
+
 def refuse_hidden(game: object, names: Iterable[str]) -> None:
     """Raise TypeError if an optional method of the rules is something else, or not in the class.
 
@@ -87,13 +114,13 @@ def refuse_hidden(game: object, names: Iterable[str]) -> None:
                 raise _no_method(game, name, "is not in the class, so it would be passed over")
             continue
         refuse_properties(game, [name])
+        refuse_static(game, [name])
+        refuse_value(game, name)
         if inspect.isdatadescriptor(member):
             message = (
                 f"{type(game).__name__}.{name} is a field, where rules have a method; rename it."
             )
             raise TypeError(message)
-        if not callable(member):
-            raise _no_method(game, name, f"is {shown(member)}")
 
 
 def _no_method(game: object, name: str, found: str) -> TypeError:

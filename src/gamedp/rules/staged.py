@@ -13,6 +13,7 @@ import attrs
 
 from gamedp.rules.answers import as_truth
 from gamedp.rules.game import DEFAULTS, AnyRules, require_methods
+from gamedp.rules.slips import refuse_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -120,6 +121,7 @@ class StagedRules(AnyRules):
     @game.validator
     def _has_the_methods(self, _attribute: object, game: object) -> None:
         require_methods(game, STAGED_REQUIRED, "staged game")
+        refuse_hidden(game, STAGED_DEFAULTS)
 
     def initial(self) -> list[tuple[float, Any]]:
         """Return the initial distribution as (probability, context) pairs."""

@@ -23,7 +23,7 @@ from gamedp.searchers.position_loop import (
     list_rewards,
     list_shares,
 )
-from gamedp.searchers.root import checked_range, payoff_of, refuse_rounded_rewards, single_start
+from gamedp.searchers.root import checked_range, payoff_of, refuse_rounded_rewards, root_state
 from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class MaxN:
         """
         rules = Rules(game)
         check_arithmetic()
-        state = single_start(rules) if state is None else state
+        state = root_state(rules, state)
         expansion = expand(rules, state)
         if expansion.payoffs is not None:
             return _ended(self, rules, state)

@@ -13,7 +13,7 @@ from gamedp.rules.game import Rules
 from gamedp.searchers import tree_loop as loop
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import unfold
-from gamedp.searchers.root import single_start
+from gamedp.searchers.root import root_state
 from gamedp.searchers.watch import OutOfTime, Watch
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def perft(
         message = f"depth is {shown(depth)}; it must be a whole number, 0 or more."
         raise InvalidParameterError(message)
     rules = Rules(game)
-    state = single_start(rules) if state is None else state
+    state = root_state(rules, state)
     is_over = expand(rules, state).payoffs is not None
     found, over = np.zeros(depth + 1, np.int64), np.zeros(depth + 1, np.int64)
     found[0], over[0] = 1, is_over

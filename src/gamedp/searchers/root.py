@@ -10,8 +10,9 @@ import attrs
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.status import Guarantee, Status
-from gamedp.rules.expand import expand
-from gamedp.rules.game import Rules, method
+from gamedp.rules.expand import expand, refuse_no_state, start
+from gamedp.rules.game import SEARCH_DEFAULTS, Rules, method
+from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.searchers.bound_rules import refuse_rounded_payments
 from gamedp.searchers.transposition import EXACT, LOWER
@@ -39,7 +40,7 @@ __all__ = [
     "refuse_estimate",
     "refuse_rounded_rewards",
     "root_of",
-    "single_start",
+    "root_state",
     "step",
 ]
 
@@ -222,7 +223,7 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
             f"{rules.num_players}. Use MaxN."
         )
         raise UnsupportedProblemError(message)
-    state = single_start(rules) if state is None else state
+    state = root_state(rules, state)
     expansion = expand(rules, state)
     if expansion.payoffs is not None:
         return Root(rules, state, 0, payoff_of(rules, state, 0), ())
@@ -262,19 +263,28 @@ def refuse_rounded_rewards(rules: Rules, state: Any, action: int) -> None:
             refuse_rounded_payments(reward, "reward", (state, action, player))
 
 
-def single_start(rules: Rules) -> Any:
-    """Return the game's one initial state.
+def root_state(rules: Rules, state: Any | None) -> Any:
+    """Return the state to search: the one given, or the game's one initial state.
 
     Raises
     ------
+    TypeError
+        If something else has the name of a method that a search asks.
+    InvalidModelError
+        If it cannot be a state.
     UnsupportedProblemError
-        If it begins at random.
+        If none is given, and the game begins at random.
     """
-    start = [state for probability, state in rules.initial() if probability > 0]
-    if len(start) != 1:
+    refuse_hidden(rules.game, SEARCH_DEFAULTS)
+    if state is not None:
+        refuse_no_state(state, "the positions to search")
+        return state
+    start(rules)  # its checks: what it returns has representatives in the places of the states
+    starts = [state for probability, state in rules.initial() if probability > 0]
+    if len(starts) != 1:
         message = f"{shown(rules.game)} begins at random; name the state to search."
         raise UnsupportedProblemError(message)
-    return start[0]
+    return starts[0]
 
 
 def ended(root: Root, searcher: Any) -> SearchResult:

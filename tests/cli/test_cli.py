@@ -809,8 +809,12 @@ class TestLists:
         other = EntryPoint("wubbel", "aaa_other:Game", registry.GAMES)
         object.__setattr__(other, "dist", types.SimpleNamespace(name="aaa-other"))
         monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [other, *own])
-        assert registry.registered(registry.GAMES)["wubbel"].value == "gamedp.games.wubbel:Wubbel"
-        assert "'wubbel' is registered twice; gamedp.games.wubbel:Wubbel counts" in caplog.text
+        registry._warn_of_two.cache_clear()
+        for _ in range(2):  # every command asks several times
+            found = registry.registered(registry.GAMES)["wubbel"]
+            assert found.value == "gamedp.games.wubbel:Wubbel"
+        words = "'wubbel' is registered twice; gamedp.games.wubbel:Wubbel counts"
+        assert caplog.text.count(words) == 1
 
     def test_a_plugin_brings_a_command(self, run, monkeypatch, folder):
         """One that cannot be loaded is left out, and none takes the name of gamedp's own."""

@@ -7,7 +7,7 @@ import attrs
 import numba
 import pytest
 from depth import first_of
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from search_games import (
     Bounded,
     Dicey,
@@ -69,7 +69,10 @@ def agrees_with_minimax(game, depth, pruning, table_bytes, compile):
     sign = 1 if game.player(game.initial_state()) == 0 else -1
     best = max(sign * entry.value for entry in plain.actions)
     expected = {entry.action for entry in plain.actions if sign * entry.value >= best - ROUNDING}
-    assert expected <= set(found.best_actions)
+    assert expected & set(found.best_actions)
+    for entry in found.actions:  # one of them is left out only where rounding makes it worse
+        if entry.action in expected - set(found.best_actions):
+            assert 0 < abs(entry.value - found.value()) <= ROUNDING
     for entry in found.actions:  # another one only where no more is known than that
         if entry.action in set(found.best_actions) - expected:
             assert entry.bound != "exact"
@@ -95,6 +98,7 @@ def agrees_with_minimax(game, depth, pruning, table_bytes, compile):
     depth=st.sampled_from([1, 2, 3, 4, None]),
     table_bytes=st.sampled_from(TABLES),
 )
+@example(seed=768, depth=1, table_bytes=0)  # of the sums, two actions are as good but for rounding
 def test_it_finds_what_plain_minimax_finds(kind, pruning, seed, depth, table_bytes):
     agrees_with_minimax(kind(seed=seed, layers=4, width=3), depth, pruning, table_bytes, "never")
 

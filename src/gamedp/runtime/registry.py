@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import logging
 from typing import TYPE_CHECKING, Any
@@ -58,11 +59,15 @@ def registered(group: str) -> dict[str, EntryPoint]:
     for point in sorted(entry_points(group=group), key=_precedence):
         first = found.setdefault(point.name, point)
         if first.value != point.value:
-            logger.warning(
-                "%s: %r is registered twice; %s counts, and %s is left out",
-                *(group, point.name, first.value, point.value),
-            )
+            _warn_of_two(group, point.name, first.value, point.value)
     return found
+
+
+@functools.cache
+def _warn_of_two(group: str, name: str, kept: str, left_out: str) -> None:
+    """Warn of two packages that take one name; once, though every command asks several times."""
+    words = "%s: %r is registered twice; %s counts, and %s is left out"
+    logger.warning(words, group, name, kept, left_out)
 
 
 def _precedence(point: EntryPoint) -> tuple[str, bool, str]:

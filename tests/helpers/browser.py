@@ -159,3 +159,12 @@ def axe_complaints(page):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     violations = axe.Axe().run(page).response["violations"]
     return [(each["id"], [node["html"] for node in each["nodes"]]) for each in violations]
+
+
+def axe_complaints_light_and_dark(page):
+    """Return what axe finds in light colours and in dark ones, which style sheets alone tell."""
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found += axe_complaints(page)
+    return found

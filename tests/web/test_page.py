@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from browser import COUNT_MOVES, axe_complaints, focused
+from browser import COUNT_MOVES, axe_complaints, axe_complaints_light_and_dark, focused
 from play_page import GAMES, NOUGHTS, UNKNOWN, address, open_actions, seen, told_by
 
 import gamedp
@@ -36,18 +36,17 @@ def test_a_game_is_played_to_its_end_by_keyboard(visit, name):
     assert not focused(page).startswith("BODY")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(visit, scheme):
-    assert axe_complaints(visit(color_scheme=scheme)) == []
+def test_axe_finds_nothing(visit):
+    assert axe_complaints_light_and_dark(visit()) == []
     for name, rest in (
         ("matches", {"a": [2, 1, 1], "seats": ["person", "person"]}),
         ("wubbel", {"a": [0, 0], "o": [3, 2]}),
         ("mancala", {}),
         ("matches", {"a": [3, 3, 3]}),
     ):
-        page = visit(address(name, **rest), color_scheme=scheme)
+        page = visit(address(name, **rest))
         page.locator(".legend").first.wait_for()
-        assert axe_complaints(page) == []
+        assert axe_complaints_light_and_dark(page) == []
 
 
 @pytest.mark.parametrize("name", ["", *GAMES])

@@ -51,7 +51,7 @@ FIRST = 3
 NEARLY = 2.0**-8
 """The policy is nearly the best one where changes have decreased to such a part of the largest."""
 
-CLOSER = 2.0**-10
+CLOSER = 2.0**-20
 """Then it is followed until a sweep along it changes values by such a part of what it did."""
 
 ATTEMPTS = 3
@@ -201,15 +201,18 @@ def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, ext
         last = choice_offsets[state + 1]
         if first == last:
             continue
-        if here >= num_inner:
-            found, _ = value_jit(exits[here], offsets, successors, probabilities, values)
-            best[here] = extra[exits[here]] + found
+        own = chosen = exits[here]
+        most = best[here] if here < num_inner else -np.inf
         for choice in range(first, last):
             if active[choice]:
                 found, _ = value_jit(choice, offsets, successors, probabilities, values)
-                if extra[choice] + found > best[here]:
-                    best[here] = extra[choice] + found
-                    exits[here] = choice
+                total = extra[choice] + found
+                # Of equally good choices, the one that is taken already stays.
+                better = total > most or (choice == own and total == most)
+                most = total if better else most
+                chosen = choice if better else chosen
+        best[here] = most
+        exits[here] = chosen
         if here >= num_inner:
             moved = abs(best[here] - values[here])
             if not moved <= change:  # no number is passed on
@@ -307,32 +310,16 @@ def solve(start: int, stop: int, count: int, nodes: Integers, num_inner: int, wa
 solve_jit = compiled(solve)
 
 
-def pick_out(start: int, stop: int, count: int, nodes: Integers, ways: Map, values: Floats,
-             margin: float, exits: Integers, near: Flags) -> None:  # fmt: skip
-    """Mark the choices that are hardly worse than the best ones; begin with one for each node."""
-    graph = ways.graph
-    offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
-    probabilities = ways.probabilities
-    for i in range(count):
-        exits[nodes[i]] = STAY
-    for i in range(start, stop):
-        state = ways.order[i]
-        here = ways.node[state]
-        for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-            near[choice] = False
-            if ways.leaves[choice]:
-                found, slack = value_jit(choice, offsets, successors, probabilities, values)
-                near[choice] = found + slack >= values[here] - margin
-                if near[choice]:
-                    exits[here] = choice
+def look(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values: Floats,
+         exits: Integers, margin: float, near: Flags) -> float:  # fmt: skip
+    """Return by how much values miss their equation in a component at most, rounding included.
 
-
-pick_out_jit = inlined(pick_out)
-
-
-def miss(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values: Floats,
-         exits: Integers) -> float:  # fmt: skip
-    """Return by how much values miss their equation in a component at most, rounding included."""
+    Parameters
+    ----------
+    margin : float
+    near : (C,)
+        Filled: which choices are worse than the value of their node by no more than the margin.
+    """
     graph = ways.graph
     offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
     probabilities = ways.probabilities
@@ -345,15 +332,17 @@ def miss(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values
             if exits[here] == STAY:
                 worst = max(worst, values[here] - gains[here, 0])
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+            near[choice] = False
             if ways.leaves[choice]:
                 found, slack = value_jit(choice, offsets, successors, probabilities, values)
+                near[choice] = found + slack >= values[here] - margin
                 worst = max(worst, found - values[here] + slack)
                 if choice == exits[here]:
                     worst = max(worst, values[here] - found + slack)
     return worst
 
 
-miss_jit = inlined(miss)
+look_jit = inlined(look)
 
 
 def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance: float,
@@ -388,6 +377,8 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
         Room.
     """
     nodes, others = nodes[0], nodes[1]  # unpacked, their layout would not be known
+    offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
+    probabilities = ways.probabilities
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
@@ -409,16 +400,21 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
             if not solve_jit(start, stop, count, nodes, num_inner, ways, ways.leaves, extra[0],
                              gains, enough, budget, low, exits, best, room):  # fmt: skip
                 return False
-            pick_out_jit(start, stop, count, nodes, ways, low, 2.0 * tolerance, others, near)
+            error = look_jit(
+                start, stop, num_inner, ways, gains, low, exits, 2.0 * tolerance, near
+            )
+            size = 0.0
+            for i in range(count):
+                size = max(size, abs(low[nodes[i]]))
+                others[nodes[i]] = exits[nodes[i]]
+            settle_jit(count, nodes, offsets, successors, probabilities, extra[1], others, 0.0625,
+                       steps, room)  # fmt: skip
             if not solve_jit(start, stop, count, nodes, num_inner, ways, near, extra[1],
                              zeros, 0.25, budget, steps, others, best, room):  # fmt: skip
                 return False
             longest = 1.0
-            size = 0.0
             for i in range(count):
                 longest = max(longest, steps[nodes[i]])
-                size = max(size, abs(low[nodes[i]]))
-            error = miss_jit(start, stop, num_inner, ways, gains, low, exits)
             if error > 0.0:  # a part of what comes is rounded off
                 error = 2.0 * error * UPWARD + 16.0 * UNIT * (size + apart)
             if 2.0 * error * longest <= tolerance:

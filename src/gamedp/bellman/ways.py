@@ -51,7 +51,7 @@ FIRST = 3
 NEARLY = 2.0**-8
 """The policy is nearly the best one where changes have decreased to such a part of the largest."""
 
-CLOSER = 2.0**-20
+CLOSER = 2.0**-10
 """Then it is followed until a sweep along it changes values by such a part of what it did."""
 
 ATTEMPTS = 3
@@ -400,9 +400,7 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
             if not solve_jit(start, stop, count, nodes, num_inner, ways, ways.leaves, extra[0],
                              gains, enough, budget, low, exits, best, room):  # fmt: skip
                 return False
-            error = look_jit(
-                start, stop, num_inner, ways, gains, low, exits, 2.0 * tolerance, near
-            )
+            error = look_jit(start, stop, num_inner, ways, gains, low, exits, 2.0 * tolerance, near)
             size = 0.0
             for i in range(count):
                 size = max(size, abs(low[nodes[i]]))

@@ -325,6 +325,23 @@ def test_a_start_that_is_no_state(what, ask):
         ask(race(initial_state=lambda self: start), compile="never")
 
 
+@pytest.mark.parametrize("answer", [None, "over", float("nan")])
+def test_an_answer_below_the_root_that_is_none(answer):
+    """Far from the start, where only a search asks; each would count as yes or as no."""
+    game = race(
+        is_terminal=lambda self, state: answer if state[1:] == (3, 3) else False,
+        outcomes=lambda self, state, action: [
+            (1.0, Square(1 - state.who, state.yours, state.mine + action))
+        ],
+    )
+    assert gamedp.search(game, depth=2, compile="never").statistics.depth == 2
+    words = rf"is_terminal\(Square\(who=\d, mine=3, yours=3\)\) is {answer!r}; it must be True or"
+    kinds = gamedp.searchers
+    for searcher in (kinds.AlphaBeta(depth=4), kinds.MaxN(depth=4), kinds.Expectiminimax(depth=4)):
+        with pytest.raises(gamedp.InvalidModelError, match=words):
+            gamedp.search(game, searcher=searcher, compile="never")
+
+
 def test_a_position_to_search_that_is_no_state():
     with pytest.raises(gamedp.InvalidModelError, match=r"positions to search contain \[0, 0, 0\]"):
         gamedp.search(race(), [0, 0, 0], depth=2, compile="never")

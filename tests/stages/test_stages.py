@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 from depth import first_of
-from staged_games import Date, Debts, Journey, Roll, Scores, StagedWubbel, Walk, WubbelTurn
+from staged_games import Date, Day, Debts, Journey, Roll, Scores, StagedWubbel, Walk, WubbelTurn
 
 import gamedp
 from gamedp.games.kniffel import Kniffel, KniffelTurn
@@ -63,6 +63,26 @@ def test_inside_a_turn_of_wubbel_the_values_are_those_of_the_whole_game():
         assert staged.best_actions(Scores(0, 2, 4), Roll(turn, over=False)) == whole.best_actions(
             State(0, 2, 4, turn)
         )
+
+
+class LongDay(Day):
+    """A day that does not say whether it is over."""
+
+    def is_terminal(self, state):
+        return None if state.step == 2 else state.step == 3
+
+
+class Doubtful(Journey):
+    """Of such days."""
+
+    def stage(self):
+        return LongDay()
+
+
+def test_a_stage_that_does_not_say_whether_it_is_over():
+    for game in (Doubtful(), gamedp.stages.Flattened(Doubtful())):
+        with pytest.raises(gamedp.InvalidModelError, match=r"is_terminal\(Walk.* is None; it must"):
+            gamedp.solve(game, compile="never")
 
 
 @pytest.mark.parametrize("tier", TIERS)

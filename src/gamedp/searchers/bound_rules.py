@@ -29,7 +29,7 @@ from gamedp.compiler.overflow import refuse_overflow
 from gamedp.compiler.rounding import is_rounded, refuse_rounded
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
-from gamedp.rules.answers import as_real
+from gamedp.rules.answers import as_real, as_truth
 from gamedp.rules.expand import Calling, expand
 from gamedp.rules.game import SEARCH_DEFAULTS, method
 from gamedp.rules.layout import Layout
@@ -349,7 +349,7 @@ def _asked(rules: Rules, name: str) -> Callable[..., Any]:
     """Return a method of a game, to which a loop passes actions and players out of its arrays.
 
     Python's own integers do not overflow; one of numpy's would make all overflow that is computed
-    with it. What comes back must be numbers, and what is raised names the call.
+    with it. What comes back must be numbers or truth values, and what is raised names the call.
     """
     game, function = rules.game, method(rules.game, name)
 
@@ -363,6 +363,8 @@ def _asked(rules: Rules, name: str) -> Callable[..., Any]:
                 _check_number(rules, answer, name, plain)
             elif name == "value_range":
                 refuse_rounded_payments(answer, name, plain)
+            elif name == "is_terminal":
+                answer = as_truth(answer, name, *plain)
             elif name == "outcomes":
                 for pair in answer:
                     if isinstance(pair[0], (str, bytes)):

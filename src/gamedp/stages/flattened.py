@@ -90,13 +90,10 @@ class Flattened:
         player = self.stage.player(position.state)
         return 1 - player if self._swapped(position) else player
 
-    def _ends(self, state: Any) -> bool:
-        return bool(self.stage.game.is_terminal(state))
-
     def actions(self, position: Position) -> Iterator[int]:
         """Yield the stage's actions that do not force an end that is not allowed."""
         context, state = position
-        if self._ends(state):
+        if self.stage.is_terminal(state):
             yield 0
             return
         known = self._can_end_in.get(context)
@@ -122,7 +119,7 @@ class Flattened:
         """
         answer = known.get(state)
         if answer is None:
-            if self._ends(state):
+            if self.stage.is_terminal(state):
                 answer = bool(self.rules.call("allows", context, state))
             else:
                 answer = any(
@@ -135,7 +132,7 @@ class Flattened:
     def outcomes(self, position: Position, action: int) -> Iterator[tuple[float, Position]]:
         """Yield the stage's outcomes; from its end, the next context."""
         context, state = position
-        if self._ends(state):
+        if self.stage.is_terminal(state):
             yield 1.0, self._begin(self.rules.call("following", context, state))
             return
         for probability, following in self.stage.game.outcomes(state, action):
@@ -144,7 +141,7 @@ class Flattened:
     def reward(self, position: Position, action: int, player: int) -> float:
         """Return what the stage pays on the way, or the context at the stage's end."""
         context, state = position
-        if self._ends(state):
+        if self.stage.is_terminal(state):
             return float(self.rules.call("reward", context, state, player))
         side = 1 - player if self._swapped(position) else player
         return self.stage.reward(state, action, side)

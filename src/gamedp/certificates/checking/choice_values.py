@@ -77,8 +77,8 @@ def slices(model: Model, chosen: Flags | None = None) -> Iterator[Rows]:
     """
     has_choices = np.diff(model.choice_offsets) > 0
     states = np.flatnonzero(has_choices if chosen is None else has_choices & chosen)
-    first_transitions = model.transition_offsets[model.choice_offsets]
-    ends = np.cumsum(np.diff(first_transitions)[states])
+    begin, end = (model.choice_offsets.take(states + more) for more in (0, 1))
+    ends = np.cumsum(model.transition_offsets.take(end) - model.transition_offsets.take(begin))
     first = 0
     while first < len(states):
         before = int(ends[first - 1]) if first else 0

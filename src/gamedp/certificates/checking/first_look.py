@@ -133,7 +133,7 @@ def _groups(model: Model, owners: Integers, asked: Flags, odd: Flags) -> Iterato
                 successors = model.successors[there].reshape(-1, count).T.astype(np.intp, order="C")
             else:
                 choices = places[first:last]
-                at = model.transition_offsets[choices] + np.arange(count)[:, None]
+                at = model.transition_offsets.take(choices) + np.arange(count)[:, None]
                 signed = model.probabilities.take(at)
                 successors = model.successors.take(at).astype(np.intp)
             probabilities = signed
@@ -160,18 +160,17 @@ def _sum_to_one(model: Model, choices: Integers, count: int) -> Flags:
 
 def _slack(probabilities: Floats) -> tuple[Floats, Integers]:
     """Return the slack of choices, and which of them are no distributions; (k, m)."""
-    count = len(probabilities)
-    if count == 1 and (probabilities == 1.0).all():
-        return np.full(probabilities.shape[1], (count + 2) * UNIT * (1 + 2.0**-20)), np.zeros(
-            0, np.intp
-        )
+    count, size = probabilities.shape
+    if (probabilities == probabilities[:, :1]).all():
+        probabilities = probabilities[:, :1]  # they are all the same: one does for all
     rough = coarse(probabilities)
     excess = np.abs((rough.sum(axis=0) - 1.0) + (probabilities - rough).sum(axis=0))
     off, fits = unsure_part(excess, np.full(1, count))
     slack = ((count + 2) * UNIT + off) * (1 + 2.0**-20)
     if not probabilities.min() >= FAINTEST:
         slack[~(probabilities.min(axis=0) >= FAINTEST)] = np.inf
-    return slack, np.flatnonzero(~fits)
+    wrong = np.zeros(0, np.intp) if fits.all() else np.flatnonzero(np.broadcast_to(~fits, size))
+    return np.broadcast_to(slack, size), wrong
 
 
 @attrs.frozen(eq=False)
@@ -298,7 +297,7 @@ def _does(model: Model, quick: _Quick, group: _Group) -> Flags:
     ):
         does &= _Wanted.of(model, direction, inequality, group, rewarded).holds(group, bounds)
     if quick.ranks is not None:
-        does &= _progresses(model, direction, group, quick.ranks)
+        does = _progresses(model, quick, group, quick.ranks, does)
     return does
 
 
@@ -314,20 +313,20 @@ def _settled(direction: Direction, owners: Integers, good: Flags) -> Flags:
     return np.where(helps, some, every)
 
 
-def _progresses(model: Model, direction: Direction, group: _Group, ranks: Integers) -> Flags:
-    """Say of choices whether their ranks fall; or stay, which some may, or need not fall."""
-    states = group.states
+def _progresses(model: Model, quick: _Quick, group: _Group, ranks: Integers, holds: Flags) -> Flags:
+    """Say of choices that hold whether their ranks fall; or stay, which some may, or need not."""
+    direction, states = quick.direction, group.states
     rank, after = direction.ranks[0].take(states), ranks.take(group.successors)
     least = after.min(axis=0)
-    falls: Flags = (rank > least) & (rank < NEVER)
+    falls: Flags = holds & (rank > least) & (rank < NEVER)
     if direction.ending is not Ending.RANKED:
         return falls
-    some = np.flatnonzero(~falls)
+    some = np.flatnonzero(holds & ~falls)
     if len(some):
-        states, rank, least = states[some], rank[some], least[some]
+        states, rank, least = states.take(some), rank.take(some), least.take(some)
         reward = np.zeros(1)
-        if direction.inequalities[0].rewarded:
-            reward = direction.sign * model.rewards[group.choices][some]
+        if quick.rewards[0]:
+            reward = direction.sign * model.rewards[group.choices].take(some)
         content = direction.top.take(states) <= direction.draw
         may = (rank == NEVER) & content & ((reward >= 0) | direction.never_earns)
         if direction.drift is None:

@@ -49,7 +49,7 @@ def certified_along_policy(
     sides = Sides(solution.model, plain)
     if (sides.active != sides.required).any():
         return None  # what is infinite takes more than a policy
-    via = np.stack([solution.policy] * 2).astype(np.int64)
+    via = np.tile(np.asarray(solution.policy, np.int64), (2, 1))
     fails = np.empty_like(sides.required)
     columns = sides.columns()
     discount = sides.directions[0].discount

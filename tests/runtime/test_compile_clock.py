@@ -173,17 +173,20 @@ def test_numba_is_watched():
     assert len(told) == count > 0
 
 
-SOLVE_AND_LIST = """
+LIST = """
 import gamedp
 from numba.core import event
 
 class Names(event.Listener):
     def on_start(self, event):
-        print(event.data["dispatcher"].py_func.__name__, end=" ")
+        print(event.data["dispatcher"].py_func.__qualname__, end=" ")
     def on_end(self, event):
         pass
 
 event.register("numba:compile", Names())
+"""
+
+SOLVE_TWO_MODELS = """
 ends = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], payoffs=[1.0])
 gamedp.solve(ends, solver=gamedp.solvers.BackwardInduction())
 print()
@@ -194,20 +197,60 @@ gamedp.solve(comes_again, solver=gamedp.solvers.TopologicalValueIteration())
 """
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-def test_what_a_model_does_not_need_is_not_compiled(tmp_path):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+SOLVE_A_GAME = """
+from typing import NamedTuple
+
+class Place(NamedTuple):
+    x: int
+    flag: bool
+
+class Walk:
+    def initial_state(self):
+        return Place(0, False)
+    def is_terminal(self, state):
+        return state.x == 9
+    def actions(self, state):
+        return range(2)
+    def outcomes(self, state, action):
+        yield 0.5, Place(state.x, not state.flag)
+        yield 0.5, Place(state.x + 1, action == 1)
+    def payoff(self, state, player):
+        return 1.0 if state.flag else 0.0
+
+gamedp.solve(gamedp.compile(Walk(), compile="always"))
+"""
+
+
+def compiled_by(script, folder):
+    """Return the names of the functions that a script compiles, with empty caches, line by line."""
+    # A file, since the text of rules is read from there.
+    file = folder / "script.py"
+    file.write_text(LIST + script, encoding="utf-8")
+    caches = {"NUMBA_CACHE_DIR": f"{folder}/kernels", "GAMEDP_CACHE_DIR": f"{folder}/rules"}
     done = subprocess.run(
-        [sys.executable, "-c", SOLVE_AND_LIST],
-        env=environment,
+        [sys.executable, str(file)],
+        env={**os.environ, **caches},
         check=True,
         capture_output=True,
         text=True,
     )
-    acyclic, cyclic = (set(line.split()) for line in done.stdout.splitlines())
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_what_a_model_does_not_need_is_not_compiled(tmp_path):
+    acyclic, cyclic = map(set, compiled_by(SOLVE_TWO_MODELS, tmp_path))
     assert "solve_components" in acyclic & cyclic
     assert "gather" in cyclic - acyclic
     assert not (acyclic | cyclic) & {"eliminate", "iterate", "prove_policy", "prove_by_policy"}
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_no_function_is_compiled_to_convert_a_number_or_to_read_a_page(tmp_path):
+    (names,) = compiled_by(SOLVE_A_GAME, tmp_path)
+    assert {"explore", "expand_state", "Walk.outcomes", "solve_components"} <= set(names)
+    # numba's overloads and ours are functions within others: one for each kind of arguments.
+    assert [name for name in names if "<locals>" in name] == []
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")

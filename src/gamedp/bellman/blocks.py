@@ -159,7 +159,7 @@ def gather(
             for t in range(first_t, next_t):
                 successor = np.uintp(graph.successors[t])
                 probability = equation.probabilities[t]
-                place = int(equation.place[successor])
+                place: Any = np.int64(equation.place[successor])
                 if start <= place < stop:
                     number = place - start
                     successors[num_transitions] = number

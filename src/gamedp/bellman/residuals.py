@@ -350,7 +350,7 @@ def check(
                 best_choice = choice
                 best_slack = slack
                 best_fall = fall
-            if int(choice - first_choice) == kept:
+            if np.int64(choice - first_choice) == kept:
                 kept_choice = choice
                 kept_value = result
                 kept_slack = slack

@@ -20,7 +20,14 @@ from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
 from numba.core.registry import cpu_target
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    infer,
+    infer_getattr,
+    infer_global,
+    make_intrinsic_template,
+)
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import (
     NativeValue,
@@ -51,6 +58,7 @@ __all__ = [
     "as_tuple",
     "bind",
     "compiled_methods",
+    "in_place",
     "record",
     "returns_counted_memory",
 ]
@@ -231,18 +239,53 @@ def _overload_with_item(values: Any, index: Any, value: Any) -> Any:  # noqa: AR
     return with_item_in_compiled_rules
 
 
+def in_place(function: Callable[..., Any], *, prefer_literal: bool = False) -> Callable[..., Any]:
+    """Declare what a call of a plain function is in compiled code: instructions where it stands.
+
+    An overload would be a function of its own, and each takes about as long to compile as a method
+    of short rules.
+
+    Parameters
+    ----------
+    function : callable
+    prefer_literal : bool
+        Whether constants among the arguments are told by their values.
+    """
+
+    def declare(definition: Callable[..., Any]) -> Callable[..., Any]:
+        """Take the definition of an intrinsic: of the types of arguments, after a context."""
+        template = make_intrinsic_template(
+            function, definition, function.__name__, prefer_literal=prefer_literal
+        )
+        infer(template)
+        infer_global(function, types.Function(template))
+        return definition
+
+    return declare
+
+
+def _converted(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Convert the one argument to the type that is returned."""
+    return context.cast(builder, arguments[0], signature.args[0], signature.return_type)
+
+
+def _unchanged(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Return the first argument."""
+    return impl_ret_borrowed(context, builder, signature.return_type, arguments[0])
+
+
 def as_field(value: Any) -> int:
     """Return an integer field of a state, in 64 bits; compiled, refuse all other types."""
     return (int(value) + 2**63) % 2**64 - 2**63
 
 
-@overload(as_field, strict=False)
-def _overload_as_field(value: Any) -> Any:
+@in_place(as_field)
+def _field_in_place(_typing_context: Any, value: Any) -> Any:
     kind = types.unliteral(value)
     if isinstance(kind, types.Boolean) or (
         isinstance(kind, types.Integer) and kind.name != "uint64"
     ):
-        return lambda value: np.int64(value)  # noqa: PLW0108 - numba takes the lambda apart
+        return types.int64(value), _converted
     message = (
         f"a field of a state is of type {kind} in some outcome; all fields must be signed integers"
     )
@@ -254,11 +297,11 @@ def as_flag(value: Any) -> int:
     return int(value)
 
 
-@overload(as_flag, strict=False)
-def _overload_as_flag(value: Any) -> Any:
+@in_place(as_flag)
+def _flag_in_place(_typing_context: Any, value: Any) -> Any:
     kind = types.unliteral(value)
     if isinstance(kind, types.Boolean):
-        return lambda value: np.int64(value)  # noqa: PLW0108 - numba takes the lambda apart
+        return types.int64(value), _converted
     message = (
         f"a field of a state is of type {kind} in some outcome; it is a truth value in the first "
         "state, so it must be one in all"
@@ -274,15 +317,15 @@ def as_tuple(value: Any, kind: type | None, length: int) -> Any:
     return value
 
 
-@overload(as_tuple, strict=False, prefer_literal=True)
-def _overload_as_tuple(value: Any, kind: Any, length: Any) -> Any:
+@in_place(as_tuple, prefer_literal=True)
+def _tuple_in_place(_typing_context: Any, value: Any, kind: Any, length: Any) -> Any:
     found = getattr(value, "instance_class", tuple)
     wanted = getattr(kind, "instance_class", tuple)
     items = getattr(length, "literal_value", None)
     if items is None:
         return None  # numba asks with literals first, and that answer counts
     if isinstance(value, types.BaseTuple) and found is wanted and value.count == items:
-        return lambda value, kind, length: value  # noqa: ARG005 - the same signature
+        return value(value, kind, length), _unchanged
     message = (
         f"a state is of type {value} in some outcome; in the first state there is a "
         f"{wanted.__name__} of {items} items"
@@ -295,13 +338,11 @@ def as_action(action: Any) -> int:
     return operator.index(action)
 
 
-@overload(as_action, strict=False)
-def _overload_as_action(action: Any) -> Any:
+@in_place(as_action)
+def _action_in_place(_typing_context: Any, action: Any) -> Any:
     kind = types.unliteral(action)
-    if isinstance(kind, (types.Boolean, types.Integer)):
-        return lambda action: np.int64(action)  # noqa: PLW0108 - numba takes the lambda apart
-    if isinstance(kind, types.IntEnumMember):
-        return lambda action: np.int64(action.value)
+    if isinstance(kind, (types.Boolean, types.Integer, types.IntEnumMember)):
+        return types.int64(action), _converted
     message = f"actions() yields values of type {kind}; an action must be an integer"
     raise TypingError(message)
 

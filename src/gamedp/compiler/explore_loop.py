@@ -8,6 +8,7 @@ where the codes are few, by hashing elsewhere.
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from gamedp.compiler.answer_loop import (
@@ -129,8 +130,12 @@ def merge_row(successors, probabilities, start, end):
     width = 1
     while width < length:
         for left in range(0, length, 2 * width):
-            middle = min(left + width, length)
-            right = min(left + 2 * width, length)
+            middle = left + width
+            if middle > length:
+                middle = length
+            right = middle + width
+            if right > length:
+                right = length
             one, other = left, middle
             for place in range(left, right):
                 first = successors[source + one]
@@ -207,7 +212,7 @@ def enter(work, keys, at):
     """Return the index of the state whose code is in `keys`, which may be new; or -1 - GROW_*."""
     codes, counters = work.codes, work.counters
     found, slot = find_jit(work, keys, at)
-    index = int(found)
+    index = np.int64(found)
     if index < 0:
         index = counters[STATES]
         if index >= codes.shape[0]:
@@ -289,7 +294,8 @@ def explore(work, page, rules, budget):
                 if player < num_stored:
                     payoffs[place, player] = payoff
                 total += payoff
-                size = max(size, abs(payoff))
+                if abs(payoff) > size:
+                    size = abs(payoff)
             if num_players == 2 and abs(total - work.constant_sum) > SUM_TOLERANCE * size:
                 return BAD
             terminals[place] = index
@@ -364,7 +370,8 @@ def explore(work, page, rules, budget):
                         if player < num_stored:
                             rewards[choice, player] = reward
                         total += reward
-                        size = max(size, abs(reward))
+                        if abs(reward) > size:
+                            size = abs(reward)
                     if num_players == 2 and abs(total) > SUM_TOLERANCE * size:
                         return BAD
                 labels[choice] = page.labels[number]

@@ -113,8 +113,7 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
         """Note how `part` is taken apart, and return the text that builds it."""
         if part.is_leaf:
             leaves.append(f"{'as_flag' if part.kind is bool else 'as_field'}({path})")
-            # What an array may keep in 32 bits is an int of 64, in compiled rules, too.
-            return f"{part.kind.__name__}(wide(fields[{len(leaves) - 1}]))"
+            return f"{'truth' if part.kind is bool else 'whole'}(fields[{len(leaves) - 1}])"
         name = "" if part.kind is tuple else names.setdefault(part.kind, f"class_{len(names)}")
         whole = f"part_{len(parts)}"
         parts.append(f"    {whole} = as_tuple({path}, {name or None}, {len(part.parts)})")
@@ -148,7 +147,9 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
         "    return lows, highs, strides",
     ]
     namespace: dict[str, Any] = {name: kind for kind, name in names.items()}
-    namespace |= {"wide": np.int64, "as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}
+    # What an array may keep in 32 bits is an int of 64; `int` would be a function to compile.
+    namespace |= {"truth": bool, "whole": int if numba.config.DISABLE_JIT else np.int64}
+    namespace |= {"as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}
     exec("\n".join(lines), namespace)  # noqa: S102 - our own text, the names apart are numbers
     return {
         f"gamedp_{what}{of}": namespace[f"gamedp_{what}{of}"]

@@ -26,13 +26,12 @@ from numba.extending import (
     intrinsic,
     lower_getattr_generic,
     models,
-    overload,
     register_model,
     typeof_impl,
     unbox,
 )
 
-from gamedp.compiler.bridge import Record, RecordType
+from gamedp.compiler.bridge import Record, RecordType, in_place
 from gamedp.compiler.cache import RulesCache
 
 if TYPE_CHECKING:
@@ -166,8 +165,16 @@ def _write(_typing_context: Any, record: Any, address: Any) -> Any:
     return types.void(record, address), generate
 
 
-@intrinsic
+def held_at(place: Any) -> Any:
+    """Return the record at a place, whose fields can also be read without it."""
+    return place
+
+
+@in_place(held_at)
 def _read(_typing_context: Any, place: Any) -> Any:
+    if not isinstance(place, PlaceType):
+        return None
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(signature.return_type)
         pointer = builder.inttoptr(arguments[0], kind.as_pointer())
@@ -177,21 +184,18 @@ def _read(_typing_context: Any, place: Any) -> Any:
     return place.record_type(place), generate
 
 
-def held_at(place: Any) -> Any:
-    """Return the record at a place, whose fields can also be read without it."""
-    return place
+def call_native(function: Any, game: Any, page: Any) -> Any:
+    """Call a native function through its address, with the addresses of a game and a record.
+
+    Compiled, the answer is RAISED if it has raised an error.
+    """
+    return function(game, page)
 
 
-@overload(held_at, strict=False)
-def _overload_held_at(place: Any) -> Any:
-    if isinstance(place, PlaceType):
-        return lambda place: _read(place)  # noqa: PLW0108 - numba takes the lambda apart
-    return None
-
-
-@intrinsic
+@in_place(call_native)
 def _call(_typing_context: Any, function: Any, game: Any, page: Any) -> Any:
-    """Call compiled code at an address; RAISED if it has raised an error."""
+    if not all(kind is types.int64 for kind in (function, game, page)):
+        return None
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         taken = (types.int64, types.int64)
@@ -203,18 +207,6 @@ def _call(_typing_context: Any, function: Any, game: Any, page: Any) -> Any:
         return builder.select(status.is_error, value.type(RAISED), value)
 
     return types.int64(function, game, page), generate
-
-
-def call_native(function: Any, game: Any, page: Any) -> Any:
-    """Call a native function through its address, with the addresses of a game and a record."""
-    return function(game, page)
-
-
-@overload(call_native, strict=False)
-def _overload_call_native(function: Any, game: Any, page: Any) -> Any:
-    if not all(kind is types.int64 for kind in (function, game, page)):
-        return None
-    return lambda function, game, page: _call(function, game, page)  # noqa: PLW0108
 
 
 @attrs.frozen(eq=False)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 UNSEEN = -1
 # Counters start from this one: numba would compile a kernel that it calls with a literal 0 twice.
-ZERO = np.int64(0)
+ZERO: int = np.int64(0)  # type: ignore[assignment] # compiled, an int is one
 ONE = np.uintp(1)
 
 
@@ -89,7 +89,7 @@ def components_from(
             if rank < lowest:
                 lowest = rank
             t += ONE
-        looked += int(t) - next_transition[depth]
+        looked += np.int64(t) - next_transition[depth]
         if lowest < component[state]:
             component[state] = lowest
             is_root[depth] = False
@@ -182,7 +182,7 @@ def strongly_connected_components(
                 next_transition,
                 is_root,
             )
-    return int(num_components)
+    return num_components
 
 
 strongly_connected_components_jit = compiled(strongly_connected_components)
@@ -274,7 +274,7 @@ def describe(
                 num_candidates += 1
             else:
                 candidate[state] = UNSEEN
-    return int(num_levels), num_candidates
+    return num_levels, num_candidates
 
 
 describe_jit = compiled(describe)

@@ -131,7 +131,7 @@ class Structure:
             _locked(component_offsets),
             _locked(nontrivial),
             _locked(levels),
-            num_levels,
+            int(num_levels),
             num_candidates,
             int(np.count_nonzero(has_cycle)),
         )

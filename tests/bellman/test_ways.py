@@ -110,24 +110,3 @@ def test_a_chain_that_never_ends_is_left_as_it_was(name):
     arguments = (2, states, offsets, successors, probabilities, extra, states.copy())
     assert not getattr(chains, name)(*arguments, 1e-13, values, room)
     assert values.tolist() == [3.0, 4.0]
-
-
-def test_a_chain_that_sweeps_hardly_change_is_given_up(monkeypatch):
-    """A random walk on a torus, from which one state leads to the end, has many slow modes."""
-    side = 12
-    size = side * side
-    grid = np.arange(size).reshape(side, side)
-    around = [np.roll(grid, step, axis).ravel() for axis in (0, 1) for step in (1, -1)]
-    successors = np.column_stack(around).astype(np.int32)
-    successors[0, 0] = size
-    offsets, probabilities = 4 * np.arange(size + 1), np.full(4 * size, 0.25)
-    for array in (offsets, probabilities, successors := successors.ravel()):
-        array.flags.writeable = False
-    calls = []
-    combine = chains.combine_jit
-    monkeypatch.setattr(chains, "combine_jit", lambda *given: calls.append(1) or combine(*given))
-    exits = np.append(np.arange(size), chains.STAY)
-    values, room = np.zeros(size + 1), chains.room_for(size + 1, 4 * size)
-    arguments = (size, np.arange(size), offsets, successors, probabilities, np.ones(size), exits)
-    assert chains.settle(*arguments, 1e-6, values, room)
-    assert 0 < len(calls) < chains.CYCLES / 2

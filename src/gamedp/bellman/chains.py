@@ -39,10 +39,6 @@ REPEATS = 8
 CYCLES = 32
 """Extrapolations of one chain at most."""
 
-LESS = 0.5
-"""There is another one only where the last one has reduced the change of a sweep to less than such
-a part: a kernel cannot be interrupted, and a better policy may settle sooner."""
-
 LONGEST = np.uintp(4)
 """Successors that a state has at most whose row is put in the place of it."""
 
@@ -331,7 +327,6 @@ def settle(count: int, nodes: Integers, offsets: Integers, successors: Integers,
     )
     finished, kept = room.finished, room.kept
     deltas, weights = room.deltas, room.weights
-    before = np.inf
     for _ in range(CYCLES if num_kept > 0 else 0):
         change = 0.0
         for repeat in range(REPEATS):
@@ -344,9 +339,8 @@ def settle(count: int, nodes: Integers, offsets: Integers, successors: Integers,
                 change = max(change, abs(delta))
             if change <= enough:
                 break
-        if not enough < change < LESS * before or not combine_jit(num_kept, deltas, weights):
+        if not change > enough or not combine_jit(num_kept, deltas, weights):
             break
-        before = change
         for i in range(num_kept):
             more = 0.0
             for repeat in range(1, REPEATS):

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["Parts", "Searched", "search_depth_first"]
 
 
+LARGE = 1 << 14
+"""Transitions beyond which a model with choices is not searched. By then it likely has an end
+component, which the search may only come to at its end; and on such a model passes over sets cost
+less than the search."""
+
+
 class Parts(NamedTuple):
     """The components that are left to solve, successors first; named as in a model's structure.
 
@@ -80,11 +86,13 @@ def search_depth_first(
 ) -> Searched | None:
     """Search a problem with targets depth first; return what is found, and what is left to solve.
 
-    None for other problems, and as soon as play is seen to be able to stay somewhere for ever where
-    someone chooses, or one player alone to make a total infinite.
+    None for other problems, for `LARGE` ones with choices, and as soon as play is seen to be able
+    to stay somewhere for ever where someone chooses, or one player alone to make a total infinite.
     """
     model, objective = problem.model, problem.objective
     if model.num_players > 2 or not has_target(objective):
+        return None
+    if model.num_choices > model.num_states and model.num_transitions > LARGE:
         return None
     reporter = Reporter(progress, "solve")
     probable = isinstance(objective, Reachability)

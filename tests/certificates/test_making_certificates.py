@@ -131,3 +131,16 @@ def test_averages_that_were_rounded_off_the_mean_of_those_that_follow(
     moved = np.maximum(solution.lower - certificate.lower, certificate.upper - solution.upper)
     assert 0 < moved.max() <= 0.1 * tolerance
     assert moved.min() >= 0
+
+
+@pytest.mark.parametrize(
+    ("seed", "states", "optimum"), [(53288, 23, "min"), (53588, 24, "min"), (53603, 16, "max")]
+)
+def test_averages_on_the_way_to_which_play_goes_round_for_long(seed, states, optimum):
+    """Each mean is missed by what is rounded, again and again round a cycle seldom left."""
+    model = random_model(seed, num_states=states, rare=1e-7)
+    solution = gamedp.solve(model, gamedp.AverageReward(optimum), tolerance=1e-7)
+    certificate = gamedp.certify(solution)
+    assert gamedp.verify(model, certificate).width <= 1e-7
+    assert (certificate.lower <= solution.lower).all()
+    assert (certificate.upper >= solution.upper).all()

@@ -282,3 +282,23 @@ def test_progress_is_reported(monkeypatch):
     gamedp.solve(line(1, 2, None), gamedp.Reachability([2]), progress=reports.append)
     assert reports[-1].phase == "solve"
     assert reports[-1].detail == "3 of 3 states seen"
+
+
+@pytest.mark.parametrize("choices", [1, 2])
+def test_large_models_are_searched_if_nobody_chooses(choices, monkeypatch):
+    """Of those with choices many have an end component, where the search would be lost."""
+    monkeypatch.setattr(depth_first, "LARGE", 5)
+    steps = 4
+    following = np.repeat(np.arange(steps) + 1, choices)
+    model = gamedp.Model.from_arrays(
+        np.minimum(np.arange(steps + 3), steps) * choices,
+        np.arange(steps * choices + 1) * 2,
+        np.column_stack([following, np.full_like(following, steps + 1)]).ravel(),
+        np.full(2 * steps * choices, 0.5),
+        terminals=[steps, steps + 1],
+        payoffs=[0.0, 0.0],
+    )
+    objective = gamedp.Reachability([steps])
+    found = depth_first.search_depth_first(gamedp.Problem(model, objective))
+    assert (found is None) == (choices > 1)
+    assert gamedp.solve(model, objective).value() == 0.5**steps

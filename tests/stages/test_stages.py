@@ -65,6 +65,20 @@ def test_inside_a_turn_of_wubbel_the_values_are_those_of_the_whole_game():
         )
 
 
+class LargeDebts(Debts):
+    """Losses by way of numbers that 64 bits do not hold."""
+
+    def reward(self, context, end, player):
+        assert type(end.heads) is type(context.paid) is int
+        return super().reward(context, end, player) * ((end.debt + 12) * 10**18 // (10**18 * 12))
+
+
+def test_plain_rules_get_integers_of_python():
+    """Those of numpy would overflow, and numbers be wrong with no more than a warning."""
+    found = gamedp.solve(LargeDebts(), compile="never")
+    assert found.value() == gamedp.solve(Debts(), compile="never").value()
+
+
 class LongDay(Day):
     """A day that does not say whether it is over."""
 

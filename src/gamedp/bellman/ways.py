@@ -207,7 +207,7 @@ def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, ext
             if active[choice]:
                 found, _ = value_jit(choice, offsets, successors, probabilities, values)
                 total = extra[choice] + found
-                # Of equally good choices, the one that is taken already stays.
+                # Of equally good choices, the one that is taken already stays taken.
                 better = total > most or (choice == own and total == most)
                 most = total if better else most
                 chosen = choice if better else chosen

@@ -98,12 +98,15 @@ class CompiledRules:
         )
 
 
-def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any]]:
+def state_functions(
+    layout: Layout, of: str = "", *, plain: bool = False
+) -> dict[str, Callable[..., Any]]:
     """Write the functions between a state and its fields, in the words of the state's class.
 
     They are ``gamedp_decode`` (from fields), ``gamedp_decode_column`` (from a column of a table
     with a row of `LANES` for each field), ``gamedp_flatten`` and ``gamedp_encode`` (-1 if outside),
-    with `of` behind. ``gamedp_ranges`` makes tuples of the arrays that ``gamedp_encode`` needs.
+    with `of` behind. ``gamedp_ranges`` makes tuples of the arrays that ``gamedp_encode`` needs. If
+    `plain`, they are not for the compiler, and integers are Python's, which do not overflow.
     """
     names: dict[Any, str] = {}  # of the classes of named tuples
     parts: list[str] = []
@@ -113,7 +116,7 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
         """Note how `part` is taken apart, and return the text that builds it."""
         if part.is_leaf:
             leaves.append(f"{'as_flag' if part.kind is bool else 'as_field'}({path})")
-            return f"{'truth' if part.kind is bool else 'whole'}(fields[{len(leaves) - 1}])"
+            return f"{'truth' if part.kind is bool else 'integer'}(fields[{len(leaves) - 1}])"
         name = "" if part.kind is tuple else names.setdefault(part.kind, f"class_{len(names)}")
         whole = f"part_{len(parts)}"
         parts.append(f"    {whole} = as_tuple({path}, {name or None}, {len(part.parts)})")
@@ -148,7 +151,8 @@ def state_functions(layout: Layout, of: str = "") -> dict[str, Callable[..., Any
     ]
     namespace: dict[str, Any] = {name: kind for kind, name in names.items()}
     # What an array may keep in 32 bits is an int of 64; `int` would be a function to compile.
-    namespace |= {"truth": bool, "whole": int if numba.config.DISABLE_JIT else np.int64}
+    integer = int if plain or numba.config.DISABLE_JIT else np.int64
+    namespace |= {"truth": bool, "integer": integer}
     namespace |= {"as_field": as_field, "as_flag": as_flag, "as_tuple": as_tuple}
     exec("\n".join(lines), namespace)  # noqa: S102 - our own text, the names apart are numbers
     return {

@@ -107,7 +107,7 @@ class Model:
     rounding: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse arrays that compiled loops would read beyond, and rewards of nan; lock them."""
+        """Refuse arrays that compiled loops would read beyond, and infinite rewards; lock them."""
         from gamedp.model.validation import check_model  # noqa: PLC0415 - only needed here
 
         check_model(self)

@@ -158,7 +158,8 @@ def lock(file: IO[bytes]) -> bool:
 def open_plain(path: Path, *, links: bool = False) -> BufferedReader:
     """Open a file for reading; refuse pipes, devices, folders and, unless `links`, links.
 
-    Links are followed to what a person has named, and never to what a file or folder names.
+    Links are followed to what a person has named, with what stands beside it under the same name,
+    and never to what a file or folder names.
 
     Raises
     ------
@@ -169,21 +170,23 @@ def open_plain(path: Path, *, links: bool = False) -> BufferedReader:
     """
     # Without waiting: a pipe that nobody writes to would never open.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    sockets = {errno.ENXIO, errno.EOPNOTSUPP}
     try:
         handle = os.open(path, flags | (0 if links else getattr(os, "O_NOFOLLOW", 0)))
     except OSError as error:
-        if (path.is_symlink() and not links) or error.errno == errno.ENXIO:  # a socket
-            raise _not_plain(path) from None
+        if (path.is_symlink() and not links) or error.errno in sockets:
+            raise _not_plain(path, links=links) from None
         raise
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise _not_plain(path)
+        raise _not_plain(path, links=links)
     return os.fdopen(handle, "rb")
 
 
-def _not_plain(path: Path) -> DamagedFileError:
+def _not_plain(path: Path, *, links: bool) -> DamagedFileError:
+    what = "a folder, a pipe, a socket or a device"
+    advice = "Write what it gives to a file first." if links else "Put the file itself there."
     message = (
-        f"{path} is a link, a folder, a pipe or a device; only plain files are read. Put the file "
-        "itself there."
+        f"{path} is {what if links else f'a link, {what}'}; only plain files are read. {advice}"
     )
     return DamagedFileError(message)

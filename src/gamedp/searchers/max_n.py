@@ -12,6 +12,7 @@ from gamedp.results.search_result import SearchedAction, SearchResult, SearchSta
 from gamedp.results.status import Guarantee, Status, check_player
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
+from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import max_n_loop as loop
@@ -23,7 +24,13 @@ from gamedp.searchers.position_loop import (
     list_rewards,
     list_shares,
 )
-from gamedp.searchers.root import checked_range, payoff_of, refuse_rounded_rewards, root_state
+from gamedp.searchers.root import (
+    ASKED,
+    checked_range,
+    payoff_of,
+    refuse_rounded_rewards,
+    root_state,
+)
 from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
@@ -162,6 +169,7 @@ class MaxN:
         """
         rules = Rules(game)
         check_arithmetic()
+        refuse_hidden(rules.game, ASKED)
         state = root_state(rules, state)
         expansion = expand(rules, state)
         if expansion.payoffs is not None:

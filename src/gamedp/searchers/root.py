@@ -11,7 +11,7 @@ from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.status import Guarantee, Status
 from gamedp.rules.expand import expand, refuse_no_state, start
-from gamedp.rules.game import SEARCH_DEFAULTS, Rules, method
+from gamedp.rules.game import Rules, method
 from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.searchers.bound_rules import refuse_rounded_payments
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gamedp.searchers.bound_rules import SearchRules
 
 __all__ = [
+    "ASKED",
     "Choice",
     "Outcome",
     "Root",
@@ -43,6 +44,9 @@ __all__ = [
     "root_state",
     "step",
 ]
+
+ASKED = ("heuristic", "value_range", "settled", "remainder")
+"""The optional methods that every search asks, besides those that solving asks."""
 
 
 @attrs.frozen
@@ -208,6 +212,8 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
 
     Raises
     ------
+    TypeError
+        If something else has the name of a method that a search asks.
     UnsupportedArithmeticError
         If numbers are not computed as proofs assume.
     UnsupportedProblemError
@@ -223,6 +229,7 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
             f"{rules.num_players}. Use MaxN."
         )
         raise UnsupportedProblemError(message)
+    refuse_hidden(rules.game, ASKED)
     state = root_state(rules, state)
     expansion = expand(rules, state)
     if expansion.payoffs is not None:
@@ -268,14 +275,11 @@ def root_state(rules: Rules, state: Any | None) -> Any:
 
     Raises
     ------
-    TypeError
-        If something else has the name of a method that a search asks.
     InvalidModelError
         If it cannot be a state.
     UnsupportedProblemError
         If none is given, and the game begins at random.
     """
-    refuse_hidden(rules.game, SEARCH_DEFAULTS)
     if state is not None:
         refuse_no_state(state, "the positions to search")
         return state

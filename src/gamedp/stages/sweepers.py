@@ -265,7 +265,8 @@ class _PlainGame:
         for name in (*STAGED_METHODS, *STAGED_DEFAULTS):
             ask = functools.partial(rules.call, name)
             setattr(self, name, _exactly(name, ask) if name in {"payoff", "reward"} else ask)
-        functions = state_functions(layout) | state_functions(end_layout, of="_end")
+        functions = state_functions(layout, plain=True)
+        functions |= state_functions(end_layout, of="_end", plain=True)
         for name, function in functions.items():
             setattr(
                 self, name, lambda *arguments, function=function: function(rules.game, *arguments)

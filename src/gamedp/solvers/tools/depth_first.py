@@ -92,7 +92,8 @@ def search_depth_first(
     model, objective = problem.model, problem.objective
     if model.num_players > 2 or not has_target(objective):
         return None
-    if model.num_choices > model.num_states and model.num_transitions > LARGE:
+    free = model.num_choices > model.num_states - len(model.terminals)
+    if free and model.num_transitions > LARGE:
         return None
     reporter = Reporter(progress, "solve")
     probable = isinstance(objective, Reachability)

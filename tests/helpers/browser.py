@@ -164,7 +164,7 @@ def axe_complaints(page):
 def axe_complaints_light_and_dark(page):
     """Return what axe finds in light colours and in dark ones, which style sheets alone tell."""
     found = []
-    for scheme in ("light", "dark"):
+    for scheme in ("dark", "light"):  # which is then left as pages are
         page.emulate_media(color_scheme=scheme)
-        found += axe_complaints(page)
+        found += [(scheme, *each) for each in axe_complaints(page)]
     return found

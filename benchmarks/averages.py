@@ -22,6 +22,7 @@ from gamedp.testing.models import random_model
 
 ERROR, TOLERANCE = "1/1000000", 1e-6
 AT_MOST = 1.0  # times Storm's time: the goal
+SHORT = 10_000  # transitions below which a round is over so soon that there are more of them
 FORMULA = 'R{"reward"}max=? [LRA]'
 
 
@@ -64,6 +65,7 @@ def of_instance(name: str, model: gamedp.Model, path: Path, rounds: int) -> meas
     """Return the row of one model; rewards are moved up to be at least 0, as Storm wants them."""
     model = attrs.evolve(model, rewards=model.rewards - min(0.0, float(model.rewards.min())))
     gamedp.write_model(path, model, labels={}, rewards={"reward": model.rewards})
+    rounds *= 10 if model.num_transitions < SHORT else 1
 
     def solved() -> gamedp.Solution:
         return gamedp.solve(copy.copy(model), gamedp.AverageReward(), tolerance=TOLERANCE)

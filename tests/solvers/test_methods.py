@@ -396,3 +396,27 @@ def test_slow_costs_are_left_to_policy_iteration():
     assert solution.statistics.sweeps < 10
     expensive = model_of([(-1.0, [(1.0, 0)]), (-10.0, [(1.0, 1)])], 0.0)
     assert "TopologicalValueIteration" in gamedp.explain(expensive)
+
+
+@pytest.mark.parametrize(
+    "kind", [gamedp.solvers.ModifiedPolicyIteration, gamedp.solvers.ValueIteration]
+)
+def test_a_proof_that_wants_more_sweeps_says_so(kind):
+    """Values are exact at once, but steps to the end are counted for long: that is no rounding."""
+    rare = 1 / 21
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3, 4, 4],
+        [0, 1, 3, 5, 7],
+        [1, 0, 2, 2, 0, 0, 3],
+        [1.0, 1 - rare, rare, rare, 1 - rare, 1 - rare, rare],
+        rewards=[0.0] * 4,
+        terminals=[3],
+        payoffs=[1e-8],
+    )
+    objective = gamedp.TotalReward("max")
+    with pytest.raises(
+        gamedp.NotSolvedError, match=r"its limit of sweeps.*Raise max_sweeps"
+    ) as stop:
+        gamedp.solve(model, objective, kind(max_sweeps=100), tolerance=1e-13)
+    assert stop.value.solution.status is gamedp.Status.SWEEP_LIMIT
+    assert gamedp.solve(model, objective, kind(), tolerance=1e-13).width <= 1e-13

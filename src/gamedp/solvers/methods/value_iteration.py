@@ -88,12 +88,17 @@ class ValueIteration(FixedPointSolver):
                 break
             floor = 8 * UNIT * float(np.abs(run.values).max())
             if change <= max(threshold, floor):
-                if not proper or run.prove_all() <= 0.5 * tolerance or change <= floor:
-                    break
+                is_last = change <= floor
+                effort = self.max_sweeps if is_last else 1000
+                if not proper or run.prove_all(effort) <= 0.5 * tolerance:
+                    return
+                if is_last:
+                    run.end_unproven()
+                    return
                 threshold = change / 16
         else:
             run.status = Status.SWEEP_LIMIT
-        if proper and run.status is not Status.SOLVED:
+        if proper:
             run.prove_all()
 
     def _sweep_once(self, run: Run) -> float:

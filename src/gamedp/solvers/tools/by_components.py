@@ -149,6 +149,7 @@ def sweep_until_proven(
             if not run.problem.is_proper or run.prove(number, allowed, max_sweeps) <= allowed:
                 return
             if change <= floor:
+                run.end_unproven()
                 return
             threshold = change / 16
     else:

@@ -83,6 +83,7 @@ class Run:
             self.policy = searched.policy.copy()
         self.searched = searched
         self.weights = np.zeros(model.num_states)  # except while a component is proven
+        self.needs_sweeps = False  # whether the last proof wanted more sweeps over them
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
         self.bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
@@ -117,10 +118,17 @@ class Run:
         self._measured = number, sizes
         return sizes
 
-    def prove_all(self) -> float:
-        """Prove errors for all values, component by component; return the largest."""
+    def prove_all(self, max_sweeps: int = 1000) -> float:
+        """Prove errors for all values, component by component; return the largest.
+
+        Parameters
+        ----------
+        max_sweeps : int
+            Sweeps over the weights of a component at most.
+        """
         structure = self.parts
         arguments = (self.equation, self.values, self.errors, self.policy)
+        needs_sweeps = False
         number = 0
         while number < structure.num_components:
             number = residuals.settle_components_jit(
@@ -131,8 +139,10 @@ class Run:
                 *arguments,
             )
             if number < structure.num_components:
-                self.prove(number, self.tolerance, max_sweeps=1000)
+                self.prove(number, self.tolerance, max_sweeps)
+                needs_sweeps |= self.needs_sweeps
                 number += 1
+        self.needs_sweeps = needs_sweeps
         return float(self.errors.max(initial=0.0))
 
     def prove(self, number: int, tolerance: float, max_sweeps: int) -> float:
@@ -157,6 +167,7 @@ class Run:
             self.errors[states] = np.inf
             return float(width)
         weights = self.weights
+        self.needs_sweeps = False
         scale = float(np.abs(self.values[states]).max())
         for mode in (residuals.GREEDY, residuals.NEAR, residuals.ALL):
             if self.equation.discount < 1:
@@ -187,6 +198,14 @@ class Run:
             )
             if increase <= 0.5 or self.out_of_time:
                 return
+        self.needs_sweeps = True
+
+    def end_unproven(self) -> None:
+        """Say why values that change no more are not proven, unless it is rounding."""
+        if self.out_of_time:
+            self.status = Status.TIME_LIMIT
+        elif self.needs_sweeps:
+            self.status = Status.SWEEP_LIMIT
 
     def results(
         self, *, proven: bool = True, reduction: Reduction | None = None

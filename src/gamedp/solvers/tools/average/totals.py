@@ -76,11 +76,11 @@ def _found(run: Run) -> Answer:
 class _EliminatingRun(Run):
     """A run whose proofs count the steps of the greedy policy by a linear system."""
 
-    def prove_all(self) -> float:
+    def prove_all(self, max_sweeps: int = 1000) -> float:
         """Prove errors for all values, with weights for the choices that are best by them."""
         ignored = np.empty_like(self.values)
         equation.sweep_apart_jit(0, len(ignored), self.equation, self.values, ignored, self.policy)
-        return super().prove_all()
+        return super().prove_all(max_sweeps)
 
     def _weigh(self, start: int, stop: int, mode: int, margin: float, max_sweeps: int) -> None:
         model, structure = self.problem.model, self.problem.model.structure

@@ -238,7 +238,7 @@ def exactly(number: float) -> str:
 
 
 def _short(lower: float, upper: float) -> str:
-    return "0" if lower == upper else f"{upper - lower:.1e}"
+    return "0" if lower == upper else f"{upper - lower:.3g}"
 
 
 def player_name(player: int) -> str:

@@ -6,6 +6,7 @@ from functools import cache
 
 import attrs
 import coverage
+import pytest
 from mutants.__main__ import judged
 from mutants.choosing import PACKAGE, ROOT, Recorded, Reviewed, chosen, known_mutants
 from mutants.making import mutants_of
@@ -128,6 +129,7 @@ def record(folder, lines, seconds):
     return Recorded(folder / "data")
 
 
+@pytest.mark.deep
 def test_faults_are_tried_on_the_tests_that_run_the_line(tmp_path):
     """The same fault is noticed by one test and not by another, and by none where none runs."""
     source = (PACKAGE / "rules" / "ranking.py").read_text(encoding="utf-8")

@@ -808,13 +808,20 @@ class TestLists:
         own = entry_points(group=registry.GAMES)
         other = EntryPoint("wubbel", "aaa_other:Game", registry.GAMES)
         object.__setattr__(other, "dist", types.SimpleNamespace(name="aaa-other"))
-        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [other, *own])
-        registry._warn_of_two.cache_clear()
+        asked = []
+
+        def found_now(group):
+            asked.append(group)
+            return [other, *own]
+
+        monkeypatch.setattr("importlib.metadata.entry_points", found_now)
+        monkeypatch.syspath_prepend("another")  # what is known along a path is known for good
         for _ in range(2):  # every command asks several times
             found = registry.registered(registry.GAMES)["wubbel"]
             assert found.value == "gamedp.games.wubbel:Wubbel"
         words = "'wubbel' is registered twice; gamedp.games.wubbel:Wubbel counts"
         assert caplog.text.count(words) == 1
+        assert asked == [registry.GAMES]
 
     def test_a_plugin_brings_a_command(self, run, monkeypatch, folder):
         """One that cannot be loaded is left out, and none takes the name of gamedp's own."""

@@ -144,10 +144,17 @@ def patience(monkeypatch):
         monkeypatch.setattr(f"gamedp.play.channel.{limit}", 60.0)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def nothing_forgotten():
+    """Close files that tests before have forgotten, which are counted else."""
+    gc.collect()
+    gc.freeze()  # what is there by now is not looked through again
+
+
 @pytest.fixture(params=["pipe", "tcp"])
 def outside(request):
     """Make a player of a command, reached over pipes or TCP."""
-    gc.collect()  # closes files that tests before have forgotten, which are counted else
+    gc.collect()
     servers = []
 
     def make(*command, **times):

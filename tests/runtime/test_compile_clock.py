@@ -237,6 +237,7 @@ def compiled_by(script, folder):
     return [line.split() for line in done.stdout.splitlines()]
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_what_a_model_does_not_need_is_not_compiled(tmp_path):
     acyclic, cyclic = map(set, compiled_by(SOLVE_TWO_MODELS, tmp_path))
@@ -245,6 +246,7 @@ def test_what_a_model_does_not_need_is_not_compiled(tmp_path):
     assert not (acyclic | cyclic) & {"eliminate", "iterate", "prove_policy", "prove_by_policy"}
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_no_function_is_compiled_to_convert_a_number_or_to_read_a_page(tmp_path):
     (names,) = compiled_by(SOLVE_A_GAME, tmp_path)

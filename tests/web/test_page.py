@@ -13,6 +13,8 @@ from gamedp.games.wubbel import SAVE, State
 from gamedp.runtime.settings import settings_of
 from gamedp.web.catalogue import from_registry
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_game_is_played_to_its_end_by_keyboard(visit, name):

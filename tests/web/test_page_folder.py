@@ -15,6 +15,8 @@ from gamedp.web.catalogue import from_registry
 from gamedp.web.export import export
 from gamedp.web.tables import Tables
 
+pytestmark = pytest.mark.deep
+
 
 def files(path):
     """Return a server that knows nothing but the files of a folder."""

@@ -28,9 +28,12 @@ from gamedp.web.app import make_app
 from gamedp.web.files import page_files
 from gamedp.web.tables import Tables
 
-pytestmark = pytest.mark.skipif(
-    bool(numba.config.DISABLE_JIT), reason="the whole table takes minutes uncompiled"
-)
+pytestmark = [
+    pytest.mark.deep,
+    pytest.mark.skipif(
+        bool(numba.config.DISABLE_JIT), reason="the whole table takes minutes uncompiled"
+    ),
+]
 
 ONE_LEFT = "3,8,9,16,15,18,15,9,25,30,40,-,20"
 LAST_BOX = {"mode": "ask", "card": ONE_LEFT, "against": ONE_LEFT, "faces": "13345", "goal": "beat"}

@@ -6,6 +6,8 @@ import pytest
 from browser import focused
 from play_page import address, open_actions, told_by
 
+pytestmark = pytest.mark.deep
+
 PERSONS = ["person", "person"]
 
 HEAR = """

@@ -12,6 +12,8 @@ from gamedp.games.matches import MatchesState
 from gamedp.web.app import make_app
 from gamedp.web.tables import Limits, Tables
 
+pytestmark = pytest.mark.deep
+
 
 def random_line(rules, rng, plies):
     """Play at random, but not to the end; return the actions, the outcomes, and the positions."""

@@ -352,7 +352,7 @@ def _answers(
     is_sure = np.zeros(model.num_states, np.bool_)
     for number, state in states:
         answer = function(state)
-        if isinstance(answer, Mapping):
+        if type(answer) is not int and isinstance(answer, Mapping):
             first, stop = model.choice_offsets[number : number + 2].tolist()
             labels = model.action_labels[first:stop].tolist()
             known = dict(zip(labels, range(first, stop), strict=True))
@@ -367,6 +367,8 @@ def _answers(
 
 def chosen_action(answer: Any, name: str, state: Any) -> int:
     """Return an action that a policy has chosen; a bool is refused."""
+    if type(answer) is int:  # as nearly always; what follows takes long
+        return answer
     if not isinstance(answer, SupportsIndex) or isinstance(answer, (bool, np.bool_)):
         message = f"{name} chooses {shown(answer)} in {shown(state)}; an action is an integer."
         raise InvalidParameterError(message)

@@ -74,7 +74,9 @@ def check_symmetric(
 def _taken(model: Model, state: Any, answer: Any) -> dict[int, float]:
     """Return how likely each choice of the model is; what is no action of the state is left out."""
     probabilities: Mapping[int, float] = {}
-    if isinstance(answer, Mapping):
+    if type(answer) is int:  # as nearly always; what follows takes long
+        probabilities = {answer: 1.0}
+    elif isinstance(answer, Mapping):
         probabilities = answer
     elif isinstance(answer, SupportsIndex):
         probabilities = {operator.index(answer): 1.0}

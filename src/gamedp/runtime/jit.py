@@ -375,12 +375,13 @@ def inlined(function: Callable[..., Any]) -> Any:
 def uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function with the plain functions in place of the compiled ones that it calls."""
     plain = getattr(function, "py_func", function)
+    named = plain.__globals__
     names = {
-        name: getattr(value, "py_func", value)
-        for name, value in plain.__globals__.items()
-        if name in plain.__code__.co_names
+        name: getattr(named[name], "py_func", named[name])
+        for name in plain.__code__.co_names
+        if name in named
     }
     for name, called in names.items():
-        if isinstance(called, python_types.FunctionType) and called is not plain.__globals__[name]:
+        if isinstance(called, python_types.FunctionType) and called is not named[name]:
             names[name] = uncompiled(called)
     return python_types.FunctionType(plain.__code__, names | {"__builtins__": __builtins__})

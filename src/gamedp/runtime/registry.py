@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import logging
+import sys
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import UnknownNameError
@@ -53,21 +54,21 @@ def registered(group: str) -> dict[str, EntryPoint]:
     group : str
         ``"gamedp.games"``, ``"gamedp.players"``, ``"gamedp.searchers"`` or ``"gamedp.solvers"``.
     """
+    return dict(_found_along(group, *map(str, sys.path)))
+
+
+@functools.cache
+def _found_along(group: str, *_path: str) -> dict[str, EntryPoint]:
+    """Look through all packages that are installed on a path; every command asks several times."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
 
     found: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=_precedence):
         first = found.setdefault(point.name, point)
         if first.value != point.value:
-            _warn_of_two(group, point.name, first.value, point.value)
+            words = "%s: %r is registered twice; %s counts, and %s is left out"
+            logger.warning(words, group, point.name, first.value, point.value)
     return found
-
-
-@functools.cache
-def _warn_of_two(group: str, name: str, kept: str, left_out: str) -> None:
-    """Warn of two packages that take one name; once, though every command asks several times."""
-    words = "%s: %r is registered twice; %s counts, and %s is left out"
-    logger.warning(words, group, name, kept, left_out)
 
 
 def _precedence(point: EntryPoint) -> tuple[str, bool, str]:

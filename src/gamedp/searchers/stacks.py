@@ -6,9 +6,11 @@ with slots, whose fields Python reads and writes five times as fast.
 
 from __future__ import annotations
 
+import functools
 from enum import IntEnum
 from typing import Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -74,14 +76,12 @@ class Fields:
         )
         self._dtype = np.dtype(list(kinds.items()), align=True)
 
-        class Slotted:
-            __slots__ = tuple(kinds)
-
-            def __init__(self) -> None:
-                for name, kind in kinds.items():
-                    setattr(self, name, 0 if kind is np.int64 else 0.0)
-
-        self._slotted = Slotted
+    @functools.cached_property
+    def _slotted(self) -> type:
+        """A class with slots, made when plain Python first needs one."""
+        zeros = zip(self._dtype.names or (), np.zeros((), self._dtype).item(), strict=True)
+        attributes = {name: attrs.field(default=zero) for name, zero in zeros}
+        return attrs.make_class("Slotted", attributes, eq=False, repr=False, slots=True)
 
     def stack(self, length: int, *, compiled: bool) -> Any:
         """Return records full of zeros, as a compiled loop takes them or as plain Python does."""

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from solving import FIXED_POINT, REGISTERED, assert_contains, walk
 
 import gamedp
+from gamedp.runtime import progress
 from gamedp.testing import exact_values, problem_kinds, support_table
 from gamedp.testing.check_solver import _model as model_of
 from gamedp.testing.strategies import models
@@ -401,7 +402,7 @@ def test_slow_costs_are_left_to_policy_iteration():
 @pytest.mark.parametrize(
     "kind", [gamedp.solvers.ModifiedPolicyIteration, gamedp.solvers.ValueIteration]
 )
-def test_a_proof_that_wants_more_sweeps_says_so(kind):
+def test_a_proof_that_wants_more_sweeps_says_so(kind, monkeypatch):
     """Values are exact at once, but steps to the end are counted for long: that is no rounding."""
     rare = 1 / 21
     model = gamedp.Model.from_arrays(
@@ -419,4 +420,8 @@ def test_a_proof_that_wants_more_sweeps_says_so(kind):
     ) as stop:
         gamedp.solve(model, objective, kind(max_sweeps=100), tolerance=1e-13)
     assert stop.value.solution.status is gamedp.Status.SWEEP_LIMIT
-    assert gamedp.solve(model, objective, kind(), tolerance=1e-13).width <= 1e-13
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    told = []
+    solution = gamedp.solve(model, objective, kind(), tolerance=1e-13, progress=told.append)
+    assert solution.width <= 1e-13
+    assert any("200 sweeps to prove the values of 3 states" in each.detail for each in told)

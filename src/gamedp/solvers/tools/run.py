@@ -192,7 +192,10 @@ class Run:
         return float(width)
 
     def _weigh(self, start: int, stop: int, mode: int, margin: float, max_sweeps: int) -> None:
-        for _ in range(max_sweeps):
+        for count in range(1, max_sweeps + 1):
+            self.reporter.report(
+                count, None, f"{count:,} sweeps to prove the values of {stop - start:,} states"
+            )
             increase = residuals.weigh_jit(
                 start, stop, self.equation, self.values, self.policy, mode, margin, self.weights
             )

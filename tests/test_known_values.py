@@ -223,6 +223,7 @@ class SeatedMancala(Mancala):
         return state, False
 
 
+@pytest.mark.deep
 def test_how_many_positions_of_mancala_there_are():
     counted = 0
     for (pits, stones, stop), expected in BY_NAME["mancala.reachable"].value.items():

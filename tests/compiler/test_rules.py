@@ -1013,6 +1013,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.deep
 @compiling
 def test_a_second_process_compiles_nothing_and_edits_are_seen(folder):
     assert run_main(folder) == (0.0, 1)
@@ -1026,12 +1027,14 @@ def test_a_second_process_compiles_nothing_and_edits_are_seen(folder):
     assert run_main(folder) == (-1.0, 1)
 
 
+@pytest.mark.deep
 @compiling
 def test_rules_written_in_a_script_are_kept_too(folder):
     assert run_main(folder, GAME_FILE) == (0.0, 1)
     assert run_main(folder, GAME_FILE) == (0.0, 0)
 
 
+@pytest.mark.deep
 @compiling
 def test_a_cache_that_cannot_be_written_does_no_harm(folder):
     (folder / "file").write_text("not a folder")

@@ -444,6 +444,7 @@ class TestSprt:
         assert sprt([0, 0, 1, 0, 0]).verdict == "undecided"
         assert sprt([0, 0, 0, 0, 1]).verdict == "undecided"
 
+    @pytest.mark.deep
     @pytest.mark.parametrize(("elo", "wrong"), [(0.0, "better"), (100.0, "not better")])
     def test_it_is_wrong_as_rarely_as_it_promises(self, elo, wrong):
         # Scores of pairs whose mean is so many standard deviations above a half.

@@ -301,6 +301,7 @@ class TestTournament:
         many = gamedp.play.tournament(SMALL, *players, games=10, seed=5)
         assert many.records[:4] == few.records
 
+    @pytest.mark.deep
     @pytest.mark.parametrize(
         ("game", "levels"),
         [

@@ -262,6 +262,7 @@ STOPPED = ("solution", "games.jsonl", "model.umb")
 """A folder, some lines, and a single file."""
 
 
+@pytest.mark.deep
 @POSIX
 @pytest.mark.parametrize(
     "stop",
@@ -379,6 +380,7 @@ def interrupt_at_random(tmp_path, seeds):
     return stopped
 
 
+@pytest.mark.deep
 @POSIX
 def test_ctrl_c_at_some_moments_of_a_command(tmp_path):
     interrupt_at_random(tmp_path, range(4))

@@ -671,6 +671,7 @@ def start_solving(expression, cache, kill_at=0, warns="error"):
 KEEP = "gamedp.solve(Journey(days=2), compile='never', keep=True)"
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 @pytest.mark.parametrize("kill_at", [1, 4, 17, 33, 35, 36, 37])
 @pytest.mark.parametrize("before", ["nothing", "damaged"])
@@ -688,6 +689,7 @@ def test_a_process_that_is_killed_while_it_keeps(before, kill_at, home, tmp_path
     assert was_read(keep(Journey(days=2))[0])
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 @pytest.mark.parametrize("kill_at", [2, 9, 18, 33, 34, 35])
 def test_a_process_that_is_killed_while_it_saves(kill_at, tmp_path):
@@ -706,6 +708,7 @@ def test_a_process_that_is_killed_while_it_saves(kill_at, tmp_path):
     assert len(list(tmp_path.iterdir())) == 16  # no leftovers
 
 
+@pytest.mark.deep
 def test_processes_at_once_do_not_meet(home, tmp_path):
     truth = solve_plainly(Journey(days=2))
     processes = [start_solving(KEEP, tmp_path / "cache") for _ in range(4)]

@@ -523,6 +523,7 @@ def interrupt(monkeypatch, name, calls):
     monkeypatch.setattr(os, name, interrupted)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("tidy", [True, False], ids=["error", "kill"])
 @pytest.mark.parametrize("name", ["replace", "fsync", "open", "unlink"])
 def test_an_interrupted_save_leaves_the_old_or_the_new(name, tidy, tmp_path):

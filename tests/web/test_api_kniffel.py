@@ -397,6 +397,7 @@ def test_a_goal_that_takes_too_long_is_bounded_by_play_for_points(client, advise
     assert (said in drawn.text) == (goal == "beat")
 
 
+@pytest.mark.deep
 def test_a_goal_may_be_had_from_the_first_throw_on(client, adviser):
     start = asked(client, goal="beat")
     # Nobody is ahead of one who plays the same way, and a draw counts half.

@@ -12,6 +12,8 @@ from web_client import listed_game
 from gamedp.web.app import make_app
 from gamedp.web.tables import Tables
 
+pytestmark = pytest.mark.deep
+
 PEOPLE = ["person", "person"]
 KINDS = ("heaps", "pits", "pits", "grid", "dice", "card", "scores", "text")
 

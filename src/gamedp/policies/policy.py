@@ -352,7 +352,7 @@ def _answers(
     is_sure = np.zeros(model.num_states, np.bool_)
     for number, state in states:
         answer = function(state)
-        if type(answer) is not int and isinstance(answer, Mapping):
+        if isinstance(answer, Mapping):
             first, stop = model.choice_offsets[number : number + 2].tolist()
             labels = model.action_labels[first:stop].tolist()
             known = dict(zip(labels, range(first, stop), strict=True))

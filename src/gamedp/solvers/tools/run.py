@@ -86,6 +86,7 @@ class Run:
         self.needs_sweeps = False  # whether the last proof wanted more sweeps over them
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
+        self.too_wide = Status.ROUNDING  # what SOLVED becomes if bounds are too far apart
         self.bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._measured = -1, (0, 0)  # a component is measured a few times in a row
 
@@ -206,9 +207,9 @@ class Run:
     def end_unproven(self) -> None:
         """Say why values that change no more are not proven, unless it is rounding."""
         if self.out_of_time:
-            self.status = Status.TIME_LIMIT
+            self.too_wide = Status.TIME_LIMIT
         elif self.needs_sweeps:
-            self.status = Status.SWEEP_LIMIT
+            self.too_wide = Status.SWEEP_LIMIT
 
     def results(
         self, *, proven: bool = True, reduction: Reduction | None = None
@@ -240,7 +241,7 @@ class Run:
         if not proven:
             self.status = Status.UNPROVEN if self.status is Status.SOLVED else self.status
         elif self.status is Status.SOLVED:
-            self.status = Status.SOLVED if width <= self.tolerance else Status.ROUNDING
+            self.status = Status.SOLVED if width <= self.tolerance else self.too_wide
         return numbers, policy
 
     def _check_range(self, reduction: Reduction | None) -> None:

@@ -35,7 +35,7 @@ def pytest_collection():
     with without_collection():
         result = yield
     gc.freeze()
-    gc.set_threshold(100_000)
+    gc.set_threshold(20_000)
     return result
 
 

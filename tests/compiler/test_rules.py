@@ -63,6 +63,40 @@ def test_models_are_as_the_rules_say():
     assert gamedp.compile(Three()).payoffs.shape[1] == 3
 
 
+class Number(NamedTuple):
+    left: int
+
+
+class Chatty:
+    """Says where it is asked."""
+
+    def initial_state(self):
+        return Number(3)
+
+    def is_terminal(self, state):
+        return state.left == 0
+
+    def actions(self, state):
+        print("at", state.left, 0.5 * state.left)  # noqa: T201 - that is what is tested
+        yield 1
+
+    def outcomes(self, state, action):
+        yield 1.0, Number(state.left - action)
+
+    def payoff(self, state, player):
+        return 1.0
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_rules_may_print(monkeypatch, capsys, tier):
+    monkeypatch.setattr(build, "spot_check", lambda *_: None)  # it would ask plain Python again
+    monkeypatch.setattr(build, "ask_again", lambda *_: None)
+    for _ in range(2):  # compiled, then read from disk
+        gamedp.compile(Chatty(), compile=tier)
+        lines = capsys.readouterr().out.splitlines()  # a state is asked again if arrays must grow
+        assert list(dict.fromkeys(lines)) == ["at 3 1.5", "at 2 1.0", "at 1 0.5"]
+
+
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_box_is_enumerated(tier):
     box = {"player": (0, 1), "own": (0, 4), "opponent": (0, 4), "turn": (0, 4)}

@@ -88,6 +88,40 @@ def test_a_kernel_is_compiled_for_those_who_call_it():
     assert not halve_jit.within.signatures
 
 
+def machine_code(kernel):
+    """Return the addresses of the code that numba has made of a kernel; 0 where there is none."""
+    return [
+        found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+        for found in kernel.overloads.values()
+    ]
+
+
+def fresh(kernel):
+    """Return a kernel that has compiled nothing in this process, nor read it from disk."""
+    return jit.compiled(kernel.py_func)
+
+
+def test_what_only_kernels_call_is_no_machine_code_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    for compiled_anew in (2, 1):  # in the second round `half` is read from disk
+        kernel, called = fresh(halve_jit), fresh(half_jit)
+        monkeypatch.setitem(globals(), "half_jit", called)
+        if compiled_anew == 1:
+            kernel._cache = NullCache()
+        numbers = np.array([1.0, 3.0])
+        kernel(numbers)
+        np.testing.assert_array_equal(numbers, [0.5, 1.5])
+        assert all(machine_code(kernel))
+        hits = sum(called.within.stats.cache_hits.values())
+        assert hits == 2 - compiled_anew
+        assert any(machine_code(called.within)) == (hits > 0)
+    # Read from disk as a whole, it needs nothing of what it calls.
+    kernel = fresh(halve_jit)
+    kernel(numbers)
+    np.testing.assert_array_equal(numbers, [0.25, 0.75])
+    assert sum(kernel.stats.cache_hits.values()) == 1
+
+
 def test_the_type_of_an_array_is_the_one_that_numba_finds():
     table = np.arange(12.0).reshape(3, 4)
     locked = table.copy()

@@ -46,6 +46,7 @@ from gamedp.compiler.integers import raise_if_rounded
 from gamedp.compiler.rounding import is_rounded
 from gamedp.errors import shown
 from gamedp.rules.game import HELPER_MARK, with_item
+from gamedp.runtime.linking import PART
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -223,7 +224,7 @@ def _lower_field(context: Any, builder: Any, record_type: RecordType, value: Any
     return impl_ret_borrowed(context, builder, field_type, getattr(game, _member(name)))
 
 
-@overload(with_item, strict=False)
+@overload(with_item, jit_options=PART, strict=False)
 def _overload_with_item(values: Any, index: Any, value: Any) -> Any:  # noqa: ARG001
     if not isinstance(values, types.UniTuple):
         return None
@@ -350,7 +351,7 @@ def _action_in_place(_typing_context: Any, action: Any) -> Any:
 def _make_helper_known(function: Callable[..., Any]) -> None:
     if function not in _known_helpers and getattr(function, HELPER_MARK, False):
         _known_helpers.add(function)
-        register_jitable(boundscheck=True, pipeline_class=CheckedCompiler)(function)
+        register_jitable(**(PART | CHECKS))(function)
 
 
 def returns_counted_memory(key: str, signatures: Mapping[str, tuple[types.Type, ...]]) -> bool:
@@ -492,7 +493,5 @@ def bind(
         if (key, name) not in _dispatchers:
             # Our own functions index arrays of known lengths, and checks keep loops from vectors.
             checks = {} if name.startswith("gamedp_") else CHECKS
-            _dispatchers[key, name] = njit(
-                function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **checks
-            )
+            _dispatchers[key, name] = njit(function, **(PART | checks))
     return record(key, {name: getattr(game, name) for name in fields})

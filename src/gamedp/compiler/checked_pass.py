@@ -7,12 +7,13 @@ from typing import Any
 
 from numba import njit
 from numba.core import ir, types
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import mk_unique_var
 from numba.core.typed_passes import PreLowerStripPhis
 
 from gamedp.compiler.integers import checked_function
+from gamedp.runtime.linking import LinkingCompiler
 
 __all__ = ["CheckedCompiler"]
 
@@ -101,7 +102,7 @@ def _resolved(state: Any, function: Any, kinds: tuple[Any, ...]) -> tuple[Any, A
     return kind, kind.get_call_type(state.typingctx, kinds, {})
 
 
-class CheckedCompiler(CompilerBase):  # type: ignore[misc]
+class CheckedCompiler(LinkingCompiler):
     """Compiles a function as numba does, with integers that do not wrap around."""
 
     def define_pipelines(self) -> list[Any]:

@@ -23,6 +23,8 @@ from numba.core import cgutils, types
 from numba.core.typing import signature
 from numba.extending import intrinsic, overload
 
+from gamedp.runtime.linking import PART
+
 __all__ = ["checked_function", "raise_if_rounded"]
 
 EXACT = 2**53
@@ -322,7 +324,7 @@ def _power(base: int, exponent: int) -> int:
     raise NotImplementedError  # compiled rules alone call it, by what numba has in its place
 
 
-@overload(_power, strict=False)
+@overload(_power, jit_options=PART, strict=False)
 def _overload_power(base: Any, exponent: Any) -> Any:  # noqa: ARG001 - as the function has it
     def power(base, exponent):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
         if exponent < 0:
@@ -344,7 +346,7 @@ def _total(values: Any, start: Any = 0) -> Any:
     raise NotImplementedError  # compiled rules alone call it, by what numba has in its place
 
 
-@overload(_total, strict=False)
+@overload(_total, jit_options=PART, strict=False)
 def _overload_total(values: Any, start: Any = 0) -> Any:  # noqa: ARG001
     if isinstance(values, types.Tuple):  # of several types
 

@@ -25,6 +25,7 @@ from gamedp.compiler.native import NativeFunction, Place, PlaceType
 from gamedp.errors import InvalidModelError
 from gamedp.rules.anatomy import dissect
 from gamedp.runtime.jit import LANES
+from gamedp.runtime.linking import LinkingCompiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -279,7 +280,13 @@ def loops_over_rules(
         caches = [RulesCache(function, joined or key, variant(counting)) for function in functions]
         dispatchers = []
         for function, cache in zip(functions, caches, strict=True):
-            dispatcher = njit(function, nogil=True, no_cfunc_wrapper=True, _nrt=counting)
+            dispatcher = njit(
+                function,
+                nogil=True,
+                no_cfunc_wrapper=True,
+                _nrt=counting,
+                pipeline_class=LinkingCompiler,
+            )
             dispatcher._cache = cache  # noqa: SLF001 - numba's own door for caches
             dispatchers.append(dispatcher)
         if any(cache.holds_something for cache in caches):

@@ -33,6 +33,7 @@ from numba.extending import (
 
 from gamedp.compiler.bridge import Record, RecordType, in_place
 from gamedp.compiler.cache import RulesCache
+from gamedp.runtime.linking import PART, LinkingCompiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -239,19 +240,21 @@ def put(record: Any, address: Any) -> None:
 @functools.lru_cache(maxsize=64)
 def _putting(key: str) -> Any:
     """Return what writes records of games with that key; of any other types without one."""
-    dispatcher = njit(put, no_cfunc_wrapper=True)
+    dispatcher = njit(put, no_cfunc_wrapper=True, pipeline_class=LinkingCompiler)
     dispatcher._cache = RulesCache(put, key, "put")  # noqa: SLF001 - numba's own door for caches
     return dispatcher
 
 
 def called_by_rules(function: Callable[..., Any], **options: bool) -> Any:
     """Compile what other compiled functions call: without what Python or C would need for that."""
-    return njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    return njit(function, **PART, **options)
 
 
 def compiled_for_all(function: Callable[..., Any]) -> Any:
     """Compile a loop that knows no rules; it is kept beside the rules that it calls."""
-    dispatcher = njit(function, nogil=True, no_cfunc_wrapper=True, _nrt=False)
+    dispatcher = njit(
+        function, nogil=True, no_cfunc_wrapper=True, _nrt=False, pipeline_class=LinkingCompiler
+    )
     if not config.DISABLE_JIT:
         variant = f"boundscheck={config.BOUNDSCHECK}"
         dispatcher._cache = RulesCache(function, "for all", variant)  # noqa: SLF001

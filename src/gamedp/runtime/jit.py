@@ -34,6 +34,7 @@ from numba.misc.appdirs import user_cache_dir
 from numba.np import numpy_support
 
 from gamedp.runtime import compile_clock
+from gamedp.runtime.linking import LinkingCompiler
 
 __all__ = [
     "LANES",
@@ -76,6 +77,7 @@ LANES = 64
 KERNELS = (
     "runtime/floats.py",
     "runtime/jit.py",
+    "runtime/linking.py",
     "graph/*.py",
     "bellman/*.py",
     "searchers/transposition.py",
@@ -321,7 +323,9 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
     def within(self) -> Any:
         """The same kernel without what calls from Python need."""
         options = {**self.targetoptions, "no_cpython_wrapper": True}
-        dispatcher = CPUDispatcher(self.py_func, targetoptions=options)
+        dispatcher = CPUDispatcher(
+            self.py_func, targetoptions=options, pipeline_class=LinkingCompiler
+        )
         dispatcher._cache = _CacheWithin(self.py_func)  # noqa: SLF001 - where numba itself puts it
         return dispatcher
 
@@ -362,7 +366,7 @@ def compiled(function: Callable[..., Any], inline: str = "never") -> Any:
         "inline": inline,
         "_nrt": makes_arrays(function),
     }
-    kernel = Kernel(function, targetoptions=options)
+    kernel = Kernel(function, targetoptions=options, pipeline_class=LinkingCompiler)
     kernel._cache = QuickCache(function)  # noqa: SLF001 - where numba itself puts it
     return kernel
 

@@ -18,6 +18,7 @@ from numba.extending import register_jitable
 
 from gamedp.compiler.native import held_at
 from gamedp.runtime.jit import LANES
+from gamedp.runtime.linking import PART
 
 OUTSIDE = -2
 """What a call returns, instead of a number of columns, if a context has no code."""
@@ -31,7 +32,7 @@ END, COLUMNS, ASKED, PAYS, COLUMN = range(5)
 SIGN = -(2**63)
 
 
-@register_jitable(forceinline=True)
+@register_jitable(forceinline=True, **PART)
 def choose(game, columns, end, asked, count, chosen):
     """List the columns whose contexts allow an end, if not all agree; return how many do."""
     if asked == 1:
@@ -44,7 +45,7 @@ def choose(game, columns, end, asked, count, chosen):
     return found
 
 
-@register_jitable(forceinline=True)
+@register_jitable(forceinline=True, **PART)
 def pack(columns, chosen, count, num_fields, packed):
     """Move the chosen columns together."""
     for column in range(count):
@@ -52,7 +53,7 @@ def pack(columns, chosen, count, num_fields, packed):
             packed[k * LANES + column] = columns[k * LANES + chosen[column]]
 
 
-@register_jitable(forceinline=True)
+@register_jitable(forceinline=True, **PART)
 def lead_on(game, columns, end, count, ranges, following, swaps):
     """Find the code of the context that an end leads to from each column.
 
@@ -69,7 +70,7 @@ def lead_on(game, columns, end, count, ranges, following, swaps):
     return outside
 
 
-@register_jitable(forceinline=True)
+@register_jitable(forceinline=True, **PART)
 def pay(game, columns, end, count, rewards, peaks):
     """Find what an end earns in each column; `peaks` are the bits of the largest sizes so far."""
     bits = rewards.view(np.int64)

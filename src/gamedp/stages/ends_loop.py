@@ -12,6 +12,7 @@ from numba.extending import register_jitable
 
 from gamedp.compiler.native import call_native, called_by_rules
 from gamedp.runtime.jit import LANES
+from gamedp.runtime.linking import PART
 from gamedp.stages.answer_loop import (
     ASKED,
     COLUMN,
@@ -33,7 +34,7 @@ INFINITE = int(np.array(np.inf).view(np.int64))
 """As `SIGN`, the bits of a number as an integer; those of NaN are above."""
 
 
-@register_jitable
+@register_jitable(**PART)
 def decode_context(code, low, stride, fields):
     """Unpack the code of a context into its fields."""
     rest = code
@@ -43,7 +44,7 @@ def decode_context(code, low, stride, fields):
         fields[k] = digit + low[k]
 
 
-@register_jitable
+@register_jitable(**PART)
 def decode_next(code, before, low, high, stride, fields):
     """Unpack a code where `fields` are those of the code `before`, or of `NONE`."""
     # Field 0 has stride 1, and a step is faster than a division.
@@ -53,7 +54,7 @@ def decode_next(code, before, low, high, stride, fields):
         decode_context(code, low, stride, fields)
 
 
-@register_jitable(forceinline=True)
+@register_jitable(forceinline=True, **PART)
 def spread(work, codes):
     """Unpack contexts into columns; return how many of them `allows` must be asked about.
 
@@ -72,7 +73,7 @@ def spread(work, codes):
     return asked
 
 
-@register_jitable(forceinline=True)
+@register_jitable(forceinline=True, **PART)
 def unpack(end_values, chosen, count, never, size, thin):
     """Move what belongs to the chosen columns back to where they are."""
     for column in range(size):
@@ -81,7 +82,7 @@ def unpack(end_values, chosen, count, never, size, thin):
         thin[chosen[column]] = end_values[column]
 
 
-@register_jitable(forceinline=True)
+@register_jitable(forceinline=True, **PART)
 def add_up(values, following, swaps, rewards, constant_sum, count, end_values):
     """Find the value of an end in each column; return the bits of the largest size."""
     for column in range(count):

@@ -19,7 +19,7 @@ from numba.core import event
 from rule_games import Long, Marks, Three, Walk, Wide
 
 import gamedp
-from gamedp.compiler import build, explore_loop, explorer, interpreted
+from gamedp.compiler import build, explore_loop, explorer, interpreted, methods
 from gamedp.compiler.interpreted import Patience
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import State, Wubbel
@@ -92,6 +92,7 @@ def test_rules_may_print(monkeypatch, capsys, tier):
     monkeypatch.setattr(build, "spot_check", lambda *_: None)  # it would ask plain Python again
     monkeypatch.setattr(build, "ask_again", lambda *_: None)
     for _ in range(2):  # compiled, then read from disk
+        methods.native_function.cache_clear()
         gamedp.compile(Chatty(), compile=tier)
         lines = capsys.readouterr().out.splitlines()  # a state is asked again if arrays must grow
         assert list(dict.fromkeys(lines)) == ["at 3 1.5", "at 2 1.0", "at 1 0.5"]

@@ -12,7 +12,7 @@ from order import longest_first
 from gamedp.cli import main
 from gamedp.compiler import build
 from gamedp.compiler.interpreted import Patience
-from gamedp.runtime import registry
+from gamedp.runtime import jit, registry
 from gamedp.runtime.collector import without_collection
 
 
@@ -48,13 +48,15 @@ def pytest_collection_modifyitems(items):
 def fresh_cache(request, tmp_path_factory):
     """Keep compiled rules apart from the person's own, and compile them anew in each run.
 
-    What one worker has compiled or solved, the others read.
+    What one worker has compiled or solved, the others read. Kernels are compiled at once: it is
+    the compiled ones that are tested.
     """
     folder = tmp_path_factory.getbasetemp()
     if hasattr(request.config, "workerinput"):
         folder = folder.parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GAMEDP_CACHE_DIR", str(folder / "compiled-rules"))
+        patch.setattr(jit, "PATIENCE", 0.0)
         yield
 
 

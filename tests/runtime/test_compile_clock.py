@@ -175,6 +175,7 @@ def test_numba_is_watched():
 
 LIST = """
 import gamedp
+import gamedp.runtime.jit
 from numba.core import event
 
 class Names(event.Listener):
@@ -221,11 +222,12 @@ gamedp.solve(gamedp.compile(Walk(), compile="always"))
 """
 
 
-def compiled_by(script, folder):
+def compiled_by(script, folder, patience=0.0):
     """Return the names of the functions that a script compiles, with empty caches, line by line."""
     # A file, since the text of rules is read from there.
     file = folder / "script.py"
-    file.write_text(LIST + script, encoding="utf-8")
+    setting = f"gamedp.runtime.jit.PATIENCE = {patience}\n"
+    file.write_text(LIST + setting + script, encoding="utf-8")
     caches = {"NUMBA_CACHE_DIR": f"{folder}/kernels", "GAMEDP_CACHE_DIR": f"{folder}/rules"}
     done = subprocess.run(
         [sys.executable, str(file)],
@@ -244,6 +246,11 @@ def test_what_a_model_does_not_need_is_not_compiled(tmp_path):
     assert "solve_components" in acyclic & cyclic
     assert "gather" in cyclic - acyclic
     assert not (acyclic | cyclic) & {"eliminate", "iterate", "prove_policy", "prove_by_policy"}
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_small_models_are_solved_before_anything_is_compiled(tmp_path):
+    assert not any(compiled_by(SOLVE_TWO_MODELS, tmp_path, patience=60.0))
 
 
 @pytest.mark.deep

@@ -3,8 +3,12 @@
 import dis
 import gc
 import importlib
+import os
 import pkgutil
+import subprocess
+import sys
 
+import many_solutions
 import numpy as np
 import pytest
 from numba import config, typeof
@@ -120,6 +124,84 @@ def test_what_only_kernels_call_is_no_machine_code_of_its_own(monkeypatch, tmp_p
     kernel(numbers)
     np.testing.assert_array_equal(numbers, [0.25, 0.75])
     assert sum(kernel.stats.cache_hits.values()) == 1
+
+
+class Patient:
+    """A kernel that may begin in plain Python, with a folder of its own for compiled code."""
+
+    def __init__(self, monkeypatch, folder):
+        monkeypatch.setattr(config, "CACHE_DIR", str(folder))
+        monkeypatch.setattr(jit, "PATIENCE", 60.0)
+        self.kernel = fresh(halve_jit)
+
+    def answer(self, size=2):
+        numbers = np.arange(float(size))
+        self.kernel(numbers)
+        np.testing.assert_array_equal(numbers, np.arange(size) / 2)
+        return len(self.kernel.signatures)
+
+
+def test_a_kernel_begins_in_plain_python_while_its_arrays_are_small(monkeypatch, tmp_path):
+    patient = Patient(monkeypatch, tmp_path)
+    assert [patient.answer(), patient.answer(0)] == [0, 0]
+    assert [patient.answer(jit.SMALL), patient.answer(jit.SMALL + 1)] == [0, 1]
+    assert patient.answer() == 1
+    # What is on disk is read, however small the arrays are.
+    patient.kernel = fresh(halve_jit)
+    assert patient.answer() == 1
+    assert sum(patient.kernel.stats.cache_hits.values()) == 1
+
+
+def test_arrays_in_tuples_count(monkeypatch):
+    half = np.zeros(jit.SMALL // 2)
+    assert jit._size_of((half, (half, 1.0), None)) == jit.SMALL
+
+
+def test_a_kernel_is_compiled_once_it_has_taken_long_in_plain_python(monkeypatch, tmp_path):
+    patient = Patient(monkeypatch, tmp_path)
+    assert patient.answer() == 0
+    monkeypatch.setattr(jit, "PATIENCE", patient.kernel._seconds_in_python)
+    assert patient.answer() == 1
+
+
+def test_code_on_disk_that_cannot_be_read_keeps_nothing_from_an_answer(monkeypatch, tmp_path):
+    patient = Patient(monkeypatch, tmp_path)
+    assert patient.answer(jit.SMALL + 1) == 1
+    (index,) = tmp_path.rglob("*.halve-*.nbi")
+    index.write_bytes(b"damaged")
+    patient.kernel = fresh(halve_jit)
+    assert patient.answer() == 0
+
+
+def test_plain_python_warns_of_no_more_than_compiled_code_does(monkeypatch, tmp_path):
+    def inverse(numbers):
+        return float(numbers[0] / numbers[1])
+
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(jit, "PATIENCE", 60.0)
+    kernel = jit.compiled(inverse)
+    assert kernel(np.array([1.0, 0.0])) == np.inf
+    assert not kernel.signatures
+
+
+@pytest.mark.deep
+def test_plain_python_finds_the_same_numbers_as_compiled_code(tmp_path):
+    def found(patience, kernels):
+        done = subprocess.run(
+            [sys.executable, many_solutions.__file__, str(patience)],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(kernels)},
+            capture_output=True,
+            check=True,
+            text=True,
+        )
+        *numbers, counted = done.stdout.splitlines()
+        return numbers, int(counted)
+
+    compiled, many = found(0.0, tmp_path / "compiled")
+    plain, few = found(1.0, tmp_path / "plain")  # what takes longer is compiled on the way
+    assert few < many / 2
+    assert len(plain) > 500
+    assert plain == compiled
 
 
 def test_the_type_of_an_array_is_the_one_that_numba_finds():

@@ -114,8 +114,4 @@ class RulesCache(QuickCache):
     @property
     def holds_something(self) -> bool:
         """Whether compiled code of just these rules is on disk."""
-        try:
-            return bool(self._cache_file._load_index())  # noqa: SLF001 - of the class we extend
-        except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
-            logger.info("compiled rules in %s cannot be read: %s", self._cache_path, error)
-            return False
+        return bool(self.kept)

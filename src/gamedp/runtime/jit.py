@@ -8,6 +8,9 @@ runs: ``name_jit = compiled(name)``. Arrays that a kernel only reads may be lock
 A kernel calls nothing but numpy, numba and other kernels, those by their ``_jit`` name. Compiled
 kernels are kept on disk and found again as long as no kernel's text has changed. With
 ``NUMBA_DISABLE_JIT=1`` both names mean the plain function.
+
+A kernel that has not been compiled on this machine yet begins in plain Python where its arrays are
+small: the first small game is solved before numba would have begun. Both give the same numbers.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import hashlib
 import logging
 import os
 import sys
+import time
 import types as python_types
 from collections.abc import Callable
 from pathlib import Path
@@ -73,6 +77,14 @@ event.register("numba:compile", _Clock())
 
 LANES = 64
 """Columns of a block: so many contexts of a staged game are swept at once."""
+
+PATIENCE = 0.5
+"""Seconds that a kernel may take in plain Python, in one process, before it is compiled."""
+
+SMALL = 100_000
+"""Numbers in the arrays of a call that plain Python may answer: it takes about a microsecond each,
+as long as there is nothing on disk, in each process anew.
+"""
 
 KERNELS = (
     "runtime/floats.py",
@@ -221,6 +233,16 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
         super().__init__(function)
         self._cache_file = CodeFile(self._cache_path, self._impl.filename_base, sources())
 
+    @property
+    def kept(self) -> list[Any]:
+        """The kinds of arguments for which there is code on disk."""
+        try:
+            index = self._cache_file._load_index()  # noqa: SLF001 - of the class we extend
+            return [signature for signature, *_ in index]
+        except Exception as error:  # noqa: BLE001 - a damaged file may fail in any way
+            logger.info("compiled code in %s cannot be read: %s", self.cache_path, error)
+            return []
+
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled function, or None when there is none that can be read."""
         self._start_runtime(target_context)
@@ -303,6 +325,13 @@ def _typeof_array(array: Any, context: Any) -> Any:
     return types.Array(dtype, array.ndim, layout, readonly=not array.flags.writeable)
 
 
+def _size_of(argument: Any) -> int:
+    """Return how many numbers there are in the arrays of an argument, a tuple of some or one."""
+    if isinstance(argument, tuple):
+        return sum(map(_size_of, argument))
+    return int(argument.size) if isinstance(argument, np.ndarray) else 0
+
+
 class _CacheWithin(QuickCache):
     """The cache of a kernel as others call it."""
 
@@ -315,6 +344,36 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
     To take what Python hands over apart takes about as long to compile as a loop, and most kernels
     are called from one of the two sides alone.
     """
+
+    _seconds_in_python = 0.0
+
+    def _compile_for_args(self, *arguments: Any, **keywords: Any) -> Any:
+        """Return what answers a call for whose arguments nothing has been compiled or read yet."""
+        if self._seconds_in_python < PATIENCE and sum(map(_size_of, arguments)) <= SMALL:
+            kinds = tuple(map(self.typeof_pyval, arguments))
+            if kinds not in self._are_kept:
+                self._are_kept[kinds] = kinds in self._cache.kept
+            if not self._are_kept[kinds]:
+                return self._run_in_python
+        return super()._compile_for_args(*arguments, **keywords)
+
+    @functools.cached_property
+    def _are_kept(self) -> dict[Any, bool]:
+        """Whether there is code on disk for some kinds of arguments."""
+        return {}
+
+    @functools.cached_property
+    def _in_python(self) -> Callable[..., Any]:
+        return uncompiled(self.py_func)
+
+    def _run_in_python(self, *arguments: Any) -> Any:
+        """Run the plain function, and count how long it takes."""
+        begin = time.perf_counter()
+        try:
+            with np.errstate(all="ignore"):  # as the compiled one does
+                return self._in_python(*arguments)
+        finally:
+            self._seconds_in_python += time.perf_counter() - begin
 
     def _compilation_chain_init_hook(self) -> None:
         """Look for no extensions of numba: none takes part in kernels, and it takes long."""

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import signal
 from importlib.metadata import EntryPoint
 
@@ -65,6 +66,22 @@ def compile_at_once(monkeypatch):
     """Let `compile="auto"` compile the smallest game, too."""
     for patience in ("AT_FIRST", "AT_MOST"):
         monkeypatch.setattr(build, patience, Patience(states=0))
+
+
+@pytest.fixture
+def pipe():
+    """Return what makes a pipe with a name; who waits for the other end fails after a minute."""
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no pipes with names on this system")
+
+    def give_up(*_):
+        pytest.fail("something waits for a pipe")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(60)
+    yield os.mkfifo
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

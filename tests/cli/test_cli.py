@@ -349,10 +349,9 @@ class TestCsv:
         assert (code, out) == (2, "")
         assert "--csv takes a file" in err
 
-    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
     @pytest.mark.parametrize("name", ["pipe", "link"])
-    def test_a_pipe_is_no_table(self, run, name, tmp_path):
-        os.mkfifo(tmp_path / "pipe")
+    def test_a_pipe_is_no_table(self, run, name, tmp_path, pipe):
+        pipe(tmp_path / "pipe")
         (tmp_path / "link").symlink_to(tmp_path / "figures.csv")
         code, out, err = run(*self.command, "--csv", str(tmp_path / name))
         assert (code, out) == (2, "")

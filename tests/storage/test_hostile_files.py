@@ -26,8 +26,6 @@ from gamedp.play.book import Book
 from gamedp.runtime.files import locked, open_plain, write_whole
 from gamedp.storage import folder as folders
 
-FIFO = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
-
 
 def forge(folder, change, noun="solution"):
     """Change a manifest as a stranger would, with the checksum that belongs to it."""
@@ -168,12 +166,11 @@ class TestManifests:
         with pytest.raises(DamagedFileError, match="only plain files are read"):
             gamedp.load(solved)
 
-    @FIFO
     @pytest.mark.parametrize("name", ["values", "manifest"])
-    def test_nobody_waits_for_a_pipe(self, name, solved):
+    def test_nobody_waits_for_a_pipe(self, name, solved, pipe):
         path = next(solved.glob(f"{name}*"))
         path.unlink()
-        os.mkfifo(path)
+        pipe(path)
         with pytest.raises(DamagedFileError, match="only plain files are read"):
             gamedp.load(solved)
 
@@ -369,10 +366,9 @@ class TestWriting:
         assert [path.name for path in tmp_path.iterdir()] == ["games"]
         assert (tmp_path / "games").read_text() == "old"
 
-    @FIFO
     @pytest.mark.parametrize("linked", [False, True])
-    def test_a_pipe_or_a_device_is_not_replaced(self, linked, tmp_path):
-        os.mkfifo(tmp_path / "pipe")
+    def test_a_pipe_or_a_device_is_not_replaced(self, linked, tmp_path, pipe):
+        pipe(tmp_path / "pipe")
         path = tmp_path / ("link" if linked else "pipe")
         if linked:
             path.symlink_to(tmp_path / "pipe")
@@ -412,7 +408,6 @@ class TestWriting:
         assert gamedp.load(tmp_path / "both").model.rules.game in (Matches(), Nim(heaps=(2, 3)))
         assert not list((tmp_path / "both").glob("*.gamedp-tmp"))
 
-    @FIFO
     @pytest.mark.parametrize("linked", [False, True])
     @pytest.mark.parametrize(
         ("name", "read"),
@@ -425,17 +420,16 @@ class TestWriting:
             ("robin.jsonl", lambda path: Book(path, {}, None)),
         ],
     )
-    def test_nobody_waits_for_a_pipe_that_is_named(self, name, read, linked, tmp_path):
-        pipe = tmp_path / (f"far-{name}" if linked else name)
-        os.mkfifo(pipe)
+    def test_nobody_waits_for_a_pipe_that_is_named(self, name, read, linked, tmp_path, pipe):
+        place = tmp_path / (f"far-{name}" if linked else name)
+        pipe(place)
         if linked:
-            (tmp_path / name).symlink_to(pipe)
+            (tmp_path / name).symlink_to(place)
         with pytest.raises(DamagedFileError, match=r"a pipe,? .*a device"):
             read(tmp_path / name)
 
-    @FIFO
-    def test_nobody_waits_for_a_pipe_to_save(self, tmp_path):
-        os.mkfifo(tmp_path / "manifest.json")
+    def test_nobody_waits_for_a_pipe_to_save(self, tmp_path, pipe):
+        pipe(tmp_path / "manifest.json")
         with pytest.raises(DamagedFileError, match="only plain files are read"):
             gamedp.save(gamedp.solve(Matches(), compile="never"), tmp_path)
 
@@ -444,7 +438,7 @@ class TestWriting:
         (tmp_path / "coin.drn").symlink_to(tmp_path / "far.drn")
         assert gamedp.read_model(tmp_path / "coin.drn").model.num_states == 2
 
-    @FIFO  # where there are these, there are sockets with names
+    @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no sockets with names here")
     def test_a_socket_is_no_file(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)  # the name of a socket has room for 100 letters
         with socket.socket(socket.AF_UNIX) as listener:

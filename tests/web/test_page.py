@@ -80,11 +80,17 @@ def test_the_board_stays_in_view_while_one_steps_through_plies_on_a_telephone(vi
         open_actions(page).first.click()
         page.locator(".past > .plies .ply").nth(plies).wait_for()
     page.evaluate("scrollTo(0, 0)")
-    in_view = "(part) => part.getBoundingClientRect().bottom <= innerHeight && scrollY < 100"
+    in_view = """(part) => {
+        const {top, bottom} = part.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight && bottom > top;
+    }"""
+    seen = [page.locator(".board").inner_html()]
     for _ in range(2):
         page.locator(".arrow").nth(1).click()
         assert page.locator(".board").evaluate(in_view)
         assert page.locator(".arrows").evaluate(in_view)
+        seen.append(page.locator(".board").inner_html())
+    assert len(set(seen)) == 3  # each step shows another position
 
 
 @pytest.mark.parametrize(("motion", "moves"), [("reduce", False), ("no-preference", True)])

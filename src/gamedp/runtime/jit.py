@@ -81,9 +81,9 @@ LANES = 64
 PATIENCE = 0.5
 """Seconds that a kernel may take in plain Python, in one process, before it is compiled."""
 
-SMALL = 100_000
-"""Numbers in the arrays of a call that plain Python may answer: it takes about a microsecond each,
-as long as there is nothing on disk, in each process anew.
+SMALL = 200_000
+"""Numbers in the arrays of a call that plain Python may answer. A look at each takes it a tenth of
+a second, in each process anew, for as long as there is no code on disk.
 """
 
 KERNELS = (

@@ -1189,6 +1189,36 @@ class TestProgress:
 
 
 class TestProcess:
+    @pytest.mark.deep
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            ("solve wubbel --set goal=10", "solved"),
+            ("solve matches --set matches=18", "solved"),
+            ("solve nim --set heaps=3,5,7 --set misere=true", "solved"),
+            ("query kniffel", "245.904728"),
+            ("kniffel - 8 - 16 15 - 15 9 25 30 40 - - 3 13345", "13345"),
+            ("search mancala --set stones=1 --exact", "value"),
+            ("play matches", "18 left"),
+            ("evaluate wubbel --set goal=10 --players optimal,hold=5", "value"),
+            ("respond wubbel --set goal=10 --against hold=5", "value"),
+            ("simulate matches --players optimal,random --games 1000 --seed 1", "games"),
+        ],
+    )
+    def test_commands_on_a_new_machine(self, arguments, words, tmp_path):
+        """Nothing is compiled yet: some of it begins in plain Python, in one process."""
+        caches = {name: str(tmp_path / name) for name in ("GAMEDP_CACHE_DIR", "NUMBA_CACHE_DIR")}
+        done = subprocess.run(
+            command(*arguments.split()),
+            env={**os.environ, **caches},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert words in done.stdout
+
     def test_is_installed(self):
         (point,) = entry_points(group="console_scripts", name="gamedp")
         assert point.load() is main

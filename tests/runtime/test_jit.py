@@ -20,6 +20,7 @@ from gamedp import bellman
 from gamedp.bellman import average
 from gamedp.runtime import jit
 from gamedp.runtime.collector import without_collection
+from gamedp.stages.kernels import sweep_stage_jit
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -171,6 +172,16 @@ def test_code_on_disk_that_cannot_be_read_keeps_nothing_from_an_answer(monkeypat
     index.write_bytes(b"damaged")
     patient.kernel = fresh(halve_jit)
     assert patient.answer() == 0
+
+
+def sweep(program, alive, block, scratch):
+    sweep_stage_jit(program, alive, block, scratch)
+
+
+def test_a_kernel_of_instructions_alone_is_compiled_at_once():
+    assert all(kernel._is_python for kernel in all_kernels())
+    assert not sweep_stage_jit._is_python
+    assert not jit.compiled(sweep)._is_python  # nor is what calls it
 
 
 def test_plain_python_warns_of_no_more_than_compiled_code_does(monkeypatch, tmp_path):

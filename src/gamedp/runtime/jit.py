@@ -31,6 +31,7 @@ import numpy as np
 from numba import config
 from numba.core import environment, event, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.extending import _Intrinsic
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import nrtdynmod, rtsys
 from numba.core.typing.typeof import _typeof_ndarray, typeof_impl
@@ -349,7 +350,8 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
 
     def _compile_for_args(self, *arguments: Any, **keywords: Any) -> Any:
         """Return what answers a call for whose arguments nothing has been compiled or read yet."""
-        if self._seconds_in_python < PATIENCE and sum(map(_size_of, arguments)) <= SMALL:
+        is_small = sum(map(_size_of, arguments)) <= SMALL
+        if is_small and self._seconds_in_python < PATIENCE and self._is_python:
             kinds = tuple(map(self.typeof_pyval, arguments))
             if kinds not in self._are_kept:
                 self._are_kept[kinds] = kinds in self._cache.kept
@@ -361,6 +363,17 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
     def _are_kept(self) -> dict[Any, bool]:
         """Whether there is code on disk for some kinds of arguments."""
         return {}
+
+    @functools.cached_property
+    def _is_python(self) -> bool:
+        """Whether the plain function can run: an intrinsic is instructions, and nothing else."""
+        names = self.py_func.__globals__
+        called = [names.get(name) for name in self.py_func.__code__.co_names]
+        return not any(isinstance(each, _Intrinsic) for each in called) and all(
+            each._is_python  # noqa: SLF001 - of the same class
+            for each in called
+            if isinstance(each, Kernel)
+        )
 
     @functools.cached_property
     def _in_python(self) -> Callable[..., Any]:

@@ -45,8 +45,10 @@ OF_ALL = ("help", "completion")
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 """Exit codes other than 0; the last two are what a shell reports for SIGINT and SIGPIPE."""
 
-AGAIN = 0.01
-"""Seconds after which Ctrl-C is sent again where Python could not heed it."""
+AGAIN, ONCE_MORE = 0.01, 1.0
+"""Seconds after which Ctrl-C is sent again where Python could not heed it; and if that was too
+early, so that it could not heed that either.
+"""
 
 EXAMPLES = """\
 Examples:
@@ -126,41 +128,50 @@ def _guarded(tokens: list[str]) -> int:
     debug = DEBUG in options
     if debug:
         tokens = [token for token in options if token != DEBUG] + tokens[len(options) :]
-    usual = sys.unraisablehook
-    sys.unraisablehook = _not_swallowed(usual)
+    usual, ended = sys.unraisablehook, threading.Event()
+    sys.unraisablehook = _not_swallowed(usual, ended)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             return _run(tokens, debug=debug)
     except KeyboardInterrupt as error:
+        ended.set()
         _flush_or_drop()
         return _complain(str(error) or "interrupted.", INTERRUPTED)
     finally:
+        ended.set()
         sys.unraisablehook = usual
 
 
-def _not_swallowed(usual: Callable[[Any], object]) -> Callable[[Any], object]:
-    """Return a hook for errors that Python must ignore, which sends Ctrl-C a second time.
+def _not_swallowed(
+    usual: Callable[[Any], object], ended: threading.Event
+) -> Callable[[Any], object]:
+    """Return a hook for errors that Python must ignore, which sends Ctrl-C until it is heeded.
 
-    Where C calls Python back, as LLVM does for numba while it compiles, no error can be raised.
+    Where C calls Python back, as LLVM does for numba while it compiles, no error can be raised; nor
+    can it here. So another thread sends it, when the call is over or, on a busy machine, is not.
     """
+    sender = threading.Thread(target=_press_ctrl_c, args=(ended,), daemon=True)
 
     def hook(unraisable: Any) -> None:
-        if issubclass(unraisable.exc_type, KeyboardInterrupt):
-            threading.Timer(AGAIN, _press_ctrl_c).start()  # not here: it would be ignored, too
-        else:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             usual(unraisable)
+        elif sender.ident is None:
+            sender.start()
 
     return hook
 
 
-def _press_ctrl_c() -> None:
+def _press_ctrl_c(ended: threading.Event) -> None:
     """Send what Ctrl-C sends to the main thread, which it wakes up, too, where a system can."""
     main_thread = threading.main_thread().ident
-    if hasattr(signal, "pthread_kill") and main_thread is not None:
-        signal.pthread_kill(main_thread, signal.SIGINT)
-    else:
-        _thread.interrupt_main()
+    seconds = AGAIN
+    while not ended.wait(seconds):
+        if hasattr(signal, "pthread_kill") and main_thread is not None:
+            signal.pthread_kill(main_thread, signal.SIGINT)
+        else:
+            _thread.interrupt_main()
+        seconds = ONCE_MORE
 
 
 def _run(tokens: list[str], *, debug: bool) -> int:

@@ -2,12 +2,14 @@
 
 import gc
 import weakref
+from fractions import Fraction
 
 import attrs
 import numpy as np
 import pytest
 
 import gamedp
+from gamedp.results.status import TOLERANCE, Tolerance
 from gamedp.solvers import portfolio
 from gamedp.solvers.tools import base, limit, topological
 from gamedp.solvers.tools.solution import way_out
@@ -158,11 +160,69 @@ def test_discounts_next_to_one():
     """The sweeps of the whole model at once stop at rounding, or go on and on."""
     model = random_model(40, 2)
     objective = gamedp.Discounted(1 - 1e-6)
+    sweeping = gamedp.solvers.ModifiedPolicyIteration(max_sweeps=1000)
     with pytest.raises(gamedp.NotSolvedError):
-        gamedp.solve(model, objective, gamedp.solvers.ModifiedPolicyIteration(max_sweeps=1000))
+        gamedp.solve(model, objective, sweeping, tolerance=1e-5)
     solution = gamedp.solve(model, objective, tolerance=1e-5)
     assert solution.width <= 1e-5
     assert isinstance(solution.solver, gamedp.solvers.TopologicalValueIteration)
+
+
+def symmetric_walk(size):
+    """Every step costs one: from the middle, ``size**2 / 4`` on average until either end."""
+    inner = np.arange(1, size)
+    states = np.concatenate([[0], np.arange(size), [size - 1]])
+    return gamedp.Model.from_arrays(
+        states,
+        2 * np.arange(size),
+        np.stack([inner - 1, inner + 1], axis=1).ravel(),
+        np.full(2 * (size - 1), 0.5),
+        rewards=np.ones(size - 1),
+        terminals=[0, size],
+        initial=size // 2,
+    )
+
+
+@pytest.mark.parametrize("size", [1000, 3000])
+def test_a_tolerance_that_is_not_given_grows_with_the_values(size):
+    solution = gamedp.solve(symmetric_walk(size))
+    low, high = solution.bounds()
+    assert low <= size**2 / 4 <= high
+    assert solution.status is gamedp.Status.SOLVED
+    assert 1e-6 < solution.width < 1e-6 * size**2 / 4
+    assert solution.statistics.sweeps < 10
+
+
+def test_a_tolerance_that_is_given_is_kept_to():
+    """No time is spent where rounding is the limit: 100,000 sweeps would not help."""
+    with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
+        gamedp.solve(symmetric_walk(1500), tolerance=1e-6)
+    assert caught.value.solution.status is gamedp.Status.ROUNDING
+    assert caught.value.solution.statistics.sweeps < 1000
+
+
+@pytest.mark.parametrize("discount", [0.999999, 1 - 1e-9])
+@pytest.mark.parametrize("tolerance", [None, 1e-6])
+def test_large_discounted_totals(discount, tolerance):
+    """Two states that earn 1 a step: rational numbers go on where rounding ends."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3], [0, 1, 3, 4], [1, 0, 1, 0], [1.0, 0.5, 0.5, 1.0], rewards=[1.0, 1.0, 1.0]
+    )
+    solution = gamedp.solve(model, gamedp.Discounted(discount), tolerance=tolerance)
+    low, high = solution.bounds()
+    assert Fraction(low) <= 1 / (1 - Fraction(discount)) <= Fraction(high)
+    assert solution.status in {gamedp.Status.SOLVED, gamedp.Status.ROUNDING}
+    assert high - low <= 1e-6 * high
+
+
+def test_what_a_tolerance_admits():
+    lower = np.array([0.0, 1e9, -np.inf, np.inf, -1e9 - 500])
+    upper = np.array([1e-6, 1e9 + 900, -np.inf, np.inf, -1e9])
+    assert TOLERANCE.admits(lower, upper)
+    assert not Tolerance(1e-6).admits(lower, upper)
+    assert not TOLERANCE.scaled(5e-7).admits(lower, upper)
+    assert not TOLERANCE.admits(np.array([-np.inf]), np.array([np.inf]))
+    assert not Tolerance(0.0, 0.5).admits(np.array([-1.0]), np.array([1.0]))
 
 
 def test_a_state_by_itself_is_looked_at_once(monkeypatch):
@@ -179,7 +239,7 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
         payoffs=[0.0],
     )
     with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
-        gamedp.solve(model, solver=gamedp.solvers.TopologicalValueIteration())
+        gamedp.solve(model, solver=gamedp.solvers.TopologicalValueIteration(), tolerance=1e-6)
     solution = caught.value.solution
     assert solution.lower[0] <= 1e4 * size <= solution.upper[0]
     assert solution.width < 1e-5
@@ -187,7 +247,7 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
     # Nor is it handed to those that would take the components one by one, if there are many.
     monkeypatch.setattr(portfolio, "SCATTERED", size)
     with pytest.raises(gamedp.NotSolvedError, match=r"^TopologicalValueIteration") as caught:
-        gamedp.solve(model)
+        gamedp.solve(model, tolerance=1e-6)
     assert "StrategyIteration" not in str(caught.value)
     assert caught.value.solution.statistics.sweeps == solution.statistics.sweeps
     assert "digits of each value with relative=True" in str(caught.value)
@@ -240,7 +300,7 @@ COIN = model_with_ends([(0.0, [(0.5, 1), (0.5, 2)])])
 def in_turn(monkeypatch, *solvers):
     monkeypatch.setattr(portfolio, "followers", lambda *_, **__: solvers[1:])
     problem = gamedp.Problem(COIN)
-    return portfolio.solve_in_turn(problem, solvers[0], 1e-6, None, relative=False)
+    return portfolio.solve_in_turn(problem, solvers[0], Tolerance(1e-6), None)
 
 
 def test_bounds_of_all_hold_at_once(monkeypatch):
@@ -333,7 +393,7 @@ def test_one_limit_of_time_for_all_of_them(monkeypatch):
     with pytest.raises(
         gamedp.NotSolvedError, match=r"no time is left.*Raise max_seconds"
     ) as caught:
-        portfolio.solve_in_turn(gamedp.Problem(COIN), slow, 1e-6, None, relative=False, limit=both)
+        portfolio.solve_in_turn(gamedp.Problem(COIN), slow, Tolerance(1e-6), None, limit=both)
     assert given == [10.0, *[("asked", 6.0)] * 5, 6.0, 2.0]  # and then none is left
     assert caught.value.solution.status is gamedp.Status.TIME_LIMIT
     assert caught.value.solution.solver.max_seconds == float("inf")
@@ -355,7 +415,7 @@ def test_relative_tolerances_have_one_limit_of_time(monkeypatch):
 
     solver = Steps(clock, given, 10.0)
     problem = gamedp.Problem(model_with_ends([(0.0, [(1e-3, 1), (1 - 1e-3, 2)])]))
-    solution = base.solve_as_asked(solver, problem, 1e-4, None, relative=True)
+    solution = base.solve_as_asked(solver, problem, Tolerance(0.0, 1e-4), None)
     assert given == [10.0, 6.0]
     assert solution.solver == solver
 

@@ -198,7 +198,8 @@ class SolverOptions:
     option : list of str
         Set an option of that solver, as name=value; repeatable.
     tolerance : float
-        Allow this distance between the bounds of a value.
+        Allow this distance between the bounds of a value. If not given, 1e-6, or a millionth of the
+        value where that is more.
     relative : bool
         Make the tolerance relative to each value.
     """

@@ -12,7 +12,7 @@ from gamedp.errors import NotSolvedError
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
-from gamedp.results.status import Status
+from gamedp.results.status import Status, Tolerance
 from gamedp.solvers.choose import solve_problem
 from gamedp.solvers.tools.limit import Limit
 
@@ -106,7 +106,7 @@ def solved_problem(
     """Return the solution of a problem; where rounding stops the solver, that is one."""
     limit = limit or Limit(math.inf)
     try:
-        return solve_problem(problem, None, tolerance, progress, relative=False, limit=limit)
+        return solve_problem(problem, None, Tolerance(tolerance), progress, limit=limit)
     except NotSolvedError as error:
         known = error.solution
         if isinstance(known, Solution) and known.status is Status.ROUNDING:

@@ -21,6 +21,7 @@ __all__ = [
     "Guarantee",
     "Statistics",
     "Status",
+    "Tolerance",
     "check_player",
     "opposite_bounds",
     "width_of",
@@ -144,6 +145,44 @@ class ActionValue:
     lower: float
     upper: float
     best: Best = "possible"
+
+
+@attrs.frozen
+class Tolerance:
+    """How far apart the two bounds of a value may be.
+
+    Attributes
+    ----------
+    absolute : float
+        The distance that is allowed for every value.
+    relative : float
+        The part of its own absolute value that is allowed, where that is more.
+    """
+
+    absolute: float
+    relative: float = 0.0
+
+    def admits(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> bool:
+        """Return whether bounds are as close as that; infinite ones that are equal are."""
+        apart = lower != upper
+        lower, upper = lower[apart], upper[apart]
+        with np.errstate(over="ignore"):
+            widths = upper - lower
+        least = np.maximum(np.maximum(lower, -upper), 0.0)
+        return bool((widths <= np.maximum(self.absolute, self.relative * least)).all())
+
+    def scaled(self, absolute: float) -> Tolerance:
+        """Return the tolerance that is to this one as `absolute` is to its absolute one."""
+        if not self.absolute:
+            return Tolerance(absolute)
+        return Tolerance(absolute, self.relative * (absolute / self.absolute))
+
+
+TOLERANCE = Tolerance(1e-6, 1e-6)
+"""What is allowed if nothing is asked for: a millionth, of the value itself where that is above 1.
+
+No solver could prove a millionth of a total of 10^9, in 64-bit numbers.
+"""
 
 
 def width_of(

@@ -10,6 +10,7 @@ import attrs
 
 from gamedp.errors import InvalidParameterError, NotSolvedError, shown
 from gamedp.model.objectives import Objective, TotalReward, check_objective
+from gamedp.results.status import TOLERANCE, Tolerance
 from gamedp.runtime import compile_clock
 from gamedp.runtime.progress import Progress
 from gamedp.runtime.registry import SOLVERS, find
@@ -20,7 +21,14 @@ if TYPE_CHECKING:
     from gamedp.results.base import BaseSolution
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["answer", "checked_number", "checked_objective", "checked_solver", "reporting"]
+__all__ = [
+    "answer",
+    "checked_number",
+    "checked_objective",
+    "checked_solver",
+    "checked_tolerance",
+    "reporting",
+]
 
 SolutionT = TypeVar("SolutionT", bound="BaseSolution[Any]")
 
@@ -31,6 +39,14 @@ def checked_number(name: str, given: Any) -> float:
         message = f"{name} is {shown(given)}; it must be a positive number."
         raise InvalidParameterError(message)
     return float(given)
+
+
+def checked_tolerance(given: Any, *, relative: bool) -> Tolerance:
+    """Return what a given tolerance allows, or :data:`TOLERANCE` for None."""
+    if given is None:
+        return Tolerance(0.0, TOLERANCE.relative) if relative else TOLERANCE
+    number = checked_number("tolerance", given)
+    return Tolerance(0.0, number) if relative else Tolerance(number)
 
 
 def checked_objective(objective: Objective | None) -> Objective:

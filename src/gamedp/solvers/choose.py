@@ -17,6 +17,7 @@ from gamedp.model.objectives import (
 )
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
+from gamedp.results.status import TOLERANCE, Tolerance
 from gamedp.solvers.draws import at_zero, counts_zero, declare, for_draws, is_tried_at_once
 from gamedp.solvers.methods.backward_induction import BackwardInduction
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
@@ -58,22 +59,22 @@ PROVEN = "until its error is proven to be small."
 def solve_problem(
     problem: Problem,
     solver: Any,
-    tolerance: float,
+    asked: Tolerance,
     progress: ProgressCallback | None = None,
     *,
-    relative: bool,
     limit: Limit,
 ) -> Solution:
     """Return the solution of a problem, by the solver that is given, or chosen if it is None."""
-    if not counts_zero(problem) or (solver is None and not relative and is_tried_at_once(problem)):
-        in_turn = functools.partial(_in_turn, limit=limit)
-        asked = for_draws(solver, problem, in_turn, limit)
+    at_once = solver is None and asked.absolute > 0 and is_tried_at_once(problem)
+    if not counts_zero(problem) or at_once:
+        in_turn = functools.partial(_in_turn, asked=asked, limit=limit)
+        solver = for_draws(solver, problem, in_turn, asked, limit)
     elif solver is not None:
-        asked = within(solver, limit)
+        solver = within(solver, limit)
     else:
         prepared, chosen, _ = _choose(problem, progress, limit)
-        return solve_in_turn(prepared, chosen, tolerance, progress, relative=relative, limit=limit)
-    solution: Solution = solve_as_asked(asked, problem, tolerance, progress, relative=relative)
+        return solve_in_turn(prepared, chosen, asked, progress, limit=limit)
+    solution: Solution = solve_as_asked(solver, problem, asked, progress)
     return solution
 
 
@@ -83,6 +84,7 @@ class _InTurn:
 
     prepared: Prepared
     chosen: Solver
+    asked: Tolerance
     limit: Limit
 
     def solve(
@@ -90,15 +92,16 @@ class _InTurn:
     ) -> Any:
         """Solve the problem that the solver was chosen for."""
         del problem
-        return solve_in_turn(
-            self.prepared, self.chosen, tolerance, progress, relative=False, limit=self.limit
-        )
+        asked = self.asked.scaled(tolerance)
+        return solve_in_turn(self.prepared, self.chosen, asked, progress, limit=self.limit)
 
 
-def _in_turn(problem: Problem, limit: Limit) -> Any:
+def _in_turn(problem: Problem, asked: Tolerance, limit: Limit) -> Any:
     """Return what solves a problem, with endless play counting 0 unless the solver does more."""
     prepared, chosen, _ = _choose(problem, limit=limit)
-    return chosen if getattr(chosen, "counts_draws", False) else _InTurn(prepared, chosen, limit)
+    if getattr(chosen, "counts_draws", False):
+        return chosen
+    return _InTurn(prepared, chosen, asked, limit)
 
 
 def explain_problem(problem: Problem) -> str:
@@ -110,7 +113,7 @@ def explain_problem(problem: Problem) -> str:
     known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
     if isinstance(reduction, Reduction) and reduction.problem.model.num_choices == 0:
         reason = "nothing is left for it to do."
-    others = followers(prepared, solver, relative=False)
+    others = followers(prepared, solver, TOLERANCE)
     names = " and ".join(type(other).__name__ for other in others)
     more = f"\nIf it makes no progress: {names}." if others and _can_get_stuck(solver) else ""
     about = f"{_shape(model)}.\n{_about_idle_players(model)}{known}{endless}"

@@ -21,7 +21,7 @@ from gamedp.errors import NotSolvedError, shown
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
-from gamedp.results.status import Status, width_of
+from gamedp.results.status import Status, Tolerance
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.tools.forced_ends import may_be_forced
 from gamedp.solvers.tools.limit import Limit, within
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = ["at_zero", "counts_zero", "declare", "for_draws", "is_tried_at_once"]
+
+SHARE = 0.49
+"""Part of the tolerance for each of two draws; the rest is for what a relative one falls by where
+the bounds of both are joined.
+"""
 
 
 def counts_zero(problem: Problem) -> bool:
@@ -63,7 +68,13 @@ def declare(problem: Problem, draw: float) -> Problem:
     return attrs.evolve(problem, objective=TotalReward(problem.objective.optimum, draw=draw))
 
 
-def for_draws(solver: Any, problem: Problem, choose: Callable[[Problem], Any], limit: Limit) -> Any:
+def for_draws(
+    solver: Any,
+    problem: Problem,
+    choose: Callable[[Problem], Any],
+    asked: Tolerance,
+    limit: Limit,
+) -> Any:
     """Return a solver that solves the problem by `solver`, whatever endless play counts.
 
     Parameters
@@ -71,6 +82,8 @@ def for_draws(solver: Any, problem: Problem, choose: Callable[[Problem], Any], l
     solver
         None to `choose` one, for each problem that it comes down to.
     problem : Problem
+    asked : Tolerance
+        What a share of is asked of the solver that is returned.
     limit : Limit
         Of the time that all have together.
     """
@@ -81,8 +94,8 @@ def for_draws(solver: Any, problem: Problem, choose: Callable[[Problem], Any], l
         elif isinstance(solver, TopologicalValueIteration) and not counts_zero(problem):
             first = solver
     if first is not None:
-        return _Forced(first, solver, choose, limit)
-    return _with_draw(solver, problem, choose, limit)
+        return _Forced(first, solver, choose, asked, limit)
+    return _with_draw(solver, problem, choose, asked, limit)
 
 
 def is_tried_at_once(problem: Problem) -> bool:
@@ -91,12 +104,16 @@ def is_tried_at_once(problem: Problem) -> bool:
 
 
 def _with_draw(
-    solver: Any, problem: Problem, choose: Callable[[Problem], Any], limit: Limit
+    solver: Any,
+    problem: Problem,
+    choose: Callable[[Problem], Any],
+    asked: Tolerance,
+    limit: Limit,
 ) -> Any:
     if counts_zero(problem):
         return choose(problem) if solver is None else within(solver, limit)
     if problem.draws[0] != problem.draws[1]:
-        return _ForAnyDraw(solver, choose, limit)
+        return _ForAnyDraw(solver, choose, asked, limit)
     chosen = choose(problem) if solver is None else within(solver, limit)
     return chosen if getattr(chosen, "counts_draws", False) else _ForADraw(chosen)
 
@@ -108,6 +125,7 @@ class _Forced:
     first: TopologicalValueIteration
     solver: Any
     choose: Callable[[Problem], Any]
+    asked: Tolerance
     limit: Limit
 
     def solve(
@@ -117,7 +135,7 @@ class _Forced:
         found: Solution | None = first.solved_if_forced(problem, tolerance, progress)
         if found is not None:
             return found
-        solver = _with_draw(self.solver, problem, self.choose, self.limit)
+        solver = _with_draw(self.solver, problem, self.choose, self.asked, self.limit)
         solution: Solution = solver.solve(problem, tolerance=tolerance, progress=progress)
         return solution
 
@@ -197,6 +215,7 @@ class _ForAnyDraw:
 
     solver: Any
     choose: Callable[[Problem], Any]
+    asked: Tolerance
     limit: Limit
 
     def solve(
@@ -206,21 +225,21 @@ class _ForAnyDraw:
         ends: list[Solution] = []
         for draw in problem.draws:
             declared = declare(problem, draw)
-            one = _with_draw(self.solver, declared, self.choose, self.limit)
+            one = _with_draw(self.solver, declared, self.choose, self.asked, self.limit)
             try:
-                ends.append(one.solve(declared, tolerance=tolerance / 2, progress=progress))
+                ends.append(one.solve(declared, tolerance=SHARE * tolerance, progress=progress))
             except NotSolvedError as error:
                 stopped = stopped or error
                 ends.append(error.solution)
         least, most = ends
-        return _between(problem, least, most, tolerance, stopped)
+        return _between(problem, least, most, self.asked.scaled(tolerance), stopped)
 
 
 def _between(
     problem: Problem,
     least: Solution,
     most: Solution,
-    tolerance: float,
+    asked: Tolerance,
     stopped: NotSolvedError | None,
 ) -> Solution:
     """Return the solution for all draws from those for the least and the greatest.
@@ -256,7 +275,7 @@ def _between(
             seconds=seconds,
         ),
     )
-    if width_of(lower, upper) <= tolerance:
+    if asked.admits(lower, upper):
         return attrs.evolve(solution, status=Status.SOLVED)
     if stopped is not None:
         status = stopped.solution.status

@@ -19,8 +19,8 @@ import numpy as np
 from gamedp.errors import NotSolvedError, shown
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon
 from gamedp.reduction import OutOfTimeError, Reduction
-from gamedp.results.status import Guarantee, Status, width_of
-from gamedp.solvers.tools.base import handed, settle_in_time, solve_as_asked
+from gamedp.results.status import Guarantee, Status, Tolerance
+from gamedp.solvers.tools.base import handed, is_close, settle_in_time, solve_as_asked
 from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.proper import Refusal
@@ -58,10 +58,9 @@ SCATTERED = 100_000_000
 def solve_in_turn(
     problem: Problem | Prepared,
     chosen: Solver,
-    tolerance: float,
+    asked: Tolerance,
     progress: ProgressCallback | None,
     *,
-    relative: bool,
     limit: Limit | None = None,
 ) -> Solution:
     """Solve a problem by the solver that is chosen for it or, where that gets stuck, by others.
@@ -80,10 +79,10 @@ def solve_in_turn(
     limit = limit or Limit(float("inf"))
     prepared = prepare(problem, progress)
     stopped: list[NotSolvedError] = []
-    for solver, limited in _in_turn(prepared, chosen, stopped, limit, relative=relative):
+    for solver, limited in _in_turn(prepared, chosen, stopped, limit, asked):
         in_time = within(limited, limit)
         try:
-            solution = solve_as_asked(in_time, prepared, tolerance, progress, relative=relative)
+            solution = solve_as_asked(in_time, prepared, asked, progress)
         except NotSolvedError as error:
             stopped.append(error)
             error.solution = attrs.evolve(error.solution, solver=solver)
@@ -95,15 +94,15 @@ def solve_in_turn(
     if len(stopped) == 1 and solutions[0].guarantee is Guarantee.TWO_SIDED and not is_late:
         raise stopped[0]
     together = _with_all_work(_intersection(solutions), solutions)
-    if _is_enough(together, tolerance, relative=relative):
+    if is_close(together, asked):
         return attrs.evolve(together, status=Status.SOLVED)
     if is_late:
         together = attrs.evolve(together, status=Status.TIME_LIMIT)
-    raise NotSolvedError(_message(prepared, together, solutions, relative=relative), together)
+    raise NotSolvedError(_message(prepared, together, solutions, asked), together)
 
 
 def followers(
-    prepared: Prepared, chosen: Solver, limit: Limit | None = None, *, relative: bool
+    prepared: Prepared, chosen: Solver, asked: Tolerance, limit: Limit | None = None
 ) -> list[Solver]:
     """Return the solvers that go on where the chosen one has stopped, in their order.
 
@@ -117,7 +116,7 @@ def followers(
     limit = limit or Limit(float("inf"))
     return [
         solver
-        for solver in _others(prepared.problem, relative=relative)
+        for solver in _others(prepared.problem, relative=not asked.absolute)
         if type(solver) is not type(chosen) and is_supported(within(solver, limit), prepared)
     ]
 
@@ -141,18 +140,18 @@ def _in_turn(
     chosen: Solver,
     stopped: list[NotSolvedError],
     limit: Limit,
-    *,
-    relative: bool,
+    asked: Tolerance,
 ) -> Iterator[tuple[Solver, Solver]]:
     """Go through solvers, each also within its budget; `stopped` tells what became of them."""
     budgeted = _may_be_handed_over(prepared.problem)
-    limited = _within_budget(chosen, prepared, limit) if budgeted else chosen
+    limited = _within_budget(chosen, prepared, limit, MOST) if budgeted else chosen
     yield chosen, limited
     first = stopped[0].solution
     if first.guarantee is Guarantee.NONE or limit():
         return
-    for solver in followers(prepared, chosen, limit, relative=relative):
-        yield solver, _within_budget(solver, prepared, limit)
+    sweeps = FEWEST if first.status is Status.ROUNDING else MOST
+    for solver in followers(prepared, chosen, asked, limit):
+        yield solver, _within_budget(solver, prepared, limit, sweeps)
         if limit():
             return
     if limited != chosen and first.status is Status.SWEEP_LIMIT:
@@ -175,7 +174,7 @@ def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     if isinstance(problem.objective, Discounted):
         yield TopologicalValueIteration()
         yield StrategyIteration()
-        yield from _exact(problem, relative=relative)
+        yield from _exact(problem)
         return
     if _is_scattered(problem):
         return
@@ -185,15 +184,15 @@ def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     yield StrategyIteration()
     if not relative:
         yield IntervalIteration()
-    yield from _exact(problem, relative=relative)
+    yield from _exact(problem)
 
 
-def _exact(problem: Problem, *, relative: bool) -> Iterator[Solver]:
-    """Go through the solver in rational numbers, if doubles cannot tell what is asked for.
+def _exact(problem: Problem) -> Iterator[Solver]:
+    """Go through the solver in rational numbers, if they take seconds at most.
 
     A value that is 0 as terms cancel is proven so; payments that no double holds are not rounded.
     """
-    if not (relative or any(problem.model.rounding)) or problem.model.num_states > SMALL:
+    if problem.model.num_states > SMALL:
         return
     from gamedp.solvers.methods.exact_policy_iteration import ExactPolicyIteration  # noqa: PLC0415
 
@@ -206,10 +205,16 @@ def _is_scattered(problem: Problem) -> bool:
     return int(structure.nontrivial.sum()) * structure.num_states > SCATTERED
 
 
-def _within_budget(solver: Any, prepared: Prepared, limit: Limit) -> Any:
-    """Return a solver with a limit of sweeps that the size of the problem allows."""
+def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> Any:
+    """Return a solver with a limit of sweeps that the size of the problem allows.
+
+    Parameters
+    ----------
+    most : int
+        The fewest where rounding has stopped another solver: to sweep for long rounds as often.
+    """
     transitions = max(1, prepared.problem.model.num_transitions)
-    sweeps = min(max(WORK // transitions, FEWEST), MOST)
+    sweeps = min(max(WORK // transitions, FEWEST), most)
     if hasattr(solver, "max_policies"):
         policies = max(WORK // (POLICY * transitions), 10)
         return attrs.evolve(solver, max_policies=min(solver.max_policies, policies))
@@ -254,14 +259,8 @@ def _intersection(solutions: list[Solution]) -> Solution:
     return attrs.evolve(narrowest, values=values, lower=lower, upper=upper)
 
 
-def _is_enough(solution: Solution, tolerance: float, *, relative: bool) -> bool:
-    if solution.guarantee is not Guarantee.TWO_SIDED:
-        return False
-    return width_of(solution.lower, solution.upper, relative=relative) <= tolerance
-
-
 def _message(
-    prepared: Prepared, together: Solution, solutions: list[Solution], *, relative: bool
+    prepared: Prepared, together: Solution, solutions: list[Solution], asked: Tolerance
 ) -> str:
     """Say who has stopped, where, how much is known, and what would help."""
     tried: dict[str, str] = {}
@@ -270,6 +269,7 @@ def _message(
             f"stopped at {STOPS[each.status]} after {each.statistics.sweeps:,} sweeps"
         )
     who = "; ".join(f"{name} {what}" for name, what in tried.items())
+    relative = not asked.absolute
     late = "; no time is left" if together.status is Status.TIME_LIMIT else ""
     message = f"{who}{late}; {how_close(together, relative=relative)}. "
     if together.guarantee is Guarantee.NONE:

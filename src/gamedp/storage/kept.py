@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.objectives import Objective
     from gamedp.results.solution import Solution
+    from gamedp.results.status import Tolerance
     from gamedp.stages.solution import StagedSolution
 
 __all__ = ["LoadedStatistics", "read_or_solve"]
@@ -76,7 +77,7 @@ class _Place:
 
 def read_or_solve(
     game: Any,
-    problem: tuple[Objective, Any, tuple[float, bool], Mapping[str, tuple[int, int]] | None],
+    problem: tuple[Objective, Any, Tolerance, Mapping[str, tuple[int, int]] | None],
     solve: Callable[[], Solution | StagedSolution],
 ) -> Solution | StagedSolution:
     """Return the kept solution of a game if it is intact, else solve it, and keep that solution.
@@ -86,8 +87,7 @@ def read_or_solve(
     game
         A game or a staged game.
     problem : tuple
-        The objective, the solver or None, the tolerance and whether it is relative, and the box or
-        None.
+        The objective, the solver or None, the tolerance, and the box or None.
     solve : callable
     """
     try:
@@ -116,7 +116,7 @@ def _warn(message: str) -> None:
 
 def _place(
     game: Any,
-    problem: tuple[Objective, Any, tuple[float, bool], Mapping[str, tuple[int, int]] | None],
+    problem: tuple[Objective, Any, Tolerance, Mapping[str, tuple[int, int]] | None],
 ) -> _Place:
     """Return where the solution of a problem is kept.
 
@@ -125,7 +125,7 @@ def _place(
     InvalidParameterError
         If the game, its rules, the objective or the solver cannot be identified.
     """
-    objective, solver, (tolerance, relative), box = problem
+    objective, solver, allowed, box = problem
     described = encode_object(game)
     for name, value in described["fields"].items():
         if is_unwritable(value):
@@ -142,7 +142,7 @@ def _place(
         described,
         _described(objective),
         None if solver is None else encode_solver(solver),
-        [float(tolerance), relative],
+        [allowed.absolute, allowed.relative],
         None if box is None else encode({name: tuple(ends) for name, ends in box.items()}),
         [sys.implementation.name, *sys.version_info[:2]],  # rules are compared as byte code
     ]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
     from gamedp.results.solution import Solution
+    from gamedp.results.status import Tolerance
     from gamedp.rules.game import Game
     from gamedp.rules.staged import StagedGame
     from gamedp.runtime.options import Tier
@@ -33,7 +34,7 @@ def solve(
     objective: Objective | None = None,
     solver: Solver | str | None = None,
     *,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
     relative: bool = False,
     progress: ProgressCallback | None = None,
     compile: Tier = "auto",
@@ -51,7 +52,7 @@ def solve(
     objective: Objective | None = None,
     solver: Solver | str | None = None,
     *,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
     relative: bool = False,
     progress: ProgressCallback | None = None,
     compile: Tier = "auto",
@@ -68,7 +69,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     objective: Objective | None = None,
     solver: Solver | str | None = None,
     *,
-    tolerance: float = 1e-6,
+    tolerance: float | None = None,
     relative: bool = False,
     progress: ProgressCallback | None = None,
     compile: Tier = "auto",
@@ -90,11 +91,13 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     solver : solver or str, optional
         A solver, or the name of a registered one. If not given, it is chosen by the model's
         structure (:func:`gamedp.explain` says why), and others continue where it gets stuck.
-    tolerance : float
-        Allow this distance between the bounds of a value.
+    tolerance : float, optional
+        Allow this distance between the bounds of a value. If not given, it is 1e-6, or a millionth
+        of the value itself where that is more: solvers go for the former, and stop where rounding,
+        which grows with the values, leaves no more than the latter.
     relative : bool
         Whether that is `tolerance` times the absolute value, for each state: then a value of 1e-40
-        is not simply close to 0.
+        is not simply close to 0. A millionth if no tolerance is given.
     progress : callable, optional
         Is called with a :class:`gamedp.Progress` now and then.
     compile, box, max_states, max_bytes
@@ -123,7 +126,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     UnsupportedProblemError
         If the solver cannot do the problem; the message says which can.
     NotSolvedError
-        If the solver stopped at a limit, or the tolerance is finer than 64-bit rounding allows, or
+        If the solver stopped at a limit, or a given tolerance is finer than rounding allows, or
         values depend on what endless play counts, which the objective does not say; what is
         known so far is its `solution`.
     LimitExceededError
@@ -141,7 +144,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         from gamedp.solvers import asked
         from gamedp.solvers.tools.limit import Limit
 
-    tolerance = asked.checked_number("tolerance", tolerance)
+    allowed = asked.checked_tolerance(tolerance, relative=relative)
     objective = asked.checked_objective(objective)
     solver = asked.checked_solver(solver)
     most = asked.checked_number("max_seconds", max_seconds)
@@ -160,7 +163,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         ):
             model = _model_of(game_or_model, exploring, most, progress)
             return asked.answer(
-                lambda: _solved(model, objective, solver, tolerance, progress, relative, limit),
+                lambda: _solved(model, objective, solver, allowed, progress, limit),
                 solver,
             )
 
@@ -169,7 +172,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     from gamedp.storage.kept import read_or_solve
 
     _refuse_model(game_or_model)
-    problem = objective, solver, (tolerance, relative), box
+    problem = objective, solver, allowed, box
     return read_or_solve(game_or_model, problem, solve_now)
 
 
@@ -177,9 +180,8 @@ def _solved(
     model: Model | StagedModel,
     objective: Objective,
     solver: Any,
-    tolerance: float,
+    allowed: Tolerance,
     progress: ProgressCallback | None,
-    relative: bool,
     limit: Limit,
 ) -> Solution | StagedSolution:
     """Return the solution of a model, by the solver that is given or chosen."""
@@ -191,19 +193,15 @@ def _solved(
         from gamedp.solvers.tools.limit import within
         from gamedp.stages.induction import solver_of_stages
 
-        asked = within(solver_of_stages(solver), limit)
+        in_time = within(solver_of_stages(solver), limit)
         problem = AnyProblem(model, objective)
-        staged: StagedSolution = solve_as_asked(
-            asked, problem, tolerance, progress, relative=relative
-        )
+        staged: StagedSolution = solve_as_asked(in_time, problem, allowed, progress)
         return staged
     with without_collection():
         from gamedp.model.problem import Problem
         from gamedp.solvers.choose import solve_problem
 
-    return solve_problem(
-        Problem(model, objective), solver, tolerance, progress, relative=relative, limit=limit
-    )
+    return solve_problem(Problem(model, objective), solver, allowed, progress, limit=limit)
 
 
 def _refuse_model(given: Any) -> None:

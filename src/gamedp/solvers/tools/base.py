@@ -10,7 +10,7 @@ import numpy as np
 from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
-from gamedp.results.status import Guarantee, Status, width_of
+from gamedp.results.status import Guarantee, Status, Tolerance
 from gamedp.runtime.progress import ProgressCallback
 from gamedp.solvers.tools.finish import finer_tolerance
 from gamedp.solvers.tools.limit import Limit, within
@@ -29,6 +29,7 @@ __all__ = [
     "PreparingSolver",
     "Solver",
     "handed",
+    "is_close",
     "require",
     "settle_in_time",
     "solve_as_asked",
@@ -182,7 +183,8 @@ class FixedPointSolver(PreparingSolver):
         seconds = self.settle_in_time(prepared, limit)
         require(self, prepared)
         if relative and not self.goes_relative:
-            solution: Solution = solve_as_asked(self, prepared, tolerance, progress, relative=True)
+            asked = Tolerance(0.0, tolerance)
+            solution: Solution = solve_as_asked(self, prepared, asked, progress)
             return solution
         found = prepared.reduction if self.deflates else prepared.proper
         reduction = found if isinstance(found, Reduction) else None
@@ -206,17 +208,13 @@ class FixedPointSolver(PreparingSolver):
 
 
 def solve_as_asked(
-    solver: Any,
-    problem: Any,
-    tolerance: float,
-    progress: ProgressCallback | None,
-    *,
-    relative: bool,
+    solver: Any, problem: Any, asked: Tolerance, progress: ProgressCallback | None
 ) -> Any:
     """Solve a problem with an absolute tolerance or a relative one, whatever the solver knows.
 
     A solver that knows no relative tolerance solves again with a smaller absolute one, as long as
-    that helps.
+    that helps. Where both are given, a solver goes for the absolute one; if it stops before that,
+    the relative one may do for large values.
 
     Parameters
     ----------
@@ -229,10 +227,11 @@ def solve_as_asked(
         As the solver does; or where 64-bit rounding ends before the relative tolerance is reached.
     """
     problem = handed(solver, problem)
-    if not relative:
-        return _solved_beside_rounding(solver, problem, tolerance, progress)
+    if asked.absolute:
+        return _solved_or_close(solver, problem, asked, progress)
+    tolerance = asked.relative
     if getattr(solver, "goes_relative", False):
-        return _solved_beside_rounding(solver, problem, tolerance, progress, relative=True)
+        return _solved_or_close(solver, problem, asked, progress)
     absolute = tolerance
     limit = Limit(getattr(solver, "max_seconds", np.inf))
     limit()
@@ -240,13 +239,13 @@ def solve_as_asked(
         stopped = None
         in_time = within(solver, limit)
         try:
-            solution = _solved_beside_rounding(in_time, problem, absolute, progress)
+            solution = _solved_or_close(in_time, problem, Tolerance(absolute), progress)
         except NotSolvedError as error:
             stopped, solution = error, error.solution
         if in_time is not solver:
             solution = attrs.evolve(solution, solver=solver)
         lower, upper = solution.lower, solution.upper
-        if width_of(lower, upper, relative=True) <= tolerance:
+        if asked.admits(lower, upper):
             return attrs.evolve(solution, status=Status.SOLVED)
         is_exact = stopped is None and getattr(solution, "exact", None) is not None
         if solution.guarantee is Guarantee.NONE or is_exact:  # no double is closer
@@ -260,23 +259,29 @@ def solve_as_asked(
         absolute = finer
 
 
-def _solved_beside_rounding(
-    solver: Any, problem: Any, tolerance: float, progress: ProgressCallback | None, **asked: bool
+def _solved_or_close(
+    solver: Any, problem: Any, asked: Tolerance, progress: ProgressCallback | None
 ) -> Any:
-    """Solve a problem; where payments of the rules were rounded, leave room for what that adds.
+    """Solve a problem; where the solver stops with bounds that are close enough, it is solved.
 
-    The solver is asked for half the tolerance then; bounds that are widened may take the rest.
+    A solver knows one tolerance. Where payments of the rules were rounded, it is half of what is
+    asked for: bounds that are widened by that may take the rest. A solver that stops although
+    bounds are as close as it was told to bring them wants more than that: exact values.
     """
     model = getattr(problem, "problem", problem).model
-    if not any(getattr(model, "rounding", ())):
-        return solver.solve(problem, tolerance=tolerance, progress=progress, **asked)
+    tolerance = asked.absolute or asked.relative
+    if any(getattr(model, "rounding", ())):
+        tolerance /= 2
+    told = Tolerance(tolerance) if asked.absolute else Tolerance(0.0, tolerance)
+    more = {} if asked.absolute else {"relative": True}
     try:
-        solution = solver.solve(problem, tolerance=tolerance / 2, progress=progress, **asked)
+        solution = solver.solve(problem, tolerance=tolerance, progress=progress, **more)
     except NotSolvedError as error:
         solution = error.solution
-        if not _is_close(solution, tolerance, **asked):
+        is_stopped = solution.status in STOPS and not is_close(solution, told)
+        if not is_stopped or not is_close(solution, asked):
             raise
-    if solution.status in STOPS and _is_close(solution, tolerance, **asked):
+    if solution.status in STOPS and is_close(solution, asked):
         return attrs.evolve(solution, status=Status.SOLVED)
     return solution
 
@@ -292,7 +297,8 @@ def _too_coarse(solution: Any, tolerance: float) -> NotSolvedError:
     return NotSolvedError(message, attrs.evolve(solution, status=Status.ROUNDING))
 
 
-def _is_close(solution: Any, tolerance: float, *, relative: bool = False) -> bool:
+def is_close(solution: Any, asked: Tolerance) -> bool:
+    """Return whether the bounds of a solution are proven, and as close as asked for."""
     if solution.guarantee is Guarantee.NONE:
         return False
-    return width_of(solution.lower, solution.upper, relative=relative) <= tolerance
+    return asked.admits(solution.lower, solution.upper)

@@ -245,9 +245,46 @@ def test_random_models(model, tolerance, optimum):
     assert (solution.lower <= solution.values).all()
     assert (solution.values <= solution.upper).all()
     if solution.biases is not None:
-        assert_biases_prove_the_bounds(solution)
+        if solution.exact is None:
+            assert_biases_prove_the_bounds(solution)
         gamedp.verify(model, gamedp.certify(solution))
     assert model.digest() == before
+
+
+@pytest.mark.parametrize("name", [name for name in KNOWN if "long" not in name])
+def test_averages_in_rational_numbers(name):
+    model, optimum, _ = KNOWN[name]
+    objective = gamedp.AverageReward(optimum)
+    solution = gamedp.solve(model, objective, "exact-policy-iteration")
+    assert list(solution.exact) == list(exact_values(model, objective))
+    assert gamedp.verify(model, gamedp.certify(solution)).width < 1e-6
+
+
+@relaxed
+@given(models(players=[1], ends=False), st.sampled_from(["max", "min"]))
+def test_random_averages_in_rational_numbers(model, optimum):
+    objective = gamedp.AverageReward(optimum)
+    solution = gamedp.solve(model, objective, "exact-policy-iteration")
+    assert list(solution.exact) == list(exact_values(model, objective))
+    policy = solution.policy.tolist()
+    assert list(exact_values(model, objective, policy=policy)) == list(solution.exact)
+
+
+def test_an_average_that_cancels_is_zero_relatively():
+    """No double is relatively close to 0: rational numbers go on where rounding ends."""
+    model = model_of([(1, {1: 1.0})], [(-1, {0: 1.0})])
+    solution = gamedp.solve(model, gamedp.AverageReward(), relative=True)
+    assert solution.bounds(0) == (0.0, 0.0)
+    assert solution.status is gamedp.Status.SOLVED
+    assert isinstance(solution.solver, gamedp.solvers.ExactPolicyIteration)
+    gamedp.verify(model, gamedp.certify(solution))
+
+
+def test_a_limit_of_policies_leaves_the_range_of_the_rewards():
+    solver = gamedp.solvers.ExactPolicyIteration(max_policies=1)
+    with pytest.raises(gamedp.NotSolvedError, match="Raise max_policies") as caught:
+        gamedp.solve(taxicab(), gamedp.AverageReward(), solver)
+    assert between(caught.value.solution, [Fraction(1588, 119)] * 3)
 
 
 def chain_of_rooms(size, probability):
@@ -279,7 +316,7 @@ def test_it_does_not_sweep_on_where_rounding_forbids_more():
         [(3, {2: 0.8 - probability, 3: 0.2, 0: probability})],
     )
     with pytest.raises(gamedp.NotSolvedError, match="64-bit rounding") as caught:
-        gamedp.solve(model, gamedp.AverageReward(), tolerance=1e-9)
+        gamedp.solve(model, gamedp.AverageReward(), "relative-value-iteration", tolerance=1e-9)
     solution = caught.value.solution
     assert between(solution, exact_values(model, gamedp.AverageReward()))
     assert solution.width < 1e-2
@@ -395,7 +432,7 @@ def test_limits_leave_bounds_that_hold(solver, status, words):
 
 def test_a_tolerance_finer_than_rounding_is_said_to_be():
     with pytest.raises(gamedp.NotSolvedError, match="64-bit rounding") as caught:
-        gamedp.solve(taxicab(), gamedp.AverageReward(), tolerance=1e-18)
+        gamedp.solve(taxicab(), gamedp.AverageReward(), "relative-value-iteration", tolerance=1e-18)
     assert between(caught.value.solution, [Fraction(1588, 119)] * 3)
     assert caught.value.solution.width < 1e-12
 

@@ -83,7 +83,8 @@ class Solution(Table):
         where play goes on for ever.
     biases : tuple of two (S,) float64, or None
         For :class:`gamedp.AverageReward`: numbers h that prove `lower`, and numbers that prove
-        `upper`; see :class:`gamedp.solvers.RelativeValueIteration`.
+        `upper`; see :class:`gamedp.solvers.RelativeValueIteration`. Those of exact averages are
+        rounded, and prove bounds that are a little wider.
 
     Examples
     --------

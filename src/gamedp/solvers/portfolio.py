@@ -143,7 +143,8 @@ def _in_turn(
     asked: Tolerance,
 ) -> Iterator[tuple[Solver, Solver]]:
     """Go through solvers, each also within its budget; `stopped` tells what became of them."""
-    budgeted = _may_be_handed_over(prepared.problem)
+    objective = prepared.problem.objective
+    budgeted = _may_be_handed_over(prepared.problem) and not isinstance(objective, AverageReward)
     limited = _within_budget(chosen, prepared, limit, MOST) if budgeted else chosen
     yield chosen, limited
     first = stopped[0].solution
@@ -159,8 +160,7 @@ def _in_turn(
 
 
 def _may_be_handed_over(problem: Problem) -> bool:
-    others = isinstance(problem.objective, (AverageReward, FiniteHorizon))
-    return problem.model.num_players <= 2 and not others
+    return problem.model.num_players <= 2 and not isinstance(problem.objective, FiniteHorizon)
 
 
 def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
@@ -171,6 +171,9 @@ def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     from gamedp.solvers.methods.strategy_iteration import StrategyIteration  # noqa: PLC0415
     from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration  # noqa: PLC0415
 
+    if isinstance(problem.objective, AverageReward):
+        yield from _exact(problem)
+        return
     if isinstance(problem.objective, Discounted):
         yield TopologicalValueIteration()
         yield StrategyIteration()

@@ -47,7 +47,8 @@ class ExactPolicyIteration(PreparingSolver):
     replaced where another choice is strictly better, until none is. Against an opponent, each
     policy of one player is held against the other's best answer, also where each of them can keep
     play from ending (as in :class:`StrategyIteration`). Nothing is rounded, so nothing is close:
-    ties are ties, and no policy comes again.
+    ties are ties, and no policy comes again. Averages in the long run are those of one player: a
+    policy is improved by its gains, and where none rises by its biases [2]_.
 
     The solution has the rationals, `exact`. Its bounds are the two doubles next to each, equal
     where it is a double. They speak of these very numbers: probabilities, rewards and payoffs are
@@ -73,6 +74,7 @@ class ExactPolicyIteration(PreparingSolver):
     ----------
     .. [1] A. Hartmanns, S. Junges, T. Quatmann, M. Weininger, "A practitioner's guide to MDP model
        checking algorithms", TACAS 2023: policy iteration with exact linear systems.
+    .. [2] M. Puterman, "Markov Decision Processes", Wiley 1994, theorems 9.1.2 and 9.2.3.
 
     Examples
     --------
@@ -127,9 +129,14 @@ class ExactPolicyIteration(PreparingSolver):
         work = Work(
             stored, tolerance, reporter, max_policies=self.max_policies, max_seconds=seconds
         )
-        following = None
+        following = biases = None
         try:
-            if isinstance(problem.objective, FiniteHorizon):
+            if isinstance(problem.objective, AverageReward):
+                values, known, policy = work.average()
+                step_policies = None
+                bias = _enclosed(problem, tuple(map(as_fraction, known)))[0]
+                biases = bias, bias.copy()
+            elif isinstance(problem.objective, FiniteHorizon):
                 values, policy, step_policies = work.finite_horizon(problem.objective.horizon)
                 if work.following is not None:
                     following = _enclosed(problem, tuple(map(as_fraction, work.following)))
@@ -159,7 +166,8 @@ class ExactPolicyIteration(PreparingSolver):
             status=status,
             step_policies=step_policies,
             following=following,
-            tight=work.tight,
+            tight=None if biases else work.tight,
+            biases=biases,
         )
 
     def _unfinished(self, problem: Problem, work: Work, status: Status) -> Solution:

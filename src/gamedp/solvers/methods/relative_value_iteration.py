@@ -27,7 +27,7 @@ from gamedp.solvers.tools.average.ways import Found, Ways, moved
 from gamedp.solvers.tools.base import require
 from gamedp.solvers.tools.finish import check_range
 from gamedp.solvers.tools.solution import make_solution
-from gamedp.solvers.tools.support import Support
+from gamedp.solvers.tools.support import Support, support_of_averages
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,19 +101,10 @@ class RelativeValueIteration:
 
     def supports(self, problem: Problem) -> Support:
         """Say whether this solver can do the problem, and why not."""
-        model = problem.model
         if not isinstance(problem.objective, AverageReward):
             kind = type(problem.objective).__name__
             return Support(False, f"is for AverageReward, not for {kind}.")
-        movers = model.players[np.diff(model.choice_offsets) > 0]
-        are_opponents = len(movers) > 0 and (movers != movers[0]).any()
-        if model.num_players > 2 or model.has_swaps or are_opponents:
-            return Support(
-                False,
-                "is for one player: with opponents, an end component has no single gain. Use "
-                "Discounted with a discount near one, or FiniteHorizon.",
-            )
-        return Support(True)
+        return support_of_averages(problem)
 
     @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
     def solve(

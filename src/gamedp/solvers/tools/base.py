@@ -16,7 +16,7 @@ from gamedp.solvers.tools.finish import finer_tolerance
 from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.solution import STOPS, make_solution, solution_of
+from gamedp.solvers.tools.solution import STOPS, make_solution, solution_of, way_out
 from gamedp.solvers.tools.support import Support, support_of_fixed_points
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def solve_as_asked(
             raise stopped
         finer = finer_tolerance(lower, upper, tolerance)
         if stopped is not None or not 0 < finer < absolute:
-            raise _too_coarse(solution, tolerance)
+            raise _too_coarse(problem, solution, tolerance)
         absolute = finer
 
 
@@ -286,15 +286,18 @@ def _solved_or_close(
     return solution
 
 
-def _too_coarse(solution: Any, tolerance: float) -> NotSolvedError:
+def _too_coarse(problem: Any, solution: Any, tolerance: float) -> NotSolvedError:
     """Return the error that says that 64-bit numbers do not reach a relative tolerance."""
+    stopped = attrs.evolve(solution, status=Status.ROUNDING)
+    ways = "Ask for an absolute tolerance, or read .solution on this error."
+    if isinstance(problem, (Problem, Prepared)):
+        ways = way_out(problem, stopped, relative=True)
     message = (
         f"{type(solution.solver).__name__} stopped at the limit of 64-bit rounding: every value is "
         f"known to within {solution.width:.3g}, and some are too close to 0 for the relative "
-        f"tolerance {tolerance:g}. Let gamedp.solve choose the solver, ask for an absolute "
-        "tolerance, or read .solution on this error."
+        f"tolerance {tolerance:g}. {ways}"
     )
-    return NotSolvedError(message, attrs.evolve(solution, status=Status.ROUNDING))
+    return NotSolvedError(message, stopped)
 
 
 def is_close(solution: Any, asked: Tolerance) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import attrs
+import numpy as np
 
 from gamedp.model.objectives import AverageReward, FiniteHorizon, has_target
+from gamedp.model.problem import Problem
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.proper import OpenCases, Refusal, refused_draws
 
@@ -79,11 +81,25 @@ def support_by(found: object) -> Support:
     return Support(True, is_open=isinstance(found, OpenCases))
 
 
+def support_of_averages(problem: Problem) -> Support:
+    """Return whether one player makes all choices, as solvers of averages need it."""
+    model = problem.model
+    movers = model.players[np.diff(model.choice_offsets) > 0]
+    are_opponents = len(movers) > 0 and (movers != movers[0]).any()
+    if model.num_players > 2 or model.has_swaps or are_opponents:
+        return Support(
+            False,
+            "is for one player: with opponents, an end component has no single gain. Use "
+            "Discounted with a discount near one, or FiniteHorizon.",
+        )
+    return Support(True)
+
+
 def support_of_rationals(prepared: Prepared) -> Support:
     """Say what can be solved in rational numbers, however long that takes."""
     problem = prepared.problem
     if isinstance(problem.objective, AverageReward):
-        return Support(False, "does not support long-run averages; RelativeValueIteration does.")
+        return support_of_averages(problem)
     if isinstance(problem.objective, FiniteHorizon):
         return Support(problem.model.num_players <= 2, "is for one or two players.")
     return support_by(prepared.opponents)

@@ -17,7 +17,7 @@ from gamedp.solvers.tools.exact.systems import solve_linear_system
 from gamedp.solvers.tools.processes import solve_process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Process", "StoppedError", "Terms"]
+__all__ = ["Process", "StoppedError", "Terms", "components", "evaluated"]
 
 
 class StoppedError(GamedpError):
@@ -46,7 +46,11 @@ class Terms:
 
     def result(self, values: list[Rational]) -> Rational:
         """Return the value of the choice."""
-        return self.constant + sum(
+        return self.constant + self.mean(values)
+
+    def mean(self, values: list[Rational]) -> Rational:
+        """Return the mean of the values that follow."""
+        return sum(
             (probability * values[state] for state, probability in self.probabilities.items()),
             start=rational(0),
         )
@@ -124,32 +128,49 @@ class Process:
         return changed
 
     def _evaluated(self, policy: Integers) -> list[Rational]:
-        """Solve the linear system of a policy, component by component."""
-        values = [rational(0)] * len(policy)
+        """Return the values of a policy."""
         rows = [self.terms[choice] if choice >= 0 else None for choice in policy.tolist()]
-        for states in _components(rows):
-            self.work.check_limits()
-            place = {state: number for number, state in enumerate(states)}
-            system, known = [], []
-            for state in states:
-                row = rows[state]
-                if row is None:
-                    continue
-                constant, left = row.constant, {}
-                for successor, probability in row.probabilities.items():
-                    if successor in place:
-                        left[place[successor]] = probability
-                    else:
-                        constant += probability * values[successor]
-                system.append(left)
-                known.append(constant)
-            solved = solve_linear_system(system, known, self.work.check_limits)
-            for state, value in zip(states, solved, strict=False):
-                values[state] = value
-        return values
+        return evaluated(rows, [rational(0)] * len(rows), self.work.check_limits)
 
 
-def _components(rows: list[Terms | None]) -> Iterator[list[int]]:
+def evaluated(
+    rows: list[Terms | None], known: list[Rational], pause: Callable[[], object]
+) -> list[Rational]:
+    """Return the values of a chain, by one linear system for each component.
+
+    Parameters
+    ----------
+    rows : list
+        What is done in each state; None where the value is known. Every component leads out.
+    known : list
+        These values.
+    pause : callable
+        Is called now and then; may raise, as at a limit of time.
+    """
+    values = list(known)
+    for states in components(rows):
+        pause()
+        place = {state: number for number, state in enumerate(states)}
+        system, constants = [], []
+        for state in states:
+            row = rows[state]
+            if row is None:
+                continue
+            constant, left = row.constant, {}
+            for successor, probability in row.probabilities.items():
+                if successor in place:
+                    left[place[successor]] = probability
+                else:
+                    constant += probability * values[successor]
+            system.append(left)
+            constants.append(constant)
+        solved = solve_linear_system(system, constants, pause)
+        for state, value in zip(states, solved, strict=False):
+            values[state] = value
+    return values
+
+
+def components(rows: list[Terms | None]) -> Iterator[list[int]]:
     """Yield the states of each component of a policy's graph, after all it leads to."""
     counts = [0 if row is None else 1 for row in rows]
     lengths = [len(row.probabilities) for row in rows if row is not None]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
-from gamedp.model.objectives import FiniteHorizon
+from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.results.status import Status
 from gamedp.runtime.progress import Reporter
+from gamedp.solvers.tools.exact.average import Averages
 from gamedp.solvers.tools.exact.process import Process, StoppedError, Terms
 from gamedp.solvers.tools.exact.rationals import (
     Rational,
@@ -92,9 +93,21 @@ class Work:
                 sweep_horizon(run, objective.horizon)
                 (values, lower, upper), policy = run.results()
                 self._rough = Answer(values, lower, upper, policy, run.status, run.sweeps)
+            elif isinstance(objective, AverageReward):
+                self._rough = self._rough_average()
             else:
                 self._rough = self._rough_opponents()
         return self._rough
+
+    def _rough_average(self) -> Answer:
+        """Return the range of the rewards, among which every average is."""
+        model = self.problem.model
+        rewards = np.append(np.asarray(model.rewards, np.float64), 0.0)
+        lower = np.full(model.num_states, rewards.min())
+        upper = np.full(model.num_states, rewards.max())
+        policy = np.where(np.diff(model.choice_offsets) > 0, model.choice_offsets[:-1], -1)
+        middle = lower + 0.5 * (upper - lower)
+        return Answer(middle, lower, upper, policy, Status.SWEEP_LIMIT, 0)
 
     def _rough_opponents(self) -> Answer:
         opponents = self.prepared.opponents
@@ -118,6 +131,10 @@ class Work:
         """Return False, or raise if there is no time left."""
         self.check_limits()
         return False
+
+    def average(self) -> tuple[list[Value], list[Value], Integers]:
+        """Return the averages in the long run, biases and a policy."""
+        return Averages(self, self.problem, self.numbers).solve()
 
     def best_policies(self) -> tuple[list[Value], Integers]:
         """Improve one side's policy, each time against the other's best answer."""

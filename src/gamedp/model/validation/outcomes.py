@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gamedp.errors import InvalidModelError
 from gamedp.model.validation.forms import LARGEST, Rows, how_many, offsets_of
+from gamedp.rules.exactness import nearest
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["check_outcomes", "merged", "scale"]
+__all__ = ["check_outcomes", "distributions", "scale"]
+
 GRID = 2.0**26
 
 SHORT_RUN = 64
@@ -106,7 +109,52 @@ def scale(offsets: Integers, probabilities: Floats) -> None:
         probabilities /= np.repeat(1 + excess, np.diff(offsets))
 
 
-def merged(
+def distributions(
+    offsets: Integers, successors: Integers, given: NDArray[Any]
+) -> tuple[Integers, Integers, NDArray[Any]]:
+    """Return rows of probabilities that sum to one, each successor once on either side.
+
+    Parameters
+    ----------
+    offsets : (C+1,)
+    successors : (T,)
+    given : (T,)
+        Doubles, or objects: then a row with a Fraction among them becomes Fractions all, which sum
+        to one exactly.
+    """
+    rows, places, probabilities = _merged(offsets, successors, nearest(given).copy())
+    scale(rows, probabilities)
+    if given.dtype != object:
+        return rows, places, probabilities
+    exact = probabilities.astype(object)
+    is_exact = np.array([isinstance(number, Fraction) for number in given.tolist()])
+    made: dict[tuple[int, ...], list[Fraction]] = {}  # many rows have the same numbers
+    for row in np.flatnonzero(np.logical_or.reduceat(is_exact, offsets[:-1])).tolist():
+        here, there = slice(*offsets[row : row + 2]), slice(*rows[row : row + 2])
+        numbers = given[here].tolist()
+        if len(numbers) == there.stop - there.start:
+            key = tuple(map(id, numbers))
+            if key not in made:
+                made[key] = _sum_to_one(numbers)
+            exact[there] = made[key]
+            continue
+        totals: dict[tuple[int, bool], Fraction] = {}
+        for place, number in zip(successors[here].tolist(), numbers, strict=True):
+            side = place, number < 0
+            totals[side] = totals.get(side, Fraction(0)) + Fraction(number)
+        sides = zip(places[there].tolist(), (probabilities[there] < 0).tolist(), strict=True)
+        exact[there] = _sum_to_one([totals[side] for side in sides])
+    return rows, places, exact
+
+
+def _sum_to_one(numbers: list[Any]) -> list[Fraction]:
+    """Return numbers divided by the sum of their sizes, exactly."""
+    exact = list(map(Fraction, numbers))
+    size = sum(map(abs, exact), Fraction(0))
+    return [number / size for number in exact]
+
+
+def _merged(
     offsets: Integers, successors: Integers, probabilities: Floats
 ) -> tuple[Integers, Integers, Floats]:
     """Drop impossible outcomes, and add up those that lead to one state on the same side."""

@@ -157,10 +157,7 @@ class BySolution:
             )
             for each in found
         )
-        # Equally good actions in turn may lead round in circles, unless no position comes back.
-        may_choose = is_certain and solution.model.structure.is_acyclic
-        chosen = tuple(each.action for each in best) if may_choose else (own,)
-        return Advice(entries, is_certain, basis, chosen)
+        return Advice(entries, is_certain, basis, tuple(solution.quickest_actions(state)))
 
     def _own(self, state: Any) -> int:
         """Return the action of the solution's policy."""

@@ -307,9 +307,9 @@ class Solution(Table):
         """Return the actions to choose from for play that gets the value, and wins soonest.
 
         Those of the :meth:`best_actions` that are as good as the :meth:`best_action`, by their
-        length, too. Where nobody is ahead, all best ones if they are best for certain and no
-        position comes back, since equally good actions in turn may lead round in circles; else the
-        best action alone.
+        length, too. Where nobody is ahead, all best ones if they are best for certain, and no
+        position comes back or each brings the end nearer, since equally good actions in turn may
+        lead round in circles; else the best action alone.
 
         Parameters
         ----------
@@ -327,7 +327,8 @@ class Solution(Table):
         index, _, pairs = self._choices(state)
         if self._plies is not None and self._plies.counts[index]:
             return [action for action, choice in pairs if self._plies.equal[choice]]
-        if self.values.ndim == 1 and self.model.structure.is_acyclic:
+        nearer = self.distances is not None and self.distances[index] >= 0
+        if self.values.ndim == 1 and (nearer or self.model.structure.is_acyclic):
             best = self.best_actions(state)
             if best == self.best_actions(state, certain=True):
                 return best

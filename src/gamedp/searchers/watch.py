@@ -74,18 +74,18 @@ class Watch:
         """Seconds since the search began."""
         return self._reporter.seconds
 
-    def for_line(self) -> Watch:
+    def for_line(self, count: Callable[[], int] | None = None) -> Watch:
         """Return the limits of following best play: as much as the search took, or a tenth more.
 
-        The tenth is of the limits, where there are any.
+        The tenth is of the limits, where there are any. Another search has a `count` of its own.
         """
         nodes = self._count()
         seconds = 1.0 if self.interrupted else max(1.0, self.seconds)
         return Watch(
             min(seconds, self._max_seconds / 10),
-            nodes + min(nodes + 10_000, self._max_nodes / 10),
+            (0 if count else nodes) + min(nodes + 10_000, self._max_nodes / 10),
             None,
-            self._count,
+            count or self._count,
         )
 
     def budget(self) -> int:

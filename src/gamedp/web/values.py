@@ -178,7 +178,7 @@ def by_search(result: SearchResult, rules: Rules, state: Any) -> Values:
         ),
         relation="=",
         actions=tuple(actions),
-        choose=lambda: result.best_actions,
+        choose=lambda: result.quickest_actions,
     )
 
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import config
 from quickest import ByHand, noughts_and_crosses
 
 import gamedp
@@ -13,7 +12,7 @@ from gamedp.bellman import plies as kernels
 from gamedp.results import plies
 from gamedp.testing import exact_values
 
-GAMES = 20 if config.DISABLE_JIT else 200
+GAMES = 200
 
 
 @pytest.mark.parametrize("solver", [None, "retrograde", "topological-value-iteration"])

@@ -30,7 +30,7 @@ from gamedp.graph.structure import Structure
 from gamedp.model.objectives import AverageReward, Reachability, TotalReward, value_of_endless_play
 from gamedp.results.choice_values import choice_values, decided
 from gamedp.results.status import Guarantee
-from gamedp.runtime.slices import STATES
+from gamedp.runtime.slices import CHOICES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,7 +123,7 @@ class OptimalChoices:
         found = np.zeros(int(offsets[-1]), np.bool_)
         first = 0
         while first < len(offsets) - 1:
-            end = int(np.searchsorted(offsets, offsets[first] + STATES, side="right")) - 1
+            end = int(np.searchsorted(offsets, offsets[first] + CHOICES, side="right")) - 1
             end = max(end, first + 1)
             if offsets[first] < offsets[end]:
                 of_states = self._tight(first, end, loss=loss)

@@ -288,14 +288,15 @@ class _Search:
         """Return a search that knows how soon it is won or lost, if it is; None if it is not known.
 
         One to a given depth knows it itself: what it takes from its table is no deeper. One to the
-        ends of the game does not, so another one looks, as far as that takes no more work than this
-        one did.
+        ends of the game does not, so another one looks, as far as that takes a tenth of the work.
         """
         options = self.options
-        if not abs(best) > 0 or hasattr(self.root.rules.game, "reward"):
+        if not self.at_root.is_decisive(best) or hasattr(self.root.rules.game, "reward"):
             return None
         if options.depth is not None:
             return None if options.extends else self
+        if self.watch.interrupted:
+            return None
         shorter = attrs.evolve(
             options,
             depth=loop.UNLIMITED >> 2,
@@ -304,7 +305,7 @@ class _Search:
             table_bytes=min(options.table_bytes, TABLE_OF_LENGTHS),
         )
         clock = _Search(shorter, self.root, self.compile, None)
-        clock.watch = self.watch.for_line(lambda: clock.driver.nodes)
+        clock.watch = self.watch.for_lengths(lambda: clock.driver.nodes)
         try:
             clock.at_root.start()
             while not clock.at_root.is_timed(best):

@@ -107,6 +107,11 @@ class RootActions:
         for entry in self.found:
             entry.past.append((entry.low, entry.high))
 
+    def is_decisive(self, best: float) -> bool:
+        """Whether it is proven that the best score is a win that is reached, or a loss."""
+        low, high = self.bounds()
+        return (best > 0 and low >= best) or (best < 0 and high <= best)
+
     def is_timed(self, best: float) -> bool:
         """Whether it is known how soon one wins, or how late each loses, by the depths finished."""
         known = (entry.plies(best) is not None for entry in self.found)

@@ -74,19 +74,25 @@ class Watch:
         """Seconds since the search began."""
         return self._reporter.seconds
 
-    def for_line(self, count: Callable[[], int] | None = None) -> Watch:
+    def for_line(self) -> Watch:
         """Return the limits of following best play: as much as the search took, or a tenth more.
 
-        The tenth is of the limits, where there are any. Another search has a `count` of its own.
+        The tenth is of the limits, where there are any.
         """
-        nodes = self._count()
-        seconds = 1.0 if self.interrupted else max(1.0, self.seconds)
-        return Watch(
-            min(seconds, self._max_seconds / 10),
-            (0 if count else nodes) + min(nodes + 10_000, self._max_nodes / 10),
-            None,
-            count or self._count,
-        )
+        return self._for_more(1.0, self._count(), self._count)
+
+    def for_lengths(self, count: Callable[[], int]) -> Watch:
+        """Return the limits of another search, with a `count` of its own, for how long play lasts.
+
+        A tenth of what this one took, or of its limits.
+        """
+        return self._for_more(0.1, 0, count)
+
+    def _for_more(self, share: float, first: int, count: Callable[[], int]) -> Watch:
+        """Return limits of about a share of what the search took, nodes counted from the first."""
+        seconds = 1.0 if self.interrupted else max(1.0, share * self.seconds)
+        nodes = min(share * self._count() + 10_000, self._max_nodes / 10)
+        return Watch(min(seconds, self._max_seconds / 10), first + nodes, None, count)
 
     def budget(self) -> int:
         """Return after how many nodes to look again: about every twentieth of a second.

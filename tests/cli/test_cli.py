@@ -379,8 +379,10 @@ class TestQuery:
     )
     def test_json(self, run_json, text):
         facts = run_json("query", "nim", "--state", text, "--compile", "never")
-        assert list(facts) == [*SOLVE_KEYS, "state", "actions", "best", "best_names"]
+        keys = [*SOLVE_KEYS, "state", "plies", "actions", "best", "best_names"]
+        assert list(facts) == keys
         assert facts["state"] == {"player": 0, "heaps": [2, 4, 6]}
+        assert facts["plies"] == 11.0  # lost, and so slowly
         assert facts["value"] == (1.0 if nim_winning((2, 4, 6)) else -1.0)
         assert [sorted(entry) for entry in facts["actions"]] == 12 * [
             ["action", "best", "name", "value"]

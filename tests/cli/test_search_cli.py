@@ -25,7 +25,8 @@ from gamedp.searchers.watch import Watch
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
 PLAIN = ("--compile", "never")
-BOT = Path(__file__).parent.parent.parent / "examples" / "bots" / "hold.py"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+BOT = EXAMPLES / "bots" / "hold.py"
 COMMAND = (sys.executable, "-c", "import sys, gamedp.cli; sys.exit(gamedp.cli.main())")
 
 
@@ -412,6 +413,7 @@ def typed(monkeypatch, *lines):
     monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
 
 
+NOUGHTS = f"{EXAMPLES / 'noughts.py'}:NoughtsAndCrosses"
 MATCHES = ("matches", "--set", "matches=6", "--seed", 1, *PLAIN)
 
 
@@ -548,9 +550,9 @@ class TestPlay:
         ("first", "left", "rows", "verdict"),
         [
             ("human", 6, ["* take 1           1", "  take 2          -1", "  take 3  at most -1"],
-             "take 1 is best."),
+             "take 1 is best.\nYou win in 4 plies."),
             ("computer", 5, ["* take 1  -1", "* take 2  -1", "* take 3  -1"],
-             "All actions are equally good."),
+             "All actions are equally good.\nThe computer wins in 3 plies."),
         ],
     )  # fmt: skip
     def test_hint_of_a_search(self, run, monkeypatch, first, left, rows, verdict):
@@ -559,10 +561,10 @@ class TestPlay:
         assert "The computer looks 9 plies ahead; what lies beyond is counted as 0." in out
         assert f"to move: {left} left" in out
         shown = out[out.index("> ") + 2 :].splitlines()
-        assert shown[: len(rows) + 3] == [
+        assert shown[: len(rows) + 4] == [
             "After each action you can expect:",
             *rows,
-            verdict,
+            *verdict.splitlines(),
             "The values are proven: the search has seen all that matters.",
         ]
 
@@ -604,6 +606,27 @@ class TestPlay:
             state = State(1, int(own), int(opponent), int(turn))
             [best] = solution.best_actions(state)
             assert name == Wubbel().action_name(state, best)
+
+    @pytest.mark.parametrize("level", ["best", 9])
+    def test_the_computer_takes_the_win_that_stands_there(self, run, monkeypatch, level):
+        # X X O / O X . / O . ., X to move: b1 and c1 win at once, c2 later.
+        spot = ("--state", "cells=1,1,2,2,1,0,2,0,0", "--level", level, *PLAIN)
+        ends = set()
+        for seed in range(8):
+            typed(monkeypatch)
+            out = run("play", NOUGHTS, *spot, "--first", "computer", "--seed", seed)[1]
+            ends.add(re.search(r"The computer plays (\w+), (.*)\.\n", out).groups())
+        words = "of 3 equally good actions one that wins soonest or loses latest"
+        assert ends == {("b1", words), ("c1", words)}
+
+    def test_a_hint_says_who_wins_and_when(self, run, monkeypatch):
+        typed(monkeypatch, "hint")
+        spot = ("--state", "cells=1,1,2,2,1,0,2,0,0", "--seed=1", *PLAIN)
+        out = run("play", NOUGHTS, *spot)[1]
+        assert "All actions are equally good.\nYou win in 1 ply, with b1 or c1.\n" in out
+        typed(monkeypatch, "hint")
+        out = run("play", *MATCHES, "--first", "computer")[1]
+        assert "All actions are equally good.\nThe computer wins in 3 plies.\n" in out
 
     def test_a_game_that_is_too_large_is_searched_unless_asked_otherwise(self, run, monkeypatch):
         monkeypatch.setattr(levels, "MOST_IN_PYTHON", 5)

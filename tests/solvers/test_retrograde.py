@@ -544,14 +544,14 @@ def test_the_command_line_shows_the_distance(run, tmp_path, register):
     state = ("--state", "robber_moves=0,cops=1,robber=3")
     code, out, _ = run("query", str(tmp_path / "path"), *state)
     assert code == 0
-    assert "to the end  3 steps\n" in out
+    assert "to the end  3 plies: the first player wins\n" in out
     code, out, _ = run("query", str(tmp_path / "cycle"), *state, "--json")
     assert code == 0
     assert json.loads(out)["distance"] is None
     code, out, _ = run("query", "matches", "--compile", "never")
     assert code == 0
-    assert "to the end" not in out
+    assert "to the end  10 plies: the first player wins\n" in out
     options = ("--solver", "retrograde", "--compile", "never", "--state", "left=1")
     code, out, _ = run("query", "matches", *options)
     assert code == 0
-    assert "to the end  1 step\n" in out
+    assert "to the end  1 ply: the second player wins\n" in out

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from quickest import noughts_and_crosses
 from web_client import Client, listed_game
 
 import gamedp
@@ -181,6 +182,27 @@ def test_who_plays_well_takes_a_best_action(client, player):
     assert answer["played"]["action"] == 3  # leaves 9, one more than a multiple of 4
     assert answer["played"]["mover"] == 0
     assert answer["mover"] == 1
+
+
+@pytest.mark.parametrize(
+    "player",
+    [{"kind": "solution"}, {"kind": "search", "depth": 9}, {"kind": "mistaken", "chance": 0}],
+    ids=lambda player: player["kind"],
+)
+def test_the_computer_takes_a_win_that_stands_there(player):
+    # X X O / O X . / O . ., X to move: c2 wins, too, but later.
+    line = {"start": None, "actions": [0, 2, 1, 3, 4, 6], "outcomes": [0] * 6}
+    with Client([listed_game("noughts", noughts_and_crosses())]) as client:
+        answer = client.position("noughts", line=line)
+        plies = {each["action"]: (each["plies"], each["ends"]) for each in answer["actions"]}
+        assert plies == {5: (3.0, "win"), 7: (1.0, "win"), 8: (1.0, "win")}
+        taken = {
+            client.position("noughts", line=line, then={"player": player, "seed": seed})["played"][
+                "action"
+            ]
+            for seed in range(12)
+        }
+    assert taken == {7, 8}
 
 
 def test_who_plays_at_random_takes_any(client):

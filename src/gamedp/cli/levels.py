@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import attrs
 
 import gamedp
+from gamedp.cli.report import winner
 from gamedp.cli.texts import read_as
 from gamedp.errors import (
     InvalidModelError,
@@ -86,13 +88,19 @@ class Advice:
     basis : str
         What the values rest on, as a sentence.
     chosen : tuple of int
-        The actions to choose from for play that gets the value.
+        The actions to choose from for play that gets the value, and wins soonest or loses latest.
+    plies : float
+        How many are left, if all choose from these; infinite if that is not known.
+    winner : int or None
+        Who wins for certain, in a game without chance.
     """
 
     entries: tuple[Entry, ...]
     is_certain: bool
     basis: str
     chosen: tuple[int, ...]
+    plies: float = math.inf
+    winner: int | None = None
 
     @property
     def best(self) -> list[str]:
@@ -157,10 +165,14 @@ class BySolution:
             )
             for each in found
         )
-        # Equally good actions in turn may lead round in circles, unless no position comes back.
-        may_choose = is_certain and solution.model.structure.is_acyclic
-        chosen = tuple(each.action for each in best) if may_choose else (own,)
-        return Advice(entries, is_certain, basis, chosen)
+        return Advice(
+            entries,
+            is_certain,
+            basis,
+            chosen=tuple(solution.quickest_actions(state)),
+            plies=solution.plies(state),
+            winner=winner(solution, state),
+        )
 
     def _own(self, state: Any) -> int:
         """Return the action of the solution's policy."""
@@ -249,7 +261,14 @@ class BySearch:
             else f"The values are estimates: a search to depth {depth}."
         )
         actions = [int(action) for action in rules.game.actions(state)]
-        return Advice(entries, is_certain, basis, result.best_actions or tuple(actions))
+        return Advice(
+            entries,
+            is_certain,
+            basis,
+            chosen=result.quickest_actions or tuple(actions),
+            plies=result.plies,
+            winner=int(result.lower <= rules.constant_sum / 2) if rules.num_players == 2 else None,
+        )
 
     @staticmethod
     def _seen(each: Any, rules: gamedp.rules.Rules, mover: int) -> float:

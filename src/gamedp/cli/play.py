@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import functools
+import math
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -25,7 +26,7 @@ from gamedp.cli.levels import (
 from gamedp.cli.options import Compile, GameSettings, SavedGame, StateTexts
 from gamedp.cli.players import ENTRANTS, PERSON, read_player
 from gamedp.cli.positions import position_of, starts_of
-from gamedp.cli.report import player_name
+from gamedp.cli.report import how_long, player_name
 from gamedp.cli.texts import how_to_draw
 from gamedp.cli.watch import be_lenient, columns, fitted, say, watch
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
@@ -313,7 +314,8 @@ class _Dialogue:
                         return None
                     print("There is nothing to take back.")
                 case "hint":
-                    say(_hint(self.adviser().advise(self.line.states[-1])))
+                    advice = self.adviser().advise(self.line.states[-1])
+                    say(_hint(advice, self.people))
                 case "help" | "?":
                     say(f"{HELP}\n{_menu(names)}")
                 case _:
@@ -381,11 +383,13 @@ def _reason(advice: Advice) -> str:
     """Say why an action is taken."""
     count = len(advice.best)
     if advice.is_certain:
+        if len(advice.chosen) < count and math.isfinite(advice.plies):
+            return f"of {count} equally good actions one that wins soonest or loses latest"
         return "the best action" if count == 1 else f"one of {count} equally good actions"
     return "which seems best" if count == 1 else f"one of {count} actions that seem equally good"
 
 
-def _hint(advice: Advice) -> str:
+def _hint(advice: Advice, people: frozenset[int]) -> str:
     """Return what the person can expect after each action."""
     width = max((len(entry.name) for entry in advice.entries), default=0)
     values = _aligned(advice.entries)
@@ -394,7 +398,23 @@ def _hint(advice: Advice) -> str:
         for entry, value in zip(advice.entries, values, strict=True)
     ]
     head = "After each action you can expect:"
-    return "\n".join([head, *rows, advice.verdict(), advice.basis])
+    return "\n".join([head, *rows, advice.verdict(), *_outlook(advice, people), advice.basis])
+
+
+def _outlook(advice: Advice, people: frozenset[int]) -> list[str]:
+    """Return how long play lasts, who wins then, and by which of equally good actions."""
+    if math.isinf(advice.plies):
+        return []
+    person = next(iter(people)) if len(people) == 1 else None
+    words = f"It takes {how_long(advice.plies)} to the end"
+    if advice.winner is not None:
+        is_you = advice.winner == person
+        who = "You win" if is_you else f"{_other(advice.winner, 2, person).capitalize()} wins"
+        words = f"{who} in {how_long(advice.plies)}"
+    if len(advice.chosen) < len(advice.best):
+        names = [entry.name for entry in advice.entries if entry.action in advice.chosen]
+        words += f", with {' or '.join(names)}"
+    return [f"{words}."]
 
 
 def _aligned(entries: Sequence[Entry]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,8 @@ def query(
         facts = report.facts(game, solution, place.state) | numbers | where
         if isinstance(solution, gamedp.Solution) and solution.distances is not None:
             facts["distance"] = solution.distance(place.state)
+        if isinstance(solution, gamedp.Solution) and math.isfinite(solution.plies(place.state)):
+            facts["plies"] = solution.plies(place.state)
         report.print_json({**facts, "actions": entries, "best": answer.best, "best_names": names})
     else:
         print(report.lines(_words(solution, place, answer)))
@@ -267,10 +270,8 @@ def _words(
     else:
         numbers = (answer.value, answer.lower, answer.upper)
         pairs += report.bounded(*numbers, player=None if count == 1 else 0)
-    if isinstance(solution, gamedp.Solution) and solution.distances is not None:
-        steps = solution.distance(place.state)
-        how_far = "never" if steps is None else "1 step" if steps == 1 else f"{steps:,} steps"
-        pairs.append(("to the end", how_far))
+    if isinstance(solution, gamedp.Solution):
+        pairs += _to_the_end(solution, place.state)
     if answer.actions:
         pairs.append(("actions", "\n".join(_rows(answer))))
         if any(action["value"] is None for action in answer.actions):
@@ -281,7 +282,28 @@ def _words(
             any_will_do = 1 < len(names) == len(answer.actions)
             if names:
                 pairs.append((label, "any of them" if any_will_do else ", ".join(names)))
+        if isinstance(solution, gamedp.Solution):
+            pairs += _played(solution, place.state, answer)
     return pairs + report.measures(solution)
+
+
+def _to_the_end(solution: Solution, state: Any) -> list[tuple[str, str]]:
+    """Return how long play lasts, and who wins, in words; nothing if it is not known."""
+    plies = solution.plies(state)
+    if math.isinf(plies):
+        return [] if solution.distances is None else [("to the end", "never")]
+    who = report.winner(solution, state)
+    wins = "" if who is None else f": {report.player_name(who)} wins"
+    return [("to the end", f"{report.how_long(plies)}{wins}")]
+
+
+def _played(solution: Solution, state: Any, answer: _Answer) -> list[tuple[str, str]]:
+    """Return which of equally good actions are played, if not all of them are."""
+    chosen = solution.quickest_actions(state)
+    if len(chosen) >= len(answer.best):
+        return []
+    names = [action["name"] for action in answer.actions if action["action"] in chosen]
+    return [("played", ", ".join(names))]
 
 
 def _rows(answer: _Answer) -> list[str]:

@@ -49,6 +49,7 @@ def facts(name: str, result: SearchResult) -> dict[str, Any]:
         **_for_each(result),
         "actions": [attrs.asdict(entry) for entry in result.actions],
         "best": result.best_actions,
+        "quickest": result.quickest_actions,
         "certainly_best": result.certain_actions,
         "possibly_best": result.possible_actions,
         "line": line,
@@ -108,6 +109,12 @@ def _best_lines(result: SearchResult) -> list[tuple[str, str]]:
     lines = [("best" if best <= set(result.certain_actions) else "seem best", names(best))]
     if result.rules.num_players < 3 and possible - best:
         lines.append(("may be", names(possible | best)))
+    played = set(result.quickest_actions)
+    if played < best:
+        lines.append(("played", names(played)))
+    if math.isfinite(result.plies) and result.rules.num_players == 2:
+        who = report.player_name(0 if result.lower > result.rules.constant_sum / 2 else 1)
+        lines.append(("to the end", f"{report.how_long(result.plies)}: {who} wins"))
     return lines
 
 

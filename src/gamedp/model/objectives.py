@@ -27,6 +27,7 @@ __all__ = [
     "StateSet",
     "TotalReward",
     "check_objective",
+    "draw_of",
     "has_target",
     "resolved",
     "sum_of_values",
@@ -332,6 +333,21 @@ def value_of_endless_play(objective: Objective, model: Any) -> tuple[float, floa
     if model.has_swaps or not len(model.payoffs):
         return model.constant_sum / 2, model.constant_sum / 2
     return float(model.payoffs.min()) + 0.0, float(model.payoffs.max()) + 0.0
+
+
+def draw_of(objective: Objective, model: Any) -> float:
+    """Return what a draw counts for player 0, who is ahead with more.
+
+    That is what endless play counts. If there is none and it may count anything, it is half of the
+    constant sum.
+    """
+    low, high = value_of_endless_play(objective, model)
+    half: float = model.constant_sum / 2
+    if low != high:
+        return half
+    # Where all payoffs are the same, this one is no draw for all that: somebody may get less.
+    is_declared = getattr(objective, "draw", None) is not None
+    return half if low != half and not is_declared and model.structure.always_ends else low
 
 
 def has_target(objective: Objective) -> bool:

@@ -201,7 +201,7 @@ class _BySearch(Seat):
     options: dict[str, Any]
 
     def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:  # noqa: ARG002 - the signature of all seats
-        best = self.searcher.search(self.game, state, **self.options).best_actions
+        best = self.searcher.search(self.game, state, **self.options).quickest_actions
         if not best:
             message = (
                 f"{shown(self.searcher)} found no best action in {shown(state)} before its limit; "

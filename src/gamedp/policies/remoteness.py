@@ -44,7 +44,7 @@ class Remoteness:
         Forced, for games of one or two players, without chance and with payoffs at the end alone:
         if both play optimally and, among equally good ways, the
         winner takes the shortest and the loser the longest; in a draw both take the shortest. Mean:
-        the expected number if all keep to the policy of the solution.
+        the expected number if all take the :meth:`gamedp.Solution.best_action`.
     lower, upper : (S,) float64
         Proven bounds, equal where forced; infinite where play may go on for ever.
     """
@@ -113,7 +113,7 @@ def remoteness(
     Without chance, and with payoffs at the end alone, that is what "wins in 5" counts: the loser
     delays, the winner hurries, as far as their values allow. Such numbers are called remoteness
     [1]_; :class:`gamedp.solvers.Retrograde` finds them. In other games it is the expected number
-    if all keep to the policy of the solution, which may prefer longer ways among equally good ones.
+    if all take the :meth:`gamedp.Solution.best_action`.
 
     Parameters
     ----------
@@ -175,7 +175,8 @@ def _remoteness(solution: Solution, limit: Limit, progress: ProgressCallback | N
         steps = np.where(distances < 0, math.inf, distances)
         return Remoteness(solution=solution, kind="forced", lower=steps, upper=steps)
     try:
-        chain = InducedChain(model, [solution] * model.num_players, everywhere=True)
+        played = attrs.evolve(solution, policy=solution.played)
+        chain = InducedChain(model, [played] * model.num_players, everywhere=True)
     except InvalidParameterError as error:
         message = f"the solution has no action in some states. {error}"
         raise UnsupportedProblemError(message) from None

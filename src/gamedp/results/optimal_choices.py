@@ -30,6 +30,7 @@ from gamedp.graph.structure import Structure
 from gamedp.model.objectives import AverageReward, Reachability, TotalReward, value_of_endless_play
 from gamedp.results.choice_values import choice_values, decided
 from gamedp.results.status import Guarantee
+from gamedp.runtime.slices import CHOICES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 __all__ = ["Candidates", "OptimalChoices"]
 
 Certainty: TypeAlias = Literal["possible", "certain"]
+
+NEXT_TO_NOTHING = 1e-9
+"""Of the largest value: what one action may lose that is taken because it wins sooner."""
 
 
 class Candidates(NamedTuple):
@@ -107,17 +111,40 @@ class OptimalChoices:
     def _decided(self) -> Flags | None:
         return decided(self.solution)
 
+    def nearly_certain(self) -> Flags:
+        """Return which choices may be best, and lose next to nothing if they are not; (C,).
+
+        That is proven: at most `NEXT_TO_NOTHING` of the largest value. The policy's own need not be
+        among them.
+        """
+        solution, offsets = self.solution, self.solution.model.choice_offsets
+        sizes = np.abs(solution.values[np.isfinite(solution.values)])
+        loss = NEXT_TO_NOTHING * float(sizes.max(initial=0.0))
+        found = np.zeros(int(offsets[-1]), np.bool_)
+        first = 0
+        while first < len(offsets) - 1:
+            end = int(np.searchsorted(offsets, offsets[first] + CHOICES, side="right")) - 1
+            end = max(end, first + 1)
+            if offsets[first] < offsets[end]:
+                of_states = self._tight(first, end, loss=loss)
+                found[offsets[first] : offsets[end]] = of_states.possible & of_states.certain
+            first = end
+        return found
+
     def _wants_most(self) -> Flags:
         """Return whose movers maximise player 0's value; (S,)."""
         solution = self.solution
         most: Flags = (solution.model.players == 0) == (solution.objective.optimum == "max")
         return most
 
-    def _tight(self, first_state: int, end_state: int, tolerance: float = 0.0) -> Candidates:
+    def _tight(
+        self, first_state: int, end_state: int, tolerance: float = 0.0, loss: float = 0.0
+    ) -> Candidates:
         """Return the choices of some states whose value is that of their state.
 
         Possible is one whose upper bound no other's lower bound exceeds, nor the state's own;
-        certain is one whose lower bound no other's upper bound exceeds, or the state's does not.
+        certain is one whose lower bound no other's upper bound exceeds by more than `loss`, or the
+        state's does not.
         """
         solution, model = self.solution, self.solution.model
         offsets = model.choice_offsets[first_state : end_state + 1]
@@ -146,7 +173,7 @@ class OptimalChoices:
             ceiling = np.where(wants, own[1], -own[0])
         possible = high >= np.repeat(floor, counts) - tolerance
         others = np.minimum(_best_of_others(high, places, counts), np.repeat(ceiling, counts))
-        certain = (low >= others - tolerance) & proven
+        certain = (low >= others - tolerance - loss) & proven
         return Candidates(possible, certain)
 
     def _nearer(self, state: int, found: Candidates) -> Candidates:

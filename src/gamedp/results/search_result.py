@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -71,6 +72,9 @@ class SearchedAction:
         no further than it takes to know that.
     lower, upper : float
         The true value lies between these.
+    plies : int or None
+        How many plies it takes, itself counted, until it is certain that the value is reached: for
+        an action that wins or loses, if it has been found out.
     """
 
     action: int
@@ -79,6 +83,7 @@ class SearchedAction:
     bound: Literal["exact", "at least", "at most"]
     lower: float
     upper: float
+    plies: int | None = attrs.field(default=None, kw_only=True)
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -162,6 +167,34 @@ class SearchResult:
                 return entry
         message = f"{shown(action)} is not an action in {shown(self.state)}."
         raise KeyError(message)
+
+    @property
+    def plies(self) -> float:
+        """Return after how many plies it is certain who wins, by a quickest action.
+
+        Infinite in a draw, and where it is not known.
+        """
+        half = self.rules.constant_sum / 2
+        if self.rules.num_players > 2 or self.lower <= half <= self.upper:
+            return math.inf
+        found = (self.action_value(action).plies for action in self.quickest_actions)
+        return float(next(found, None) or math.inf)
+
+    @property
+    def quickest_actions(self) -> tuple[int, ...]:
+        """Return which of the best actions win soonest or lose latest, to choose from.
+
+        All best ones where it is not known how long it takes, and in a draw; of those that lose,
+        one of which that is not known counts as long. A win is more than half of the constant sum.
+        """
+        half = self.rules.constant_sum / 2
+        if not self.best_actions or self.rules.num_players > 2 or self.lower <= half <= self.upper:
+            return self.best_actions
+        found = {each.action: each.plies or math.inf for each in self.actions}
+        lengths = {action: found[action] for action in self.best_actions}
+        ahead = (self.lower > half) == (self.rules.player(self.state) == 0)
+        wanted = (min if ahead else max)(lengths.values())
+        return tuple(action for action, length in lengths.items() if length == wanted)
 
     @property
     def certain_actions(self) -> tuple[int, ...]:

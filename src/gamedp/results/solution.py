@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from gamedp.model.model import given_numbers
 from gamedp.results.choice_values import choice_values
 from gamedp.results.columns import choice_columns_of, columns_of
 from gamedp.results.optimal_choices import OptimalChoices
+from gamedp.results.plies import plies_of
 from gamedp.results.start import exact_mean
 from gamedp.results.status import (
     ActionValue,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.results.base import Numbers
+    from gamedp.results.plies import Plies
     from gamedp.results.status import Best
     from gamedp.rules.symmetry import Counterparts
 
@@ -260,13 +263,98 @@ class Solution(Table):
         assert self.model.rules is not None  # noqa: S101 - without, states are indices
         return counterparts(self.model.rules, state, representative, swapped)
 
-    def best_action(self, state: Hashable | None = None) -> int | None:
-        """Return the action that the policy takes, or None where the game is over.
+    @functools.cached_property
+    def _plies(self) -> Plies | None:
+        """How long play lasts, and by which choices; found when first asked for."""
+        return None if self.distances is not None else plies_of(self, self._optimal_choices)
+
+    @property
+    def played(self) -> NDArray[np.int64]:
+        """The choice in each state that is recommended and played; (S,), -1 where the game is over.
+
+        The policy's own; or of those that are as good one that wins sooner, or loses later, see
+        :meth:`best_action`.
+        """
+        return self.policy if self._plies is None else self._plies.policy
+
+    def plies(self, state: Hashable | None = None) -> float:
+        """Return how many plies are left if all take the :meth:`best_action`: the expected number.
 
         `state` is the start if not given.
 
-        In a state that is not its own representative, that is the action which does the same as
-        the one the policy takes there. For a finite horizon: with all steps to go.
+        Returns
+        -------
+        float
+            Infinite where play goes on for ever, or where it is not known how long it lasts.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches, MatchesState
+        >>> solution = gamedp.solve(Matches(matches=18), compile="never")
+        >>> solution.plies(), solution.plies(MatchesState(0, 4)), solution.plies(MatchesState(0, 1))
+        (10.0, 2.0, 1.0)
+        """
+        index, _ = self.model.index(self._or_start(state))
+        if self.distances is not None:
+            steps = int(self.distances[index])
+            return math.inf if steps < 0 else float(steps)
+        if self.model.is_terminal[index]:
+            return 0.0
+        return math.inf if self._plies is None else float(self._plies.left[index])
+
+    def quickest_actions(self, state: Hashable | None = None) -> list[int]:
+        """Return the actions to choose from for play that gets the value, and wins soonest.
+
+        Those of the :meth:`best_actions` that are as good as the :meth:`best_action`, by their
+        length, too. Where nobody is ahead, all best ones if they are best for certain, and no
+        position comes back or each brings the end nearer, since equally good actions in turn may
+        lead round in circles; else the best action alone.
+
+        Parameters
+        ----------
+        state
+            The start if not given; there are none where the game is over.
+
+        Raises
+        ------
+        InvalidModelError
+            If the state is not symmetric to its representative, as `canonical` says it is.
+        UnknownStateError
+            If the model has no such state.
+        """
+        state = self._or_start(state)
+        index, _, pairs = self._choices(state)
+        if self._plies is not None and self._plies.counts[index]:
+            return [action for action, choice in pairs if self._plies.equal[choice]]
+        nearer = self.distances is not None and self.distances[index] >= 0
+        if self.values.ndim == 1 and (nearer or self.model.structure.is_acyclic):
+            best = self.best_actions(state)
+            if best == self.best_actions(state, certain=True):
+                return best
+        own = self.best_action(state)
+        return [] if own is None else [own]
+
+    def best_action(self, state: Hashable | None = None) -> int | None:
+        """Return the action to take, or None where the game is over.
+
+        `state` is the start if not given.
+
+        The policy's own, or one that is as good and better by its length: of equally good actions,
+        who is ahead takes the one that wins soonest, who is behind the one that loses latest; with
+        chance, by the expected number of plies. Ahead is who gets more than a draw counts. A single
+        player takes the shortest way, unless it ends with less than a draw. Not so with
+        a discount, a horizon, for the long-run average, with three players and more, and with two
+        where they are rewarded on the way; in models of more than ten million transitions; and
+        where the bounds leave open which actions are best.
+
+        In a state that is not its own representative, it is the action which does the same as
+        the one that is taken there. For a finite horizon: with all steps to go.
 
         Raises
         ------
@@ -278,7 +366,7 @@ class Solution(Table):
         return self._action_after(0, self._or_start(state))
 
     def _action_after(self, steps: int, state: Hashable) -> int | None:
-        """Return the action that the policy takes after so many steps, or None for the end."""
+        """Return the action to take after so many steps, or None for the end."""
         representative, index, swapped = self.model.represented(state)
         choice = self._choice_after(steps, index)
         if choice < 0:
@@ -289,8 +377,8 @@ class Solution(Table):
         return self._counterparts(state, representative, swapped).of_representative[action]
 
     def _choice_after(self, steps: int, index: int) -> int:
-        """Return the policy's choice after so many steps, or -1 for the end."""
-        choice = int(self.policy[index])
+        """Return the choice to make after so many steps, or -1 for the end."""
+        choice = int(self.played[index])
         if choice < 0 or self.step_policies is None or steps == 0:
             return choice
         left = len(self.step_policies) - steps
@@ -424,7 +512,7 @@ class Solution(Table):
         return entries
 
     def principal_variation(self, state: Hashable | None = None, length: int = 100) -> list[Any]:
-        """Return the states of a game from `state` in which both follow the policy.
+        """Return the states of a game from `state` in which both take the :meth:`best_action`.
 
         Goes on while the outcome of the best action is certain: with chance there is no one line.
         For a finite horizon, it has as many steps as the horizon at most.
@@ -466,7 +554,7 @@ class Solution(Table):
         return self.initial_state()  # type: ignore[no-any-return]
 
     def _sure_successor(self, steps: int, state: Any) -> Any:
-        """Return what follows for sure if the policy goes on after so many steps, else None."""
+        """Return what follows for sure if play goes on after so many steps, else None."""
         model = self.model
         if model.rules is not None:
             action = self._action_after(steps, state)

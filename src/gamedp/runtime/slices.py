@@ -9,6 +9,7 @@ from __future__ import annotations
 
 __all__ = [
     "BYTES",
+    "CHOICES",
     "CONTEXTS",
     "END_COMPONENTS",
     "FIRST_NODES",
@@ -45,6 +46,8 @@ FIRST_NODES, MOST_NODES = 1 << 8, 1 << 24
 
 GATHERED_STATES = 1 << 10
 """States put together for a proof: they fit into the processor's cache."""
+CHOICES = 1 << 15
+"""Choices whose values are compared: their numbers fit into the processor's cache."""
 UNPACKED_STATES = 1 << 16
 """States that are unpacked, which bounds the memory this takes."""
 LINES = 10_000

@@ -41,6 +41,9 @@ tables bring the ends near."""
 SHARE, SHARE_WITH_ENDINGS = 4, 128
 """How many times as many nodes such an attempt may take."""
 
+TABLE_OF_LENGTHS = 2.0**20
+"""Bytes for the search that looks how soon it is won or lost."""
+
 LOOP = Loop(loop.alpha_beta_jit, (enter, list_actions, follow, estimate), loop.PLY)
 
 
@@ -157,6 +160,7 @@ class _Search:
         progress: ProgressCallback | None,
     ) -> None:
         self.options = options
+        self.compile = compile
         self.root = root
         self.at_root = RootActions(root, all_best=options.all_best)
         self.history_of_values: list[float] = []
@@ -210,7 +214,6 @@ class _Search:
                     status = Status.DEPTH_LIMIT
                     break
                 self._deepen(self.depth + 1)
-                self.depth += 1
                 self.watch.look()
                 self._attempt()
         except OutOfTime:
@@ -281,17 +284,57 @@ class _Search:
                 says_who_wins = True
                 guess = max(low, min(deepened, high))
 
-    def _line(self, best: float, taken: Choice, *, is_proven: bool) -> list[tuple[int, Any]]:
+    def _timed(self, best: float) -> _Search | None:
+        """Return a search that knows how soon it is won or lost, if it is; None if it is not known.
+
+        One to a given depth knows it itself: what it takes from its table is no deeper. One to the
+        ends of the game does not, so another one looks, as far as that takes a tenth of the work.
+        """
+        options = self.options
+        if not self.at_root.is_decisive(best) or hasattr(self.root.rules.game, "reward"):
+            return None
+        if options.depth is not None:
+            return None if options.extends else self
+        if self.watch.interrupted:
+            return None
+        shorter = attrs.evolve(
+            options,
+            depth=loop.UNLIMITED >> 2,
+            extends=False,
+            endings=None,
+            table_bytes=min(options.table_bytes, TABLE_OF_LENGTHS),
+        )
+        clock = _Search(shorter, self.root, self.compile, None)
+        clock.watch = self.watch.for_lengths(lambda: clock.driver.nodes)
+        try:
+            clock.at_root.start()
+            while not clock.at_root.is_timed(best):
+                clock._deepen(clock.depth + 1)
+                clock.watch.look()
+        except OutOfTime:
+            pass  # as far as that
+        return clock
+
+    def plies_of(self, best: float, actions: list[int]) -> dict[int, int]:
+        """Return how long some actions take to win or to lose, those of which that is known."""
+        found = {entry.choice.action: entry.plies(best) for entry in self.at_root.found}
+        return {action: plies for action in actions if (plies := found[action]) is not None}
+
+    def line(
+        self, best: float, taken: Choice, *, is_proven: bool, within: int | None = None
+    ) -> list[tuple[int, Any]]:
         """Return the principal variation, as far as that takes no more work than the search did.
 
         Of a limit of time or nodes, it may take a tenth more.
 
         At every position the first action is taken that keeps the score, by the same search with as
-        many plies less as have been played.
+        many plies less as have been played. If it is known `within` how many plies it is won or
+        lost, it takes no more, and no fewer.
         """
         game = self.root.rules.game
         self.watch = self.watch.for_line()
-        root, score, rest, line = self.root, best, max(self.depth, self.reach), []
+        root, score, line = self.root, best, []
+        rest = max(self.depth, self.reach) if within is None else within
         while True:
             successor = step(root, taken)
             line.append((taken.action, successor))
@@ -303,7 +346,10 @@ class _Search:
             if not following.choices or (rest < 1 and not is_proven):
                 return line
             try:
-                found = self._keeping(following, score, max(rest, 1), is_proven=is_proven)
+                if within is not None and score < 0 and rest > 1:
+                    found = self._delaying(following, score, rest - 1)
+                else:
+                    found = self._keeping(following, score, max(rest, 1), is_proven=is_proven)
             except OutOfTime:
                 return line
             if found is None:
@@ -335,6 +381,15 @@ class _Search:
             self.last_node = INFINITY
         return None
 
+    def _delaying(self, root: Root, score: float, depth: int) -> Choice | None:
+        """Return an action after which it is not lost within a depth; None if there is none."""
+        for choice in root.choices:
+            entry = Found(choice, choice.outcomes[0].sign(root.player))
+            self._try(entry, depth, score, score, loop.JUST_ABOVE, root)
+            if entry.high > score:
+                return choice
+        return None
+
     def _deepen(self, depth: int) -> None:
         """Search all actions to a depth; the best of the last search first."""
         self.tally.age = depth
@@ -353,6 +408,8 @@ class _Search:
         for entry, score, kind in results:
             entry.score, entry.kind = score, kind
         self.history_of_values.append(best)
+        self.depth = depth
+        self.at_root.note()
 
     def _first(self, entry: Found, depth: int) -> tuple[float, int]:
         """Search the action that promises most, in a window about what was found before."""
@@ -450,12 +507,11 @@ class _Search:
             cutoffs=int(self.tally.cutoffs),
             seconds=self.watch.seconds,
         )
-        line = []
-        if chosen:
-            is_certain = is_proven and chosen[0].low >= best
-            score = best if is_certain else chosen[0].score
-            line = self._line(score, chosen[0].choice, is_proven=is_certain)
-        return SearchResult(
+        clock = self._timed(best) if chosen else None
+        plies = (
+            {} if clock is None else clock.plies_of(best, [entry.choice.action for entry in chosen])
+        )
+        result = SearchResult(
             rules=rules,
             state=root.state,
             searcher=self.options,
@@ -463,9 +519,19 @@ class _Search:
             lower=lower,
             upper=upper,
             best_actions=tuple(entry.choice.action for entry in chosen),
-            actions=self.at_root.searched(slack),
-            principal_variation=tuple(line),
+            actions=self.at_root.searched(slack, plies),
+            principal_variation=(),
             status=status,
             guarantee=Guarantee.TWO_SIDED,
             statistics=work,
         )
+        if not chosen:
+            return result
+        first = next(entry for entry in chosen if entry.choice.action == result.quickest_actions[0])
+        if clock is not None and first.choice.action in plies:
+            line = clock.line(best, first.choice, is_proven=True, within=plies[first.choice.action])
+        else:
+            is_certain = is_proven and first.low >= best
+            score = best if is_certain else first.score
+            line = self.line(score, first.choice, is_proven=is_certain)
+        return attrs.evolve(result, principal_variation=tuple(line))

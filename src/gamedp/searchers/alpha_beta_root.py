@@ -29,6 +29,8 @@ class Found:
         What the last search found, and what that bounds there.
     low, high
         Between these lies the truth.
+    past : list of (float, float)
+        The same before the search looked ahead, and after each depth that was finished.
     """
 
     choice: Choice
@@ -37,6 +39,14 @@ class Found:
     kind: int = 0
     low: float = -INFINITY
     high: float = INFINITY
+    past: list[tuple[float, float]] = attrs.Factory(list)
+
+    def plies(self, best: float) -> int | None:
+        """Return the first depth at which it was proven that a win or a loss is reached, if any."""
+        for depth, (low, high) in enumerate(self.past):
+            if (best > 0 and low >= best) or (best < 0 and high <= best):
+                return max(depth, 1)
+        return None
 
     @property
     def promise(self) -> float:
@@ -90,6 +100,22 @@ class RootActions:
                 low, high = -high, -low
             self.narrow(entry, low, high, entry.choice.reward)
             entry.score = entry.low if math.isfinite(entry.low) else -INFINITY
+        self.note()
+
+    def note(self) -> None:
+        """Note that a depth is finished."""
+        for entry in self.found:
+            entry.past.append((entry.low, entry.high))
+
+    def is_decisive(self, best: float) -> bool:
+        """Whether it is proven that the best score is a win that is reached, or a loss."""
+        low, high = self.bounds()
+        return (best > 0 and low >= best) or (best < 0 and high <= best)
+
+    def is_timed(self, best: float) -> bool:
+        """Whether it is known how soon one wins, or how late each loses, by the depths finished."""
+        known = (entry.plies(best) is not None for entry in self.found)
+        return any(known) if best > 0 else all(known)
 
     def narrow(self, entry: Found, low: float, high: float, reward: float) -> None:
         """Note bounds of the position after an action, from the mover's side, less the reward."""
@@ -144,8 +170,11 @@ class RootActions:
             or (entry in open_ones and entry.kind & LOWER and abs(entry.score - top) <= room)
         ]
 
-    def searched(self, slack: float) -> tuple[SearchedAction, ...]:
-        """Return what was found of each action; proven scores before those of the last depth."""
+    def searched(self, slack: float, plies: dict[int, int]) -> tuple[SearchedAction, ...]:
+        """Return what was found of each action; proven scores before those of the last depth.
+
+        `plies` has how long it takes, of those actions of which that is known.
+        """
         low, high = self.bounds()
         actions = []
         for entry in self.found:
@@ -155,5 +184,8 @@ class RootActions:
             elif low == high:
                 score, kind = entry.high, UPPER  # whether it is as good as the best may be open
             ends = entry.low, entry.high
-            actions.append(self.root.searched_action(entry.choice, score, kind, ends, slack))
+            length = plies.get(entry.choice.action)
+            actions.append(
+                self.root.searched_action(entry.choice, score, kind, ends, slack, length)
+            )
         return tuple(actions)

@@ -389,7 +389,7 @@ def _line(
     is_unlimited = options.depth is None
     rest, line = result.statistics.depth, []
     while result.best_actions and not watch.interrupted:
-        action = result.best_actions[0]
+        action = result.quickest_actions[0]
         successor = step(root, next(entry for entry in root.choices if entry.action == action))
         if successor is None:
             break

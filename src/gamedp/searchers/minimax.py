@@ -153,7 +153,11 @@ class _Search:
                 scores = [self._after(root, choice, depth)[0] for choice in root.choices]
             except OutOfTime:
                 break
-            taken = root.choices[scores.index(max(scores))]
+            best = max(scores)
+            equal = [
+                choice for choice, score in zip(root.choices, scores, strict=True) if score == best
+            ]
+            taken = root.suited(equal, best)
         return tuple(line)
 
     def _search(self, outcome: Outcome, depth: int | None) -> tuple[float, bool]:
@@ -201,7 +205,7 @@ class _Search:
             depth=int(self.tally.deepest) + 2 if self.options.depth is None else self.options.depth,
             seconds=self.watch.seconds,
         )
-        return SearchResult(
+        result = SearchResult(
             rules=root.rules,
             state=root.state,
             searcher=self.options,
@@ -210,8 +214,12 @@ class _Search:
             upper=upper,
             best_actions=best_actions,
             actions=tuple(actions),
-            principal_variation=self._line(best_actions[0]) if best_actions else (),
+            principal_variation=(),
             status=status,
             guarantee=Guarantee.TWO_SIDED,
             statistics=work,
         )
+        if not best_actions:
+            return result
+        line = self._line(result.quickest_actions[0])
+        return attrs.evolve(result, principal_variation=line)

@@ -241,11 +241,17 @@ class _Search:
         root, line = self.root, []
         try:
             while root.choices:
-                taken = root.choices[0]
-                if root.player == (0 if holds else 1):
+                keeps = root.player == (0 if holds else 1)
+                # Of equal ones the first: of those that keep the answer, one that ends the game.
+                order = sorted(
+                    root.choices,
+                    key=lambda choice: choice.outcomes[0].is_terminal != keeps,
+                )
+                taken = order[0]
+                if keeps:
                     taken = next(
                         choice
-                        for choice in root.choices
+                        for choice in order
                         if self._holds_after(choice, goal, exceeds=exceeds) == holds
                     )
                 line.append((taken.action, step(root, taken)))
@@ -336,7 +342,8 @@ class _Search:
         if entry.low == entry.high:
             bound = "exact"
         name = self.root.rules.action_name(self.root.state, action)
-        return SearchedAction(action, name, value, bound, entry.low, entry.high)
+        plies = self.root.plies_of(entry.choice, value - self.root.half)
+        return SearchedAction(action, name, value, bound, entry.low, entry.high, plies=plies)
 
     def _result(self, status: Status, best: tuple[int, ...]) -> SearchResult:
         root, rules, low, high = self.root, self.root.rules, self.low, self.high

@@ -131,12 +131,18 @@ class Root:
         return ends[0] - slack, ends[1] + slack
 
     def searched_action(
-        self, choice: Choice, score: float, kind: int, ends: tuple[float, float], slack: float
+        self,
+        choice: Choice,
+        score: float,
+        kind: int,
+        ends: tuple[float, float],
+        slack: float,
+        plies: int | None = None,
     ) -> SearchedAction:
         """Return what was found of an action: its score, what that bounds, and its proven bounds.
 
         All are the mover's, with half the sum taken off; `slack` is how far rounding may have taken
-        the bounds.
+        the bounds; `plies` are those that the action takes to win or to lose, if that is known.
         """
         bound: Literal["exact", "at least", "at most"] = "exact"
         if kind != EXACT:
@@ -147,7 +153,19 @@ class Root:
             self.value(score),
             bound,
             *self.values(*ends, slack),
+            plies=self.plies_of(choice, score) if plies is None else plies,
         )
+
+    def plies_of(self, choice: Choice, score: float) -> int | None:
+        """Return 1 for an action that ends the game, and not in a draw; None if that is not so."""
+        ends = all(outcome.is_terminal for outcome in choice.outcomes)
+        return 1 if ends and score != 0 and not hasattr(self.rules.game, "reward") else None
+
+    def suited(self, choices: list[Choice], score: float) -> Choice:
+        """Return one of equally good actions: of wins one that ends the game, of losses none."""
+        wanted = 1 if score > 0 else None
+        found = (choice for choice in choices if self.plies_of(choice, score) == wanted)
+        return next(found, choices[0])
 
 
 @attrs.define

@@ -79,14 +79,20 @@ class Watch:
 
         The tenth is of the limits, where there are any.
         """
-        nodes = self._count()
-        seconds = 1.0 if self.interrupted else max(1.0, self.seconds)
-        return Watch(
-            min(seconds, self._max_seconds / 10),
-            nodes + min(nodes + 10_000, self._max_nodes / 10),
-            None,
-            self._count,
-        )
+        return self._for_more(1.0, self._count(), self._count)
+
+    def for_lengths(self, count: Callable[[], int]) -> Watch:
+        """Return the limits of another search, with a `count` of its own, for how long play lasts.
+
+        A tenth of what this one took, or of its limits.
+        """
+        return self._for_more(0.1, 0, count)
+
+    def _for_more(self, share: float, first: int, count: Callable[[], int]) -> Watch:
+        """Return limits of about a share of what the search took, nodes counted from the first."""
+        seconds = 1.0 if self.interrupted else max(1.0, share * self.seconds)
+        nodes = min(share * self._count() + 10_000, self._max_nodes / 10)
+        return Watch(min(seconds, self._max_seconds / 10), first + nodes, None, count)
 
     def budget(self) -> int:
         """Return after how many nodes to look again: about every twentieth of a second.

@@ -14,6 +14,7 @@ from gamedp.model.objectives import (
     Discounted,
     FiniteHorizon,
     TotalReward,
+    draw_of,
 )
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
@@ -292,11 +293,11 @@ def _chosen(  # noqa: C901, PLR0911, PLR0912 - a table of reasons
     if not isinstance(reduction, Reduction) and problem.model.structure.is_acyclic:
         return backward, single_sweep
     if isinstance(problem.objective, TotalReward) and problem.model.is_deterministic:
-        from gamedp.solvers.methods.retrograde import Retrograde, draw_of  # noqa: PLC0415
+        from gamedp.solvers.methods.retrograde import Retrograde  # noqa: PLC0415
 
         backwards = Retrograde()
         if backwards.supports(asked):
-            draw = draw_of(asked)
+            draw = draw_of(asked.objective, asked.model)
             reason = (
                 "every step is sure, so values spread backwards from the ends; endless play "
                 f"counts {draw:g}."

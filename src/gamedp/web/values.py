@@ -22,7 +22,6 @@ __all__ = [
     "actions_by_table",
     "by_search",
     "by_table",
-    "chosen_by",
     "is_less",
     "why_of",
 ]
@@ -105,7 +104,7 @@ def by_table(solution: Solution, rules: Rules, state: Any) -> Values:
         ),
         relation="=",
         actions=actions,
-        choose=lambda: chosen_by(solution, actions, state, rules.num_players),
+        choose=lambda: tuple(solution.quickest_actions(state)),
     )
 
 
@@ -124,21 +123,6 @@ def actions_by_table(solution: Solution, rules: Rules, state: Any) -> tuple[OfAc
         OfAction(each.action, each.name, each.value, each.lower, each.upper, "=", best)
         for each, best in zip(found, bests, strict=True)
     )
-
-
-def chosen_by(
-    solution: Solution, actions: tuple[OfAction, ...], state: Any, players: int
-) -> tuple[int, ...]:
-    """Return what to choose from for play that gets the value of a table.
-
-    Equally good actions in turn may lead round in circles, unless no position comes back.
-    """
-    best = [each for each in actions if each.best != "no"]
-    is_certain = all(each.best == "certain" for each in best)
-    if best and is_certain and players < 3 and solution.model.structure.is_acyclic:
-        return tuple(each.action for each in best)
-    own = solution.best_action(state)
-    return () if own is None else (own,)
 
 
 def by_search(result: SearchResult, rules: Rules, state: Any) -> Values:
@@ -194,7 +178,7 @@ def by_search(result: SearchResult, rules: Rules, state: Any) -> Values:
         ),
         relation="=",
         actions=tuple(actions),
-        choose=lambda: result.best_actions,
+        choose=lambda: result.quickest_actions,
     )
 
 

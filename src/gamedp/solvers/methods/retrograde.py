@@ -11,7 +11,7 @@ from gamedp.bellman import retrograde
 from gamedp.errors import InvalidModelError, shown
 from gamedp.graph.graph import transpose_jit
 from gamedp.model.model import describe_choice
-from gamedp.model.objectives import TotalReward, has_target, value_of_endless_play
+from gamedp.model.objectives import TotalReward, draw_of, has_target
 from gamedp.model.problem import Problem
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Retrograde", "draw_of"]
+__all__ = ["Retrograde"]
 
 
 @attrs.frozen(kw_only=True)
@@ -119,7 +119,7 @@ class Retrograde:
         require(self, problem)
         reporter = Reporter(progress, "solve")
         model = problem.model
-        ladder = _Ladder.of(model, draw_of(problem))
+        ladder = _Ladder.of(model, draw_of(problem.objective, model))
         levels, distances = _spread(problem, ladder, reporter)
         levels[levels < 0] = ladder.draw
         policy = np.full(model.num_states, -1, np.int64)
@@ -142,17 +142,6 @@ class Retrograde:
             seconds=reporter.seconds,
         )
         return attrs.evolve(solution, distances=distances)
-
-
-def draw_of(problem: Problem) -> float:
-    """Return what endless play counts; if there is none and it may count anything, the half."""
-    model, half = problem.model, problem.model.constant_sum / 2
-    low, high = value_of_endless_play(problem.objective, model)
-    if low != high:
-        return half
-    # Where all payoffs are the same, this one is no draw for all that: somebody may get less.
-    is_declared = getattr(problem.objective, "draw", None) is not None
-    return half if low != half and not is_declared and model.structure.always_ends else low
 
 
 @attrs.frozen(eq=False)

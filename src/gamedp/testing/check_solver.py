@@ -13,7 +13,7 @@ import numpy as np
 
 import gamedp
 from gamedp.errors import shown
-from gamedp.testing.advice import Advice
+from gamedp.testing.advice import Advice, may_miss_its_end
 from gamedp.testing.complaints import Complaints, check_value
 from gamedp.testing.exact import exact_values
 
@@ -279,8 +279,7 @@ class _Trial:
                     f"in {self._state(state)} it takes choice {choice}, which is worth "
                     f"{float(choice_values[choice])!r}; the best is worth {float(truth[state])!r}",
                 )
-        endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
-        if isinstance(objective, endless) and not model.structure.always_ends:
+        if may_miss_its_end(model, objective):
             self._check_progress(solution.policy.tolist(), truth, slack)
 
     def _check_progress(self, policy: list[int], truth: list[Fraction], slack: Fraction) -> None:

@@ -252,8 +252,11 @@ def test_policies_of_another_model_are_refused():
 
 def test_a_policy_of_steps_is_refused():
     solution = gamedp.solve(Matches(matches=5), gamedp.FiniteHorizon(3), compile="never")
-    with pytest.raises(UnsupportedProblemError, match="steps"):
-        gamedp.Policy.from_solution(solution)
+    for steps in (solution, attrs.evolve(solution, step_policies=None)):  # as another's solver has
+        with pytest.raises(UnsupportedProblemError, match=r"steps that are left.* steps_left\(2\)"):
+            gamedp.Policy.from_solution(steps)
+        with pytest.raises(UnsupportedProblemError, match="steps that are left"):
+            gamedp.evaluate(solution.model, [steps, steps], gamedp.FiniteHorizon(3))
 
 
 @pytest.mark.parametrize("numbers", [[0.5, 0.6], [-0.1, 1.1], [np.nan, 1.0], [1e-320, 1.0]])

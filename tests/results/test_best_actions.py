@@ -555,3 +555,13 @@ def test_swapped_states_have_the_same_best_actions():
         entries = solution.action_values(State(0, 3, 5, turn))
         others = solution.action_values(State(1, 3, 5, turn))
         assert [entry.best for entry in entries] == [entry.best for entry in others]
+
+
+def test_a_horizon_of_which_no_step_is_kept_says_what_its_policy_does():
+    """As another's solver leaves it: what follows the first step is not known."""
+    model = model_of([(1.0, {0: 1.0}), (0.0, {1: 1.0})], [(3.0, {0: 1.0})], 0.0)
+    solution = gamedp.solve(model, gamedp.FiniteHorizon(3))
+    unknown = attrs.evolve(solution, step_policies=None, following=None)
+    assert (unknown.best_action(0), unknown.best_actions(0)) == (0, [0])
+    assert solution.principal_variation(0) == [0, 0, 1, 0]
+    assert unknown.principal_variation(0) == [0, 0]

@@ -150,10 +150,11 @@ class Policy:
         UnsupportedProblemError
             If it depends on the steps that are left, as with :class:`gamedp.FiniteHorizon`.
         """
-        if solution.step_policies is not None:
+        if solution.counts_steps:
             message = (
                 f"the policy of a solution for {solution.objective!r} depends on the steps that "
-                "are left; a policy here does not."
+                "are left; a policy here does not. Ask steps_left(2).best_action(state) of the "
+                "solution if there are two, or let the state count the steps."
             )
             raise UnsupportedProblemError(message)
         numbers = np.zeros(solution.model.num_choices)

@@ -74,7 +74,7 @@ class Advice:
         solution = self.solution
         maybe = solution.best_actions(state)
         certain = solution.best_actions(state, certain=True)
-        if solution.step_policies is not None and solution.following is None:
+        if solution.counts_steps and solution.following is None:
             # The solver keeps no values for the steps of a horizon; so its policy is all there is.
             if maybe != [solution.best_action(state)]:
                 yield "best_actions", f"{maybe} are not what the policy takes"

@@ -50,6 +50,7 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     seconds: float = 0.0,
     relative: bool = False,
     exact: bool = False,
+    **others: Any,
 ) -> Solution:
     """Return the Solution with a solver's numbers; raise NotSolvedError if it has stopped.
 
@@ -81,6 +82,8 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
         Whether the tolerance is relative.
     exact : bool
         Whether the bounds are about what the rules give, not about the doubles nearest to that.
+    **others
+        Further attributes of the solution, such as `step_policies`, `distances` or `biases`.
 
     Raises
     ------
@@ -118,6 +121,7 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
             seconds={"compile": 0.0, "explore": 0.0, **model.seconds, "solve": seconds},
             bytes=model.num_bytes + num_bytes,
         ),
+        **others,
     )
     if status in STOPS:
         message = (
@@ -130,7 +134,12 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
 
 
 def solution_of(
-    run: Run, solver: Any, *, proven: bool = True, reduction: Reduction | None = None
+    run: Run,
+    solver: Any,
+    *,
+    proven: bool = True,
+    reduction: Reduction | None = None,
+    **others: Any,
 ) -> Solution:
     """Return the solution that a run has found; raise NotSolvedError if it is not as asked for.
 
@@ -143,6 +152,8 @@ def solution_of(
         Whether errors can be proven at all.
     reduction : Reduction, optional
         How the problem came out of the one that is solved.
+    **others
+        Further attributes of the solution.
     """
     numbers, policy = run.results(proven=proven, reduction=reduction)
     return make_solution(
@@ -156,6 +167,7 @@ def solution_of(
         sweeps=run.sweeps,
         seconds=run.reporter.seconds,
         relative=run.relative,
+        **others,
     )
 
 

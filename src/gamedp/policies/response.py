@@ -13,7 +13,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Process, Seats, induce
-from gamedp.policies.choices import choices_in
+from gamedp.policies.choices import choices_in, equal_choices
 from gamedp.policies.evaluate import evaluate
 from gamedp.policies.given import model_for
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
@@ -160,8 +160,8 @@ class Response:
         if choice < 0 or self._mover(node) != self.player:
             message = f"player {self.player} does not move in {shown(state)}."
             raise InvalidParameterError(message)
-        pairs = choices_in(self._process.of, state)
-        return next(action for action, same in pairs if same == choice)
+        actions = equal_choices(self._process.of, state)
+        return next(action for action, choices in actions.items() if choice in choices)
 
     def possible_after(self, state: Any, action: int, possible: Sequence[int]) -> tuple[int, ...]:
         """Return which ones of a field may still play, after an action of theirs in a state.

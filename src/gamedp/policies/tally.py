@@ -150,7 +150,9 @@ def as_paid(
     for same in np.split(numbers, firsts[1:]):  # which are views
         if len(same) > 1:
             same[:] = min(same.tolist(), key=lambda number: len(repr(number)))
-    return numbers[places.reshape(2, -1)[int(of_other)]]
+    first, other = places.reshape(2, -1)
+    written: NDArray[np.float64] = numbers[other if of_other else first]
+    return written
 
 
 def counted_as_paid(

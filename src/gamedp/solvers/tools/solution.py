@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import NotSolvedError
+from gamedp.errors import InvalidParameterError, NotSolvedError
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Statistics, Status, width_of
 from gamedp.solvers.tools.finish import widened
@@ -45,7 +45,7 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     *,
     guarantee: Guarantee = Guarantee.TWO_SIDED,
     status: Status | None = None,
-    tolerance: float = np.inf,
+    tolerance: float | None = None,
     sweeps: int = 1,
     seconds: float = 0.0,
     relative: bool = False,
@@ -69,11 +69,12 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     guarantee : Guarantee
         What the bounds are.
     status : Status, optional
-        What the solver has stopped at. If not given, it is solved if all bounds are within the
-        tolerance, and else stopped by rounding; nothing is proven if `guarantee` says so.
-    tolerance : float
-        Allow this distance between the bounds of a value. If a status is given, it matters only
-        where bounds are widened.
+        What the solver has stopped at. If not given, nothing is proven if `guarantee` says so, and
+        else it is solved.
+    tolerance : float, optional
+        The distance that was asked for between the bounds of a value. Where they are farther apart,
+        no solver has solved the problem: it was stopped by rounding. May be left out only with a
+        status, or if nothing is proven.
     sweeps : int
         How often every state was looked at, rounded up.
     seconds : float
@@ -87,6 +88,8 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
 
     Raises
     ------
+    InvalidParameterError
+        If neither a status nor a tolerance says whether proven bounds are close enough.
     NotSolvedError
         If a limit or rounding has stopped the solver; says what would help.
     """
@@ -95,13 +98,15 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     values, lower, upper = numbers
     is_proven = guarantee is not Guarantee.NONE
     if status is None:
-        is_close = width_of(lower, upper, relative=relative) <= tolerance
-        status = Status.SOLVED if is_close else Status.ROUNDING
-        status = status if is_proven else Status.UNPROVEN
+        status = Status.SOLVED if is_proven else Status.UNPROVEN
+        if is_proven and tolerance is None:
+            message = "give make_solution the tolerance that solve was asked for, or a status."
+            raise InvalidParameterError(message)
     if any(model.rounding) and is_proven and not exact:
         lower, upper = widened(problem, lower, upper)
-        if status is Status.SOLVED and not width_of(lower, upper, relative=relative) <= tolerance:
-            status = Status.ROUNDING
+    if status is Status.SOLVED and is_proven and tolerance is not None:
+        is_close = width_of(lower, upper, relative=relative) <= tolerance
+        status = Status.SOLVED if is_close else Status.ROUNDING
     num_bytes = values.nbytes + lower.nbytes + upper.nbytes + policy.nbytes
     solution = Solution(
         model=model,

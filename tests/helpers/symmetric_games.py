@@ -242,6 +242,9 @@ class TakeSome:
     def is_terminal(self, state):
         return state.taken > 0
 
+    def player(self, state):
+        return 0
+
     def actions(self, state):
         yield 1
         yield 2

@@ -88,7 +88,7 @@ def compile_game(
     model = _model_of_rows(rules, begin, rows)
     ask_again(rules, model)
     rounding = rounding_of(rules, model, rows.states.__getitem__, compiled=False)
-    return _finished(model, rounding, watch, 0.0)
+    return _finished(rules, model, rounding, watch, 0.0)
 
 
 def _seeded(
@@ -175,16 +175,37 @@ def _compiled(
     spot_check(rules, model)
     is_compiled = explorer.compiled.is_compiled
     rounding = rounding_of(rules, model, model.state, compiled=is_compiled)
-    return _finished(model, rounding, watch, compiled_at - before)
+    return _finished(rules, model, rounding, watch, compiled_at - before)
+
+
+def _warn_of_no_mover(rules: Rules, model: Model) -> None:
+    """Warn of a game of two without `player`, in which `canonical` never changes their places."""
+    kind = type(rules.game)
+    chooses = np.diff(model.choice_offsets) > 1
+    if model.num_players != 2 or hasattr(kind, "player") or not chooses.any():
+        return
+    if not (model.has_swaps or (model.initial_probabilities < 0).any()):
+        message = (
+            f"{kind.__name__} has no player(state), and its canonical never lets the players "
+            f"change places, so every move is player 0's, as in "
+            f"{shown(model.state(int(chooses.argmax())))}. Write player(state), which returns who "
+            "is to move, 0 or 1."
+        )
+        warn(message, RuntimeWarning)
 
 
 def _finished(
-    model: Model, rounding: tuple[float, float, float], watch: Watch, compiling: float
+    rules: Rules,
+    model: Model,
+    rounding: tuple[float, float, float],
+    watch: Watch,
+    compiling: float,
 ) -> Model:
     """Return the model with what is known of it in the end; all but compiling counts as exploring.
 
     That is also what it takes to put the arrays together, and to ask the rules again.
     """
+    _warn_of_no_mover(rules, model)
     seconds = {"compile": compiling, "explore": watch.seconds - compiling}
     return Model.unchecked(**{**model.__getstate__(), "rounding": rounding, "seconds": seconds})
 

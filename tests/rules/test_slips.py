@@ -226,19 +226,6 @@ def test_the_stage_of_a_staged_game_says_who_moves():
             asked(Alone())
 
 
-def test_arrays_of_two_players_say_who_moves():
-    """Where there is anything to choose, and no places are changed."""
-    arrays = [0, 2, 2], [0, 1, 2], [0, 1]
-    pair = {"num_players": 2, "terminals": [1]}
-    with pytest.raises(gamedp.InvalidModelError, match="player 0 would choose in state 0"):
-        gamedp.Model.from_arrays(*arrays, [1.0, 1.0], **pair)
-    assert gamedp.Model.from_arrays(*arrays, [1.0, -1.0], **pair).has_swaps
-    start = [(0.5, 0), (-0.5, 0)]
-    for said in ({"players": [0, 0]}, {"initial": start}):
-        assert gamedp.Model.from_arrays(*arrays, [1.0, 1.0], **pair, **said).num_players == 2
-    assert gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], **pair).num_players == 2
-
-
 class Round(NamedTuple):
     """A place on a way round."""
 

@@ -93,8 +93,6 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     scale(transitions_from, probabilities)
     ends, received = endings(terminals, payoffs, choices_from, num_players, constant_sum)
     starts, start_probabilities = _start(initial, num_states, num_players)
-    if players is None:
-        _refuse_no_mover(num_players, choices_from, probabilities, start_probabilities)
     return {
         "choice_offsets": choices_from,
         "transition_offsets": transitions_from,
@@ -150,21 +148,6 @@ def _movers(
         )
         raise InvalidModelError(message)
     return movers.astype(np.int8), num_players or int(movers.max()) + 1
-
-
-def _refuse_no_mover(
-    num_players: int, choice_offsets: Integers, probabilities: Floats, starts: Floats
-) -> None:
-    """Raise if several play, and it is not said who chooses; where places change, player 0 may."""
-    chooses = np.diff(choice_offsets) > 1
-    if num_players == 1 or not chooses.any() or (probabilities < 0).any() or (starts < 0).any():
-        return
-    message = (
-        f"num_players is {num_players}, and players is not given: player 0 would choose in state "
-        f"{int(chooses.argmax())} {how_many(chooses, 'states')}. Give players, who moves in each "
-        "state."
-    )
-    raise InvalidModelError(message)
 
 
 def _constant_sum(constant_sum: float, num_players: int) -> float:

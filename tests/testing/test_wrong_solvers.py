@@ -204,7 +204,7 @@ class Wrong:
             solver = gamedp.solvers.RelativeValueIteration()
         elif model.num_players > 2:
             solver = gamedp.solvers.BackwardInduction()
-        found = gamedp.solve(model, objective, solver, tolerance=tolerance)
+        found = solver.solve(gamedp.Problem(model, objective), tolerance=tolerance)
         found = attrs.evolve(found, model=problem.model, objective=problem.objective, solver=self)
         return found if self.spoil is None else attrs.evolve(found, **self.spoil(found))
 

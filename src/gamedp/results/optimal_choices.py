@@ -8,7 +8,9 @@ value, whatever the opponent does (the values along a play are then a bounded ma
 best replies, a submartingale against others, and play stops almost surely). Hence a tight choice of
 a state s is best if and only if one of its outcomes is in the attractor of the ends without s:
 there, tight choices lead to an end with positive probability from all states except s, and s leads
-there. (A cycle with positive rewards and no negative ones is as good as an end.)
+there. (A cycle with positive rewards and no negative ones is as good as an end.) Where missing a
+target is worth infinity, a choice is best if, always taken, it keeps the other player from reaching
+the target almost surely [2]_.
 
 References
 ----------

@@ -150,9 +150,10 @@ class Solution(Table):
         bias, to within the accuracy of the average (the policy's own alone, if the solution has no
         `biases`). Where distances are known, equally good actions must also lead to the end in the
         right number of steps. Where the total is infinite, the best actions are those that lead the
-        policy to its infinite gain. With more than two players, the policy's own: no other is
-        better for the player who moves, if all keep to the policy afterwards. Where play may go on
-        for ever and rewards have both signs, some that are as good may be missing.
+        policy to its infinite gain, or with which a target may be missed for ever. With more than
+        two players, the policy's own: no other is better for the player who moves, if all keep to
+        the policy afterwards. Where play may go on for ever and rewards have both signs, some that
+        are as good may be missing.
 
         Parameters
         ----------

@@ -242,6 +242,9 @@ class TakeSome:
     def is_terminal(self, state):
         return state.taken > 0
 
+    def player(self, state):
+        return 0
+
     def actions(self, state):
         yield 1
         yield 2
@@ -311,3 +314,43 @@ class TwoHeaps:
 
     def rank(self, context):
         return context.first + context.second
+
+
+class Pile(NamedTuple):
+    player: int
+    left: int
+
+
+@attrs.frozen
+class TwoWaysToTakeOne:
+    """Who takes the last stone gets 0.9 of 1. Actions 0 and 1 both take one, action 2 takes two."""
+
+    merges: bool = True
+    num_players = 2
+    constant_sum = 1.0
+
+    def initial_state(self):
+        return Pile(0, 5)
+
+    def is_terminal(self, state):
+        return state.left == 0
+
+    def player(self, state):
+        return state.player
+
+    def actions(self, state):
+        yield 0
+        yield 1
+        if state.left > 1:
+            yield 2
+
+    def outcomes(self, state, action):
+        left = state.left - max(action, 1)
+        yield 0.75, Pile(1 - state.player, left)
+        yield 0.25, Pile(state.player, left)
+
+    def payoff(self, state, player):
+        return 0.1 if player == state.player else 0.9
+
+    def canonical(self, state):
+        return Pile(0, state.left) if self.merges else state, self.merges and state.player == 1

@@ -221,6 +221,7 @@ class TestPlayGame:
         for solution, words in [
             (other, "this solution is of Matches"),
             (horizon, "finite horizon"),
+            (attrs.evolve(horizon, step_policies=None), "finite horizon"),
             (arrays, "a model without a game"),
         ]:
             with pytest.raises(gamedp.errors.InvalidParameterError, match=words):

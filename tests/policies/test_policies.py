@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from symmetric_games import Pile, TwoWaysToTakeOne
 
 import gamedp
 from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError
@@ -252,8 +253,11 @@ def test_policies_of_another_model_are_refused():
 
 def test_a_policy_of_steps_is_refused():
     solution = gamedp.solve(Matches(matches=5), gamedp.FiniteHorizon(3), compile="never")
-    with pytest.raises(UnsupportedProblemError, match="steps"):
-        gamedp.Policy.from_solution(solution)
+    for steps in (solution, attrs.evolve(solution, step_policies=None)):  # as another's solver has
+        with pytest.raises(UnsupportedProblemError, match=r"steps that are left.* steps_left\(2\)"):
+            gamedp.Policy.from_solution(steps)
+        with pytest.raises(UnsupportedProblemError, match="steps that are left"):
+            gamedp.evaluate(solution.model, [steps, steps], gamedp.FiniteHorizon(3))
 
 
 @pytest.mark.parametrize("numbers", [[0.5, 0.6], [-0.1, 1.1], [np.nan, 1.0], [1e-320, 1.0]])
@@ -288,3 +292,51 @@ def test_a_rule_that_tells_merged_positions_apart_is_refused():
     apart = gamedp.compile(Apart(goal=6), compile="never")
     same = gamedp.evaluate(apart, [Hold(2), Hold(4)])
     assert gamedp.evaluate(apart, [seated, seated]).value() == same.value()
+
+
+def test_actions_that_do_the_same_are_the_same_in_each_seat():
+    merged, apart = (
+        gamedp.compile(TwoWaysToTakeOne(merges), compile="never") for merges in (True, False)
+    )
+
+    def seated(state):
+        return state.player if state.left % 2 else 2
+
+    found, known = (gamedp.evaluate(model, [seated, seated]) for model in (merged, apart))
+    assert found.value() == pytest.approx(known.value(), abs=1e-15)
+    policy = gamedp.Policy.from_function(merged, lambda state: 1)
+    assert (policy.choose(Pile(0, 3)), policy.choose(Pile(1, 3))) == (1, 0)
+    even = gamedp.Policy.uniform(merged)
+    assert even.actions(Pile(1, 3)) == pytest.approx({0: 2 / 3, 2: 1 / 3})
+    with pytest.raises(InvalidParameterError, match="canonical says that the two"):
+        gamedp.evaluate(merged, [lambda state: 2 * state.player if state.left > 1 else 0] * 2)
+
+    def split(state):
+        if state.left == 1:
+            return state.player
+        return {0: 0.7, 2: 0.3} if state.player else {0: 0.1, 1: 0.6, 2: 0.3}
+
+    assert gamedp.evaluate(merged, [split, split]).value() == pytest.approx(
+        gamedp.evaluate(apart, [split, split]).value()
+    )
+
+
+@pytest.mark.parametrize("merges", [True, False])
+def test_a_payoff_is_one_number_in_both_seats(merges):
+    """What is left of the constant sum 1 if one gets 0.9 is not 0.1, and yet the same payoff."""
+    model = gamedp.compile(TwoWaysToTakeOne(merges), compile="never")
+    pair = [gamedp.Policy.uniform(model)] * 2
+    found = gamedp.evaluate(model, pair)
+    games = gamedp.simulate(model, pair, games=2_000, seed=1)
+    for player in (0, 1):
+        assert list(found.distribution(player)) == list(games.outcomes[player]) == [0.1, 0.9]
+        wins = found.results(player)[0]
+        assert wins == found.distribution(player)[0.9]
+        assert games.agrees_with(found, player) > 0.001
+        assert found.p_value(games.outcomes[player], player) > 0.001
+    assert sum(low for low, _ in found.distribution().values()) == pytest.approx(1.0)
+    pairs = gamedp.policies.simulate_pairs(model, pair, pairs=500, seed=1)
+    assert all(list(each) == [0.1, 0.9] for seat in pairs.seatings for each in seat.outcomes)
+    narrow = gamedp.simulate(model, pair, games=20_000, seed=1, width=0.1).sequential
+    assert narrow.low < found.value() < narrow.high
+    assert narrow.looks == 1  # by the binomial distribution, as there are two payoffs

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import attrs
 import numba
@@ -17,6 +18,7 @@ from gamedp.games.wubbel import Wubbel
 from gamedp.policies.choices import choices_in
 from gamedp.policies.response import gain_of
 from gamedp.testing.models import random_model
+from gamedp.testing.strategies import models
 
 COMPILED = not numba.config.DISABLE_JIT
 
@@ -376,3 +378,65 @@ def test_equal_actions_tell_the_same_of_who_plays():
         expected = tuple(m for m in (0, 1) if policies[m].probabilities[choice] > 0)
         assert found.possible_after(state, action, (0, 1)) == expected
     assert found.possible_after(state, 0, ()) == ()
+
+
+def expected_in_steps(model, state, steps, chosen):
+    """Return what player 0 expects exactly, if one chooses by the steps and all else is even."""
+    first, end = model.choice_offsets[state : state + 2].tolist()
+    if first == end or steps == 0:
+        return Fraction(float(model.payoffs[model.terminals == state].sum()))
+    total, choices = Fraction(0), chosen(state, steps) or range(first, end)
+    for choice in choices:
+        row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+        after = (
+            Fraction(chance) * expected_in_steps(model, successor, steps - 1, chosen)
+            for chance, successor in zip(
+                model.probabilities[row].tolist(), model.successors[row].tolist(), strict=True
+            )
+        )
+        total += Fraction(float(model.rewards[choice])) + sum(after)
+    return total / len(choices)
+
+
+@given(models(max_states=4, players=[2], swaps=False), st.integers(0, 1), st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_a_response_is_asked_with_the_steps_that_are_left(model, player, horizon):
+    """Whoever follows what it chooses with so many steps left gets its value."""
+    other, objective = gamedp.Policy.uniform(model), gamedp.FiniteHorizon(horizon)
+    found = gamedp.best_response(model, other, player, objective, everywhere=True)
+
+    def chosen(state, steps):
+        if model.players[state] != player:
+            return []
+        return [int(model.choice_offsets[state]) + found.choose(state, steps=steps)]
+
+    low, high = found.bounds(0)
+    total = expected_in_steps(model, 0, horizon, chosen)
+    total = total if player == 0 else Fraction(model.constant_sum) - total
+    slack = Fraction(1, 10**9) * max(1, abs(total))  # models are stored with rounded probabilities
+    assert low - slack <= total <= high + slack
+
+
+def test_a_response_that_counts_steps_is_no_policy():
+    """Which would wait in each step for a reward that it could only get in the last one."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3], [0, 1, 2, 3], [0, 1, 0], [1.0] * 3, rewards=[1, 0, 3], players=[0, 0],
+        num_players=2,
+    )  # fmt: skip
+    other = gamedp.Policy.uniform(model)
+    found = gamedp.best_response(model, other, 0, gamedp.FiniteHorizon(3))
+    assert found.value() == 4.0
+    assert [found.choose(0, steps=steps) for steps in (3, 2, 1)] == [0, 1, 0]
+    for asked in (
+        lambda: found.policy,
+        lambda: found.choose(0),
+        lambda: gamedp.evaluate(model, [found, other], gamedp.FiniteHorizon(3)),
+        lambda: gamedp.simulate(model, [found, other], games=1),
+        lambda: gamedp.evaluate(model, [found.policy, other], gamedp.FiniteHorizon(3)),
+    ):
+        with pytest.raises(UnsupportedProblemError, match=r"steps that are left.* steps=2"):
+            asked()
+    with pytest.raises(InvalidParameterError, match="the horizon has 0 to 3 steps"):
+        found.choose(0, steps=4)
+    with pytest.raises(UnsupportedProblemError, match="steps are counted for FiniteHorizon"):
+        gamedp.best_response(model, other, 0, gamedp.Discounted(0.5)).choose(0, steps=1)

@@ -6,6 +6,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from scipy.stats import kstest, norm
 
 import gamedp
@@ -13,7 +14,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import SAVE, Hold, Wubbel
 from gamedp.policies import walk_kernels
-from gamedp.policies.tally import BLOCK
+from gamedp.policies.tally import BLOCK, as_paid
 from gamedp.testing.models import random_model
 
 GAMES = 2_000 if numba.config.DISABLE_JIT else 20_000
@@ -255,3 +256,17 @@ def test_student_interval_refuses_what_cannot_be(numbers, word):
     with pytest.raises(InvalidParameterError, match=word):
         gamedp.policies.student_interval(**{"mean": 1.0, "deviation": 2.0, "count": 9} | numbers)
     assert gamedp.policies.student_interval(1.0, math.nan, 1) == (-math.inf, math.inf)
+
+
+@given(
+    st.lists(st.floats(-10, 10).map(lambda number: round(number, 2)), max_size=5),
+    st.sampled_from([0.0, 0.3, 1.0, 7.0, 100.0]),
+)
+def test_payoffs_of_both_seats_are_written_alike(payoffs, total):
+    """Each as few digits as the rules have, whichever seat it was computed from."""
+    numbers = np.array(payoffs)
+    left = as_paid(numbers, total, of_other=True)
+    assert np.allclose(left, total - numbers, rtol=0, atol=1e-13)
+    assert as_paid(numbers, total).tolist() == payoffs
+    both = as_paid(np.concatenate([numbers, total - left]), total)
+    assert both.tolist() == payoffs * 2

@@ -301,10 +301,14 @@ SOLVERS = (
 )
 
 
-def drawn_model(rng):
-    """Return a small model with many ties: few probabilities, rewards and payoffs."""
+def drawn_model(rng, *, always_ends=False):
+    """Return a small model with many ties: few probabilities, rewards and payoffs.
+
+    If it always ends, every choice may lead to an end, and no places are changed.
+    """
     players, inner, ends = int(rng.integers(1, 3)), int(rng.integers(2, 5)), int(rng.integers(3))
-    swaps = players == 2 and rng.random() < 0.35
+    ends += always_ends
+    swaps = players == 2 and not always_ends and rng.random() < 0.35
     some = [(0.0,), (0.0,), (0.0, 0.0, 1.0, 2.0), (0.0, 0.0, -1.0, -2.0), (0.0, 1.0, -1.0, 2.0)]
     rewards = some[int(rng.integers(len(some)))]
     states = []
@@ -312,6 +316,8 @@ def drawn_model(rng):
         choices = []
         for _ in range(int(rng.integers(1, 4))):
             targets = rng.choice(inner + ends, size=int(rng.integers(1, 3)), replace=False).tolist()
+            if always_ends and max(targets) < inner:
+                targets[-1] = inner + int(rng.integers(ends))
             probabilities = [1.0] if len(targets) == 1 else [0.5, 0.5]
             if len(targets) == 2 and rng.random() < 0.5:
                 probabilities = [0.25, 0.75]
@@ -343,22 +349,64 @@ def drawn_objective(rng, model):
     return kinds[int(rng.integers(len(kinds)))]
 
 
+def judged(rng, model, objective):
+    """Return whether the advice of some solver about a model could be judged; it must be right."""
+    solver = SOLVERS[int(rng.integers(len(SOLVERS)))]
+    try:
+        solution = gamedp.solve(model, objective, solver, tolerance=1e-9)
+        truth = exact_values(model, objective)
+    except gamedp.UnsupportedProblemError:
+        return False
+    if solution.guarantee is not gamedp.Guarantee.TWO_SIDED:
+        return False
+    assert list(Advice.of(solution, truth, Fraction(1, 10**8)).complaints()) == []
+    return True
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_random_models_against_the_exact_judge(seed):
     rng = np.random.default_rng(seed)
-    judged = 0
-    for _ in range(20):
-        model = drawn_model(rng)
-        objective, solver = drawn_objective(rng, model), SOLVERS[int(rng.integers(len(SOLVERS)))]
-        try:
-            solution = gamedp.solve(model, objective, solver, tolerance=1e-9)
-            truth = exact_values(model, objective)
-        except gamedp.UnsupportedProblemError:
-            continue
-        if solution.guarantee is gamedp.Guarantee.TWO_SIDED:
-            judged += 1
-            assert list(Advice.of(solution, truth, Fraction(1, 10**8)).complaints()) == []
-    assert judged > 5
+    models = [drawn_model(rng) for _ in range(20)]
+    assert sum(judged(rng, model, drawn_objective(rng, model)) for model in models) > 5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_models_in_which_play_ends_and_may_miss_its_target(seed):
+    """Missing it is worth infinity, and so is all that may: not all of that misses it in time."""
+    rng = np.random.default_rng(seed)
+    models = [drawn_model(rng, always_ends=True) for _ in range(30)]
+    objectives = [
+        gamedp.TotalReward(
+            str(rng.choice(["max", "min"])), until=rng.random(model.num_states) < 0.3
+        )
+        for model in models
+    ]
+    assert sum(map(judged, [rng] * len(models), models, objectives)) > 15
+
+
+def test_what_comes_back_to_infinity_does_not_attain_it():
+    model = model_of(
+        [(1.0, {0: 0.5, 1: 0.5}), (0.0, {2: 1.0})], 0.0, 0.0, players=[1, 0, 0], num_players=2
+    )
+    solution = gamedp.solve(model, gamedp.TotalReward("min", until=[1]))
+    assert solution.value(0) == math.inf
+    assert solution.best_actions(0) == solution.best_actions(0, certain=True) == [1]
+    least = gamedp.solve(model, gamedp.TotalReward("max", until=[1]))
+    assert least.best_actions(0) == least.best_actions(0, certain=True) == [0]
+
+
+def test_who_cannot_help_missing_a_target_does_all_as_well():
+    """Against an opponent who keeps away from it for ever, whatever is done."""
+    model = model_of(
+        [(0.0, {0: 1.0}), (0.0, {1: 1.0}), (0.0, {2: 1.0})],
+        [(0.0, {0: 1.0}), (1.0, {0: 1.0})],
+        0.0,
+        players=[0, 1, 0],
+        num_players=2,
+    )
+    solution = gamedp.solve(model, gamedp.TotalReward(until=[2]))
+    assert solution.best_actions(0, certain=True) == solution.best_actions(0) == [0, 1]
+    assert solution.best_actions(1, certain=True) == [0, 1]
 
 
 @attrs.frozen
@@ -507,3 +555,13 @@ def test_swapped_states_have_the_same_best_actions():
         entries = solution.action_values(State(0, 3, 5, turn))
         others = solution.action_values(State(1, 3, 5, turn))
         assert [entry.best for entry in entries] == [entry.best for entry in others]
+
+
+def test_a_horizon_of_which_no_step_is_kept_says_what_its_policy_does():
+    """As another's solver leaves it: what follows the first step is not known."""
+    model = model_of([(1.0, {0: 1.0}), (0.0, {1: 1.0})], [(3.0, {0: 1.0})], 0.0)
+    solution = gamedp.solve(model, gamedp.FiniteHorizon(3))
+    unknown = attrs.evolve(solution, step_policies=None, following=None)
+    assert (unknown.best_action(0), unknown.best_actions(0)) == (0, [0])
+    assert solution.principal_variation(0) == [0, 0, 1, 0]
+    assert unknown.principal_variation(0) == [0, 0]

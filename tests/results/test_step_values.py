@@ -74,3 +74,16 @@ def test_bad_questions_are_refused():
     assert solution.steps_left(0).best_action(0) is None
     with pytest.raises(gamedp.errors.UnsupportedProblemError, match="FiniteHorizon alone"):
         gamedp.solve(model, gamedp.Discounted(0.5)).steps_left(1)
+
+
+def test_a_horizon_that_rounding_stops_keeps_its_steps():
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3, 3], [0, 1, 2, 3], [0, 1, 2], [1.0] * 3, rewards=[1e6 / 3, 0, 1e6], terminals=[2]
+    )
+    with pytest.raises(gamedp.NotSolvedError) as caught:
+        gamedp.solve(model, gamedp.FiniteHorizon(3), tolerance=1e-15)
+    stopped, solved = caught.value.solution, gamedp.solve(model, gamedp.FiniteHorizon(3))
+    assert stopped.status is gamedp.Status.ROUNDING
+    assert np.array_equal(stopped.step_policies, solved.step_policies)
+    assert stopped.steps_left(1).value(0) == solved.steps_left(1).value(0) == 1e6 / 3
+    assert stopped.action_values(0) == solved.action_values(0)

@@ -9,10 +9,12 @@ from typing import NamedTuple
 import attrs
 import numpy as np
 import pytest
+from staged_games import Journey
 
 import gamedp
 from gamedp.compiler import interpreted, limits
 from gamedp.rules import expand as rules, game as games
+from gamedp.testing import check_game, check_searcher
 
 
 class Square(NamedTuple):
@@ -67,7 +69,10 @@ class Side(enum.Enum):
 
 
 SLIPS = {
-    "method": ({"player": None, "playr": Members.player}, r"Race has playr.*If you mean player"),
+    "method": (
+        {"canonicl": lambda self, state: (state, False)},
+        r"Race has canonicl.*If you mean canonical",
+    ),
     "exchanged": (
         {"reward": None, "rewrad": lambda self, state, action, player: 0.0},
         r"has rewrad.*If you mean reward",
@@ -147,9 +152,133 @@ def test_a_field_of_that_name_is_no_player():
 
 
 def test_explain_says_that_a_player_never_moves():
-    """A game of two in which player() was forgotten."""
-    assert "only player 0 ever moves" in gamedp.explain(race(player=None))
+    """A game of two in which player() always says the same."""
+    alone = race(player=lambda self, state: 0)
+    assert "only player 0 ever moves" in gamedp.explain(alone)
     assert "ever moves" not in gamedp.explain(race())
+
+
+ASKED = {
+    "compile": gamedp.compile,
+    "solve": gamedp.solve,
+    "explain": gamedp.explain,
+    "search": gamedp.search,
+    "max-n": lambda game: gamedp.searchers.MaxN().search(game),
+    "check_game": check_game,
+    "check_searcher": lambda game: check_searcher(gamedp.searchers.AlphaBeta(), {"race": game}),
+    "evaluate": lambda game: gamedp.evaluate(game, [lambda state: 1] * 2),
+    "simulate": lambda game: gamedp.simulate(game, [lambda state: 1] * 2, games=1),
+    "simulate by rules": lambda game: gamedp.simulate(
+        game, [lambda state: 1] * 2, games=1, by_rules=True
+    ),
+    "play": lambda game: gamedp.play.play_game(game, [lambda state, rng: 1] * 2, 0),
+    "perft": lambda game: gamedp.searchers.perft(game, 1),
+}
+"""All that takes a game, with which it is refused before anything is done."""
+
+
+@pytest.mark.parametrize("verb", ASKED)
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_game_in_which_nobody_is_said_to_move_is_refused(verb, players):
+    """Every move would be player 0's: the value of six matches would be that of a sure win."""
+    game = race(player=None, num_players=players, constant_sum=0.0)
+    with pytest.raises(gamedp.InvalidModelError, match="does not say who moves: every move would"):
+        ASKED[verb](game)
+
+
+def test_a_misspelt_player_is_named():
+    """One letter off."""
+    with (
+        pytest.warns(RuntimeWarning, match="If you mean player, rename it"),
+        pytest.raises(gamedp.InvalidModelError, match="Does playr mean player"),
+    ):
+        gamedp.solve(race(player=None, playr=Members.player))
+
+
+def test_players_who_change_places_need_no_method_player():
+    """Player 0 is then always the one who moves."""
+
+    def mirrored(_self, state):
+        return Square(0, state.mine, state.yours), state.who == 1
+
+    merged = race(player=None, canonical=mirrored)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        value = gamedp.solve(merged, compile="never").value()
+    assert value == pytest.approx(gamedp.solve(race(), compile="never").value(), abs=1e-6)
+    three = race(player=None, canonical=mirrored, num_players=3, constant_sum=0.0)
+    with pytest.raises(gamedp.InvalidModelError, match="does not say who moves"):
+        gamedp.solve(three)
+    never = race(player=None, canonical=lambda self, state: (state, False))
+    with pytest.warns(RuntimeWarning, match="its canonical never lets the players change places"):
+        gamedp.solve(never, compile="never")
+
+
+def test_the_stage_of_a_staged_game_says_who_moves():
+    """Or the contexts change places."""
+
+    class Alone(Journey):
+        def stage(self):
+            return race(num_players=None, player=None)
+
+    for asked in (gamedp.solve, gamedp.compile, gamedp.explain, gamedp.stages.Flattened):
+        with pytest.raises(gamedp.InvalidModelError, match="Alone has num_players = 2, and Race"):
+            asked(Alone())
+
+
+class Round(NamedTuple):
+    """A place on a way round."""
+
+    place: int
+
+
+class Endless:
+    """A walk round five places, whose end is a place that there is not."""
+
+    def initial_state(self):
+        """Return the first place."""
+        return Round(0)
+
+    def is_terminal(self, state):
+        """Say whether the walk is over."""
+        return state.place == 7
+
+    def actions(self, state):
+        """Yield one step and two."""
+        yield from (1, 2)
+
+    def outcomes(self, state, action):
+        """Yield the next place."""
+        yield 1.0, Round((state.place + action) % 5)
+
+    def payoff(self, state, player):
+        """Return 1."""
+        return 1.0
+
+
+FORGOTTEN = r"is_terminal\(state\) is false in all 5 states, as play can go Round\(place=0\) → .*"
+
+
+def test_a_forgotten_end_is_warned_of():
+    """Else the answer is 0.0, proven."""
+    for asked in (gamedp.solve, gamedp.explain, check_game):
+        with pytest.warns(RuntimeWarning, match=FORGOTTEN + "Is an end forgotten"):
+            asked(Endless())
+    model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0])
+    for objective in (None, gamedp.Discounted(0.5), gamedp.FiniteHorizon(3)):
+        with pytest.warns(RuntimeWarning, match="no state is terminal, as play can go 0 → 0"):
+            gamedp.solve(model, objective)
+
+
+def test_what_is_about_something_else_than_ends_is_not_warned_of():
+    """A target, a draw that is declared, a reward."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gamedp.solve(Endless(), gamedp.Reachability([Round(3)]))
+        gamedp.solve(Endless(), gamedp.TotalReward("min", until=[Round(3)]))
+        gamedp.solve(Endless(), gamedp.TotalReward(draw=0.0))
+        earning = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
+        gamedp.solve(earning, gamedp.Discounted(0.5))
 
 
 def test_a_missing_method_is_named_with_the_one_that_is_nearly_it():

@@ -88,6 +88,10 @@ class Paid:
         """Say whether the step has been taken."""
         return state.step == 1
 
+    def player(self, state):
+        """Return the one who moves."""
+        return 0
+
     def actions(self, state):
         """Return the one action."""
         return range(1)

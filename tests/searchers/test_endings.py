@@ -357,6 +357,9 @@ class _Plain:
     def is_terminal(self, state):
         return True
 
+    def player(self, state):
+        return 0
+
     def actions(self, state):
         return ()
 

@@ -542,6 +542,9 @@ def test_a_game_without_an_end_asks_for_a_depth():
 class Three(Line):
     num_players = 3
 
+    def player(self, state):
+        return 0
+
 
 def test_more_players_are_refused():
     with pytest.raises(gamedp.UnsupportedProblemError, match="MaxN"):

@@ -281,6 +281,9 @@ class NearlyOne:
     def is_terminal(self, state):
         return state.place > 1
 
+    def player(self, state):
+        return 0
+
     def actions(self, state):
         yield 0
         if state.place == 1:

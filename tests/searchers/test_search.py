@@ -416,6 +416,9 @@ class Path:
     def is_terminal(self, state):
         return state.place == len(self.rewards)
 
+    def player(self, state):
+        return 0
+
     def actions(self, state):
         yield 0
 

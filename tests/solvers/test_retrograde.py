@@ -555,3 +555,18 @@ def test_the_command_line_shows_the_distance(run, tmp_path, register):
     code, out, _ = run("query", "matches", *options)
     assert code == 0
     assert "to the end  1 ply: the second player wins\n" in out
+
+
+class Thirds(Matches):
+    """Pays a number that no double is equal to."""
+
+    def payoff(self, state, player):
+        return Fraction(int(super().payoff(state, player)), 3)
+
+
+def test_distances_are_kept_where_rounding_stops():
+    game, solver = Thirds(6), gamedp.solvers.Retrograde()
+    with pytest.raises(gamedp.NotSolvedError) as caught:
+        gamedp.solve(game, solver=solver, tolerance=1e-20, compile="never")
+    solved = gamedp.solve(game, solver=solver, compile="never")
+    assert caught.value.solution.distances.tolist() == solved.distances.tolist()

@@ -88,7 +88,7 @@ def compile_game(
     interpreted.explore(rules, rows, watch)
     model = _model_of_rows(rules, begin, rows)
     ask_again(rules, model)
-    return _finished(model, watch, 0.0)
+    return _finished(rules, model, watch, 0.0)
 
 
 def _seeded(
@@ -174,14 +174,31 @@ def _compiled(
     model = _model_of_arrays(rules, begin, explorer, table)
     spot_check(rules, model)
     model = _with_integers(rules, model, is_compiled=explorer.compiled.is_compiled)
-    return _finished(model, watch, compiled_at - before)
+    return _finished(rules, model, watch, compiled_at - before)
 
 
-def _finished(model: Model, watch: Watch, compiling: float) -> Model:
+def _warn_of_no_mover(rules: Rules, model: Model) -> None:
+    """Warn of a game of two without `player`, in which `canonical` never changes their places."""
+    kind = type(rules.game)
+    chooses = np.diff(model.choice_offsets) > 1
+    if model.num_players != 2 or hasattr(kind, "player") or not chooses.any():
+        return
+    if not (model.has_swaps or (model.initial_probabilities < 0).any()):
+        message = (
+            f"{kind.__name__} has no player(state), and its canonical never lets the players "
+            f"change places, so every move is player 0's, as in "
+            f"{shown(model.state(int(chooses.argmax())))}. Write player(state), which returns who "
+            "is to move, 0 or 1."
+        )
+        warn(message, RuntimeWarning)
+
+
+def _finished(rules: Rules, model: Model, watch: Watch, compiling: float) -> Model:
     """Return the model with how long it took; all but compiling counts as exploring.
 
     That is also what it takes to put the arrays together, and to ask the rules again.
     """
+    _warn_of_no_mover(rules, model)
     seconds = {"compile": compiling, "explore": watch.seconds - compiling}
     return Model.unchecked(**{**model.__getstate__(), "seconds": seconds})
 

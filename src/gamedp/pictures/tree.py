@@ -118,7 +118,7 @@ def plot_tree(
     """
     solution = game if isinstance(game, Solution) else solve(game)
     rules = solution.model.rules
-    if rules is None or solution.step_policies is not None:
+    if rules is None or solution.counts_steps:
         message = (
             "a tree needs the rules of the game: this model is made of arrays."
             if rules is None

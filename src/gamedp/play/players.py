@@ -182,7 +182,7 @@ def _check_model(rules: Rules, model: Model, noun: str) -> None:
 def _check_solution(rules: Rules, solution: Solution) -> None:
     """Raise InvalidParameterError unless the solution can play the game."""
     _check_model(rules, solution.model, "solution")
-    if solution.step_policies is not None:
+    if solution.counts_steps:
         message = (
             "a solution for a finite horizon has another policy for each number of steps to go; "
             "it cannot play whole games. Solve for the TotalReward."

@@ -11,7 +11,7 @@ import numpy as np
 
 from gamedp.policies import walk_kernels
 from gamedp.policies.chain import Process, Seats, induce
-from gamedp.policies.tally import BLOCK, Played, Tally, in_blocks
+from gamedp.policies.tally import BLOCK, Played, Tally, as_paid, in_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +74,10 @@ def _paid(process: Process) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     size = process.model.num_states + 1
     rewards, payoffs = np.zeros(size), np.zeros(size)
     rewards[:-1][~process.model.is_terminal] = process.model.rewards
-    payoffs[process.model.terminals] = process.model.payoffs
+    paid = process.model.payoffs
+    if process.of.num_players == 2:
+        paid = as_paid(paid, process.of.constant_sum)
+    payoffs[process.model.terminals] = paid
     return rewards, payoffs
 
 
@@ -110,10 +113,10 @@ class _Walks:
 
     def outcomes(self) -> dict[float, int]:
         """Return how many games paid what."""
-        model = self.process.model
-        ends = self.ends.sum(axis=0)[model.terminals]
+        terminals = self.process.model.terminals
+        ends = self.ends.sum(axis=0)[terminals]
         found: dict[float, int] = {}
-        for payoff, count in zip(model.payoffs.tolist(), ends.tolist(), strict=True):
+        for payoff, count in zip(self.payoffs[terminals].tolist(), ends.tolist(), strict=True):
             found[payoff] = found.get(payoff, 0) + count
         return dict(sorted(found.items()))
 
@@ -145,7 +148,8 @@ class ChainGames:
 
     def payoffs(self) -> tuple[set[float] | None, float, float]:
         """Return all that player 0 may be paid, the least of it and the most."""
-        payoffs = self._walks[0].process.model.payoffs
+        walks = self._walks[0]
+        payoffs = walks.payoffs[walks.process.model.terminals]
         if not len(payoffs):
             return set(), 0.0, 0.0
         return set(payoffs.tolist()), float(payoffs.min()), float(payoffs.max())

@@ -21,6 +21,7 @@ from gamedp.policies.observed import p_value
 from gamedp.policies.policy import Policy
 from gamedp.policies.solving import lengths_of, solved_problem
 from gamedp.policies.survival import Survival
+from gamedp.policies.tally import as_paid
 from gamedp.results.solution import Solution
 from gamedp.results.status import (
     ActionValue,
@@ -244,7 +245,9 @@ class Evaluation:
         if model.rewards.any():
             message = "rewards are earned on the way; the distribution is that of payoffs alone."
             raise UnsupportedProblemError(message)
-        return model, model.payoffs if seen == 0 else model.constant_sum - model.payoffs
+        if self.chain.of.num_players != 2:
+            return model, model.payoffs
+        return model, as_paid(model.payoffs, model.constant_sum, of_other=seen == 1)
 
     def _chance(self, model: Model, ends: NDArray[np.bool_]) -> tuple[float, float]:
         """Return bounds of how likely play ends in some of the ends of a chain."""

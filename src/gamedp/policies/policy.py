@@ -11,7 +11,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
-from gamedp.policies.choices import choices_in
+from gamedp.policies.choices import equal_choices
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.policies.symmetry import check_symmetric, merged_states
 from gamedp.results.solution import Solution
@@ -128,11 +128,11 @@ class Policy:
         """Return how likely each action is in a state, those that are never taken left out."""
         found: dict[int, float] = {}
         taken: set[int] = set()
-        for action, choice in choices_in(self.model, state):
-            chance = float(self.probabilities[choice])
-            if chance > 0 and choice not in taken:  # of several that do the same, the first one
+        for action, choices in equal_choices(self.model, state).items():
+            chance = float(sum(self.probabilities[choice] for choice in choices))
+            if chance > 0 and taken.isdisjoint(choices):  # of several that do the same, the first
                 found[action] = chance
-                taken.add(choice)
+                taken.update(choices)
         return found
 
     @classmethod
@@ -150,10 +150,11 @@ class Policy:
         UnsupportedProblemError
             If it depends on the steps that are left, as with :class:`gamedp.FiniteHorizon`.
         """
-        if solution.step_policies is not None:
+        if solution.counts_steps:
             message = (
                 f"the policy of a solution for {solution.objective!r} depends on the steps that "
-                "are left; a policy here does not."
+                "are left; a policy here does not. Ask steps_left(2).best_action(state) of the "
+                "solution if there are two, or let the state count the steps."
             )
             raise UnsupportedProblemError(message)
         numbers = np.zeros(solution.model.num_choices)

@@ -14,7 +14,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Process, Seats, induce
-from gamedp.policies.choices import choices_in
+from gamedp.policies.choices import choices_in, equal_choices
 from gamedp.policies.evaluate import evaluate
 from gamedp.policies.given import model_for
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
 
 __all__ = ["Exploitability", "Response", "best_response", "exploitability", "gain_of"]
+
+_COUNTS_STEPS = (
+    "the best response for a finite horizon depends on the steps that are left, which a policy "
+    "does not look at; ask choose(state, steps=2) if there are two."
+)
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -111,7 +116,9 @@ class Response:
         """Return (lower, upper) of what the player who responds can expect."""
         return self.solution.bounds(self._node(state, possible), self._seen)
 
-    def choose(self, state: Any, possible: Sequence[int] | None = None) -> int:
+    def choose(
+        self, state: Any, possible: Sequence[int] | None = None, *, steps: int | None = None
+    ) -> int:
         """Return a best action in a state.
 
         Parameters
@@ -119,22 +126,43 @@ class Response:
         state
         possible : sequence of int, optional
             Which ones of a field it may still be; all if not given.
+        steps : int, optional
+            How many steps are left of a :class:`gamedp.FiniteHorizon`.
 
         Raises
         ------
         InvalidParameterError
-            If somebody else moves there.
+            If somebody else moves there, or the horizon has not so many steps.
         UnknownStateError
             If the model has no such state, or play does not get there.
+        UnsupportedProblemError
+            If `steps` is missing for a finite horizon, or given for another objective.
+
+        Examples
+        --------
+        To wait for 3 in the last step is best until then:
+
+        >>> import gamedp
+        >>> model = gamedp.Model.from_arrays(
+        ...     [0, 2, 3, 3], [0, 1, 2, 3], [0, 1, 2], [1.0] * 3, rewards=[1, 0, 3], terminals=[2],
+        ...     players=[0, 1, 0], num_players=2,
+        ... )
+        >>> other = gamedp.Policy.uniform(model)
+        >>> answer = gamedp.best_response(model, other, 0, gamedp.FiniteHorizon(3))
+        >>> [answer.choose(0, steps=steps) for steps in (3, 2, 1)]
+        [0, 1, 0]
         """
         node = self._node(state, possible)
-        row = -1 if node is None else int(self.solution.policy[node])
+        if steps is None and self.solution.counts_steps:
+            raise UnsupportedProblemError(_COUNTS_STEPS)
+        solution = self.solution if steps is None else self.solution.steps_left(steps)
+        row = -1 if node is None else int(solution.policy[node])
         choice = -1 if row < 0 else int(self._process.sources[row])
         if choice < 0 or self._mover(node) != self.player:
             message = f"player {self.player} does not move in {shown(state)}."
             raise InvalidParameterError(message)
-        pairs = choices_in(self._process.of, state)
-        return next(action for action, same in pairs if same == choice)
+        actions = equal_choices(self._process.of, state)
+        return next(action for action, choices in actions.items() if choice in choices)
 
     def possible_after(self, state: Any, action: int, possible: Sequence[int]) -> tuple[int, ...]:
         """Return which ones of a field may still play, after an action of theirs in a state.
@@ -164,11 +192,14 @@ class Response:
         Raises
         ------
         UnsupportedProblemError
-            Against a field: what is best depends on who it may still be. See :meth:`choose`.
+            Against a field: what is best depends on who it may still be. For a finite horizon: on
+            the steps that are left. See :meth:`choose`.
         """
         if self.weights is not None:
             message = "the response to a field depends on what was played; ask choose(state)."
             raise UnsupportedProblemError(message)
+        if self.solution.counts_steps:
+            raise UnsupportedProblemError(_COUNTS_STEPS)
         process, model = self._process, self._process.of
         rows = self.solution.policy[: process.num_nodes]
         movers = model.players[process.states]

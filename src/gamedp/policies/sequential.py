@@ -119,7 +119,9 @@ class Stopping:
         low, high = 0.0, 1.0
         if count and self.high > self.low:
             if self.payoffs is not None and len(self.payoffs) <= 2:
-                wins = tally.outcomes[0].get(self.high, 0)
+                middle = self.low + (self.high - self.low) / 2
+                counts = tally.outcomes[0].items()
+                wins = sum(count for payoff, count in counts if payoff > middle)
                 low, high = _clopper_pearson(wins, count, error)
             else:
                 mean = (tally.sums[0][0] / count - self.low) / (self.high - self.low)

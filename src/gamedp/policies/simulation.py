@@ -12,7 +12,7 @@ from gamedp.model.objectives import TotalReward
 from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.observed import normal_p_value
 from gamedp.policies.sequential import SequentialInterval
-from gamedp.policies.tally import Tally, deviation_of
+from gamedp.policies.tally import Tally, counted_as_paid, deviation_of
 from gamedp.results.status import check_player
 from gamedp.runtime.notebook import html_table, with_error
 from gamedp.stages.solution import StagedSolution
@@ -88,10 +88,9 @@ class Simulation:
         if len(names) == 2:
             means = (means[0], total - means[0])
             deviations = (deviations[0], deviations[0])
-            others: dict[float, int] = {}
-            for payoff, count in outcomes[0].items():
-                others[total - payoff] = others.get(total - payoff, 0) + count
-            outcomes = (outcomes[0], dict(sorted(others.items())))
+            outcomes = tuple(
+                counted_as_paid(outcomes[0], total, of_other=player == 1) for player in (0, 1)
+            )
         return cls(
             names=names,
             games=tally.games,

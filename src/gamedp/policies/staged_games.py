@@ -24,7 +24,7 @@ from gamedp.errors import (
 )
 from gamedp.policies import staged_kernels
 from gamedp.policies.staged_players import OwnContexts, Stage, StageRule, check_players
-from gamedp.policies.tally import Played, Tally
+from gamedp.policies.tally import Played, Tally, as_paid
 from gamedp.policies.walk_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
 from gamedp.runtime.options import Tier
 from gamedp.runtime.slices import CONTEXTS
@@ -133,7 +133,9 @@ class StagedGames:
         found = self.model.sweeper.survey().values
         paid = set(np.unique(found[~np.isnan(found)]).tolist())
         if self.model.num_players == 2:  # as player 1 of the context that represents another
-            paid |= {self.model.constant_sum - payoff for payoff in paid}
+            total = self.model.constant_sum
+            paid |= {total - payoff for payoff in paid}
+            paid = set(as_paid(np.array(list(paid)), total).tolist())
         return paid, min(paid, default=0.0), max(paid, default=0.0)
 
     def play(self, end: int) -> None:

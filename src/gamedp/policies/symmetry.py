@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from gamedp.errors import InvalidParameterError, shown
-from gamedp.policies.choices import choices_in
+from gamedp.policies.choices import equal_choices
+from gamedp.runtime.floats import SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from gamedp.model.model import Model
@@ -59,9 +60,11 @@ def check_symmetric(
         Names the two states, and what the rule does in them.
     """
     for state, representative in pairs:
-        if _taken(model, state, function(state)) != _taken(
-            model, representative, function(representative)
-        ):
+        choices = equal_choices(model, state)
+        alike = [set(same) for same in choices.values()]
+        own = _taken(choices, function(state))
+        its = _taken(equal_choices(model, representative), function(representative))
+        if any(abs(_of(own, same) - _of(its, same)) > SUM_TOLERANCE for same in alike):
             message = (
                 f"{name} chooses {shown(function(state))} in {shown(state)} and "
                 f"{shown(function(representative))} in {shown(representative)}, and these do "
@@ -71,8 +74,8 @@ def check_symmetric(
             raise InvalidParameterError(message)
 
 
-def _taken(model: Model, state: Any, answer: Any) -> dict[int, float]:
-    """Return how likely each choice of the model is; what is no action of the state is left out."""
+def _taken(choices: Mapping[int, list[int]], answer: Any) -> list[tuple[int, float]]:
+    """Return choices of the model, and how likely each is; what is no action is left out."""
     probabilities: Mapping[int, float] = {}
     if type(answer) is int:  # as nearly always; what follows takes long
         probabilities = {answer: 1.0}
@@ -80,9 +83,10 @@ def _taken(model: Model, state: Any, answer: Any) -> dict[int, float]:
         probabilities = answer
     elif isinstance(answer, SupportsIndex):
         probabilities = {operator.index(answer): 1.0}
-    found: dict[int, float] = {}
-    for action, choice in choices_in(model, state):
-        probability = float(probabilities.get(action, 0.0))
-        if probability > 0:
-            found[choice] = found.get(choice, 0.0) + probability
-    return {choice: round(probability, 9) for choice, probability in sorted(found.items())}
+    chances = [(same[0], float(probabilities.get(action, 0.0))) for action, same in choices.items()]
+    return [(choice, chance) for choice, chance in chances if chance > 0]
+
+
+def _of(taken: list[tuple[int, float]], choices: set[int]) -> float:
+    """Return how likely one of some choices is taken."""
+    return sum(chance for choice, chance in taken if choice in choices)

@@ -21,7 +21,17 @@ from gamedp.runtime.floats import UNIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "Played", "Tally", "deviation_of", "in_blocks", "moments", "student_interval"]
+__all__ = [
+    "BLOCK",
+    "Played",
+    "Tally",
+    "as_paid",
+    "counted_as_paid",
+    "deviation_of",
+    "in_blocks",
+    "moments",
+    "student_interval",
+]
 
 BLOCK = 8_192
 """Games of a block: what they earn is added up in their order, and then that of the blocks."""
@@ -115,6 +125,49 @@ class Played:
             outcomes=tuple(outcomes),
             sums=tuple(sums),
         )
+
+
+def as_paid(
+    payoffs: NDArray[np.float64], total: float, *, of_other: bool = False
+) -> NDArray[np.float64]:
+    """Return payoffs of one of two players, with those that rounding alone sets apart made equal.
+
+    Where seats are merged, a player is paid what the other one leaves of the constant sum, which
+    may be next to the number of the rules: 1 - 0.9 is not 0.1. Of such numbers it is the one with
+    the fewest digits.
+
+    Parameters
+    ----------
+    payoffs : (n,) float64
+    total : float
+        The constant sum.
+    of_other : bool
+        Whether to return what that leaves the other player.
+    """
+    if not (total and len(payoffs)):
+        return total - payoffs if of_other else payoffs
+    numbers, places = np.unique(np.concatenate([payoffs, total - payoffs]), return_inverse=True)
+    # Each payoff, the sum and the difference are off by half a unit in the last place at most.
+    sizes = np.spacing(np.maximum(np.maximum(np.abs(numbers), np.abs(total - numbers)), abs(total)))
+    firsts = np.flatnonzero(np.diff(numbers, prepend=-np.inf) > 2 * sizes)
+    for same in np.split(numbers, firsts[1:]):  # which are views
+        if len(same) > 1:
+            same[:] = min(same.tolist(), key=lambda number: len(repr(number)))
+    first, other = places.reshape(2, -1)
+    written: NDArray[np.float64] = numbers[other if of_other else first]
+    return written
+
+
+def counted_as_paid(
+    counts: Mapping[float, int], total: float, *, of_other: bool = False
+) -> dict[float, int]:
+    """Return counts of payoffs by what :func:`as_paid` makes of them, or of what the other got."""
+    payoffs = np.array(list(counts), np.float64)
+    found: dict[float, int] = {}
+    paid = as_paid(payoffs, total, of_other=of_other)
+    for payoff, count in zip(paid.tolist(), counts.values(), strict=True):
+        found[payoff] = found.get(payoff, 0) + count
+    return dict(sorted(found.items()))
 
 
 def deviation_of(counts: Mapping[float, int]) -> float:

@@ -8,7 +8,9 @@ value, whatever the opponent does (the values along a play are then a bounded ma
 best replies, a submartingale against others, and play stops almost surely). Hence a tight choice of
 a state s is best if and only if one of its outcomes is in the attractor of the ends without s:
 there, tight choices lead to an end with positive probability from all states except s, and s leads
-there. (A cycle with positive rewards and no negative ones is as good as an end.)
+there. (A cycle with positive rewards and no negative ones is as good as an end.) Where missing a
+target is worth infinity, a choice is best if, always taken, it keeps the other player from reaching
+the target almost surely [2]_.
 
 References
 ----------
@@ -218,10 +220,16 @@ class OptimalChoices:
 
     @functools.cached_property
     def _may_wait(self) -> bool:
-        """Whether there are choices that are tight, and lead nowhere."""
+        """Whether there are choices that are tight, and lead nowhere or past the target."""
         solution = self.solution
         until_the_end = isinstance(solution.objective, (TotalReward, Reachability))
-        return until_the_end and not solution.model.structure.always_ends
+        return until_the_end and not (solution.model.structure.always_ends and self._until is None)
+
+    @property
+    def _until(self) -> Flags | None:
+        """The states that a total must reach, or else is infinite; None if there are none."""
+        until: Flags | None = getattr(self.solution.objective, "until", None)
+        return until
 
     def _drop_waits(self, state: int, found: Candidates) -> None:
         """Take away the choices of a state with which play may never attain its value."""
@@ -231,6 +239,11 @@ class OptimalChoices:
         value = sign * float(solution.values[state])
         if value == -math.inf:
             return  # nothing helps
+        if value == math.inf and sign > 0 and self._until is not None:
+            misses = self._misses(state, self._until)
+            found.possible[:] &= misses
+            found.certain[:] &= misses
+            return
         if value == math.inf:
             found.certain[:] = False  # that the policy gets there is not proven by bounds
             found.possible[:] &= self._leads_on(state, sign, "possible", infinite=True)
@@ -244,6 +257,24 @@ class OptimalChoices:
         if found.possible.sum() == 1 and self._is_complete:
             # One of them must be: where the value is finite, some policy attains it.
             found.certain[:] = found.possible & (solution.guarantee is not Guarantee.NONE)
+
+    def _misses(self, state: int, until: Flags) -> Flags:
+        """Return with which choices, always taken, a state's target may be missed, come what may.
+
+        The graph decides that: one who would keep the total finite must reach it almost surely.
+        """
+        from gamedp.graph.sets import almost_sure  # noqa: PLC0415 - brings numba along
+
+        structure, least = self.solution.model.structure, ~self._wants_most()
+        first, end = structure.choice_offsets[state : state + 2].tolist()
+        active = np.ones(len(structure.owners), np.bool_)
+        misses = np.empty(end - first, np.bool_)
+        for choice in range(first, end):
+            active[first:end] = False
+            active[choice] = True
+            sure = almost_sure(structure, least, until, active)
+            misses[choice - first] = not sure.members[state]
+        return misses
 
     def _leads_on(
         self, state: int, sign: float, certainty: Certainty, *, infinite: bool = False
@@ -345,14 +376,14 @@ class OptimalChoices:
     @property
     def _is_complete(self) -> bool:
         """Whether all choices that are best are found, wherever values are finite."""
-        return self._has_one_sign or getattr(self.solution.objective, "until", None) is not None
+        return self._has_one_sign or self._until is not None
 
     def _value_of_endless_play(self, sign: float) -> float:
         """Return what endless play counts at least for one side, where it earns nothing."""
         solution = self.solution
         if isinstance(solution.objective, Reachability):
             return 0.0
-        if getattr(solution.objective, "until", None) is not None:
+        if self._until is not None:
             return math.inf
         return value_of_endless_play(solution.objective, solution.model)[0 if sign > 0 else 1]
 
@@ -367,8 +398,6 @@ class OptimalChoices:
         if infinite:
             if self._lasting is not None:
                 ends |= (self._lasting >= 0) & (self.solution.values == sign * math.inf)
-                if getattr(self.solution.objective, "until", None) is not None:
-                    ends |= model.is_terminal & (self.solution.values == sign * math.inf)
             return np.concatenate([ends, np.zeros_like(ends)]) if self._copies == 2 else ends
         if not self._has_one_sign and self._lasting is not None:
             ends |= self._lasting >= 0

@@ -12,6 +12,7 @@ import numpy as np
 
 from gamedp.errors import UnknownStateError, UnsupportedProblemError
 from gamedp.model.model import given_numbers
+from gamedp.model.objectives import FiniteHorizon
 from gamedp.results.choice_values import choice_values
 from gamedp.results.columns import choice_columns_of, columns_of
 from gamedp.results.optimal_choices import OptimalChoices
@@ -156,9 +157,10 @@ class Solution(Table):
         bias, to within the accuracy of the average (the policy's own alone, if the solution has no
         `biases`). Where distances are known, equally good actions must also lead to the end in the
         right number of steps. Where the total is infinite, the best actions are those that lead the
-        policy to its infinite gain. With more than two players, the policy's own: no other is
-        better for the player who moves, if all keep to the policy afterwards. Where play may go on
-        for ever and rewards have both signs, some that are as good may be missing.
+        policy to its infinite gain, or with which a target may be missed for ever. With more than
+        two players, the policy's own: no other is better for the player who moves, if all keep to
+        the policy afterwards. Where play may go on for ever and rewards have both signs, some that
+        are as good may be missing.
 
         Parameters
         ----------
@@ -200,7 +202,7 @@ class Solution(Table):
     def _standings(self, index: int, tolerance: float = 0.0) -> list[Best]:
         """Say of each choice of a state whether it is best."""
         first, end = self.model.choice_offsets[index : index + 2].tolist()
-        unknown = self.step_policies is not None and self.following is None and self.tight is None
+        unknown = self.counts_steps and self.following is None and self.tight is None
         if self.values.ndim == 1 and not unknown:
             return self._optimal_choices.of_state(index, tolerance)
         own: Best = "certain" if end - first == 1 else "possible"
@@ -377,14 +379,20 @@ class Solution(Table):
         return self._counterparts(state, representative, swapped).of_representative[action]
 
     def _choice_after(self, steps: int, index: int) -> int:
-        """Return the choice to make after so many steps, or -1 for the end."""
+        """Return the choice to make after so many steps; -1 at the end, and if it is unknown."""
         choice = int(self.played[index])
-        if choice < 0 or self.step_policies is None or steps == 0:
+        if choice < 0 or not self.counts_steps or steps == 0:
             return choice
-        left = len(self.step_policies) - steps
+        left = 0 if self.step_policies is None else len(self.step_policies) - steps
         if left <= 0:
             return -1
-        return int(self.model.choice_offsets[index]) + int(self.step_policies[left - 1, index])
+        place = self.step_policies[left - 1, index]  # type: ignore[index] # some steps are left
+        return int(self.model.choice_offsets[index]) + int(place)
+
+    @property
+    def counts_steps(self) -> bool:
+        """Whether what is best depends on the steps that are left; `policy` has all of them."""
+        return isinstance(self.objective, FiniteHorizon)
 
     @functools.cached_property
     def _steps(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

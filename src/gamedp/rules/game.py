@@ -20,6 +20,7 @@ from gamedp.rules.answers import as_sum_of_two, as_truth
 from gamedp.rules.slips import (
     nearest,
     refuse_hidden,
+    refuse_no_mover,
     refuse_properties,
     refuse_static,
     refuse_value,
@@ -69,7 +70,8 @@ class Game(Protocol):
         What the payoffs of two players add up to, as 1.0 for winning probabilities; their rewards
         on the way add up to 0.
     ``player(state) -> int``
-        Who moves, one player; 0.
+        Who moves, one player; 0. With two players and more, it must be written; with two, not if
+        `canonical` has the players change places, so that player 0 is always the one who moves.
     ``reward(state, action, player) -> float``
         What `player` earns at once by the action; 0.
     ``canonical(state) -> (representative, swapped)``
@@ -362,9 +364,16 @@ class Rules(AnyRules):
     ------
     TypeError
         If the game lacks one of the five methods, or is a class and not an instance.
+    InvalidModelError
+        If it has several players and does not say who moves.
     """
 
     game: Any = attrs.field()
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse numbers of players that make no sense, and moves that are nobody's."""
+        super().__attrs_post_init__()
+        refuse_no_mover(self.game, self.num_players)
 
     @game.validator
     def _has_the_methods(self, _attribute: object, game: object) -> None:

@@ -6,14 +6,15 @@ import dis
 import functools
 import inspect
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from gamedp.errors import shown, warn
+from gamedp.errors import InvalidModelError, shown, warn
 
 __all__ = [
     "nearest",
     "refuse_hidden",
+    "refuse_no_mover",
     "refuse_properties",
     "refuse_static",
     "refuse_value",
@@ -77,6 +78,37 @@ def warn_of_slips(game: object) -> None:
             "num_players = 2 and write player(state), which returns who is to move, 0 or 1."
         )
         warn(message, RuntimeWarning)
+
+
+def refuse_no_mover(
+    game: object, num_players: int, stage: Callable[[], object] | None = None
+) -> None:
+    """Raise InvalidModelError if several play and nothing says who moves: all would be player 0's.
+
+    Of two, `canonical` may have the players change places, so that player 0 is always the mover.
+
+    Parameters
+    ----------
+    game : object
+    num_players : int
+    stage : callable, optional
+        Of a staged game: returns the game that says who moves.
+    """
+    if num_players == 1 or (num_players == 2 and hasattr(type(game), "canonical")):
+        return
+    mover = game if stage is None else stage()
+    if hasattr(type(mover), "player"):
+        return
+    ways = "write player(state), which returns who is to move"
+    if num_players == 2:
+        ways += ", or canonical, which lets the players change places"
+    given = nearest(mover, "player")
+    hint = "" if given is None else f" Does {given} mean player?"
+    message = (
+        f"{type(game).__name__} has num_players = {num_players}, and {type(mover).__name__} does "
+        f"not say who moves: every move would be player 0's. So {ways}.{hint}"
+    )
+    raise InvalidModelError(message)
 
 
 def refuse_properties(game: object, names: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ import attrs
 
 from gamedp.rules.answers import as_truth
 from gamedp.rules.game import DEFAULTS, AnyRules, require_methods
-from gamedp.rules.slips import refuse_hidden
+from gamedp.rules.slips import refuse_hidden, refuse_no_mover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -114,9 +114,16 @@ class StagedRules(AnyRules):
     ------
     TypeError
         If the game lacks one of the methods, or is a class and not an instance.
+    InvalidModelError
+        If it has several players and its stage does not say who moves.
     """
 
     game: Any = attrs.field()
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse numbers of players that make no sense, and moves that are nobody's."""
+        super().__attrs_post_init__()
+        refuse_no_mover(self.game, self.num_players, self.game.stage)
 
     @game.validator
     def _has_the_methods(self, _attribute: object, game: object) -> None:

@@ -13,7 +13,14 @@ import gamedp
 from gamedp.errors import shown
 from gamedp.testing.exact import exact_choice_values, exact_committed_values
 
-__all__ = ["Advice"]
+__all__ = ["Advice", "may_miss_its_end"]
+
+
+def may_miss_its_end(model: gamedp.Model, objective: Any) -> bool:
+    """Return whether play may go on for ever, or end, and never come to the objective's end."""
+    endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
+    must_reach = getattr(objective, "until", None) is not None
+    return isinstance(objective, endless) and (must_reach or not model.structure.always_ends)
 
 
 @attrs.frozen(eq=False)
@@ -44,9 +51,8 @@ class Advice:
         """Compute what is needed to check a solution whose exact values are known."""
         model, objective = solution.model, solution.objective
         choice_values = exact_choice_values(model, objective)
-        endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
         committed: list[Any] | None = choice_values
-        if isinstance(objective, endless) and not model.structure.always_ends:
+        if may_miss_its_end(model, objective):
             try:
                 committed = exact_committed_values(model, objective)
             except gamedp.UnsupportedProblemError:  # of policies that nobody takes
@@ -68,7 +74,7 @@ class Advice:
         solution = self.solution
         maybe = solution.best_actions(state)
         certain = solution.best_actions(state, certain=True)
-        if solution.step_policies is not None and solution.following is None:
+        if solution.counts_steps and solution.following is None:
             # The solver keeps no values for the steps of a horizon; so its policy is all there is.
             if maybe != [solution.best_action(state)]:
                 yield "best_actions", f"{maybe} are not what the policy takes"
@@ -100,8 +106,16 @@ class Advice:
             yield "best_actions", f"{words}; the value is {_number(value)}"
         if best == "certain" and gap > 0:
             yield "best_actions", f"action {label} is not best, and said to be for certain"
-        if gap == 0 and not listed and not self._may_leave_out and abs(value) != math.inf:
+        if gap == 0 and not listed and not self._may_leave_out and not self._is_gained(value):
             yield "best_actions", f"action {label} is as good as any, and missing"
+
+    def _is_gained(self, value: Any) -> bool:
+        """Whether a value is infinite by going on for ever: then only the policy's way need count.
+
+        A target is missed, and the total so infinite, by the graph alone.
+        """
+        missed = getattr(self.solution.objective, "until", None) is not None and value > 0
+        return abs(value) == math.inf and not missed
 
     @property
     def _may_leave_out(self) -> bool:
@@ -112,9 +126,8 @@ class Advice:
         solution, rewards = self.solution, self.solution.model.rewards
         if solution.distances is not None or isinstance(solution.objective, gamedp.AverageReward):
             return True
-        if self.committed is self.choice_values or not isinstance(
-            solution.objective, gamedp.TotalReward
-        ):
+        is_total = isinstance(solution.objective, gamedp.TotalReward)
+        if solution.model.structure.always_ends or not is_total:
             return False
         one_sign = (rewards >= 0).all() or (rewards <= 0).all()
         return bool(rewards.any() if solution.model.has_swaps else not one_sign)

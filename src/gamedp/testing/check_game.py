@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 import gamedp
-from gamedp.errors import shown
+from gamedp.errors import shown, warn
 from gamedp.testing.complaints import Complaints, can_set, check_value
 
 __all__ = ["Report", "check_game"]
@@ -65,7 +65,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     to zero; that `canonical` is settled and a true symmetry: a state and its representative have
     corresponding choices, outcomes and payoffs; the claim `acyclic`; `is_state`; `heuristic`; that
     names are text, and views are views whose spots play actions that there are; and that compiled
-    and plain rules give the same model.
+    and plain rules give the same model. Warns where no play ends and nothing is earned.
 
     Parameters
     ----------
@@ -119,6 +119,8 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     compared = False
     if complete:
         model = gamedp.compile(game, compile="never")
+        if words := gamedp.Problem(model).nothing_counts():
+            warn(words, RuntimeWarning)
         if rules.claims_acyclic:
             _check_acyclic(model, complaints)
             checks.append("the claim acyclic")

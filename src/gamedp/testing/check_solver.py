@@ -13,9 +13,9 @@ import numpy as np
 
 import gamedp
 from gamedp.errors import shown
-from gamedp.testing.advice import Advice
+from gamedp.testing.advice import Advice, may_miss_its_end
 from gamedp.testing.complaints import Complaints, check_value
-from gamedp.testing.exact import exact_values
+from gamedp.testing.exact import exact_choice_values, exact_max_n, exact_values
 
 __all__ = ["SolverReport", "check_solver", "small_problems"]
 
@@ -64,8 +64,10 @@ def check_solver(
     exact value and are as close as was asked; that action values contain the exact ones; that the
     best actions are those of the exact values and others that the bounds cannot tell from them, and
     the certain ones among them no others; that the policy's choices are optimal as far as the
-    bounds can tell, and where play may go on for ever, that the policy gets what it is said to;
-    that the model is left as it was; and that it says the same again.
+    bounds can tell, with any number of steps to go of a finite horizon, and where play may go on
+    for ever, that the policy gets what it is said to; that three players and more get by their
+    policy what is said, and none more by another choice; that the model is left as it was; and that
+    it says the same again.
 
     Parameters
     ----------
@@ -74,8 +76,8 @@ def check_solver(
         ``solve(problem, *, tolerance, progress=None)``.
     problems : mapping of name to Problem, optional
         Small ones, for they are solved in rational numbers too; :func:`small_problems` if not
-        given. No exact values are known here for three players and more, and where play may go on
-        for ever with chance or rewards: then only the form of the solution is looked at.
+        given. Where :func:`exact_values` knows none, as of sums that go up and down for ever, only
+        the form of the solution is looked at.
     tolerance : float
         What is asked of the solver.
 
@@ -177,7 +179,9 @@ class _Trial:
                 self._add("not deterministic", f"{array} differ when solved again")
         if self._has_its_form(solution):
             self._check_bounds(solution, stopped)
-            if solution.values.ndim == 1 and solution.guarantee is gamedp.Guarantee.TWO_SIDED:
+            if solution.values.ndim > 1 and solution.guarantee is not gamedp.Guarantee.NONE:
+                self._check_max_n(solution)
+            elif solution.guarantee is gamedp.Guarantee.TWO_SIDED:
                 self._check_truth(solution)
         unproven = solution.guarantee is gamedp.Guarantee.NONE
         return stopped or (solution.guarantee.value if unproven else "")
@@ -279,9 +283,63 @@ class _Trial:
                     f"in {self._state(state)} it takes choice {choice}, which is worth "
                     f"{float(choice_values[choice])!r}; the best is worth {float(truth[state])!r}",
                 )
-        endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
-        if isinstance(objective, endless) and not model.structure.always_ends:
+        if may_miss_its_end(model, objective):
             self._check_progress(solution.policy.tolist(), truth, slack)
+        if solution.step_policies is not None:
+            self._check_steps(solution, slack)
+
+    def _check_steps(self, solution: gamedp.Solution, slack: Fraction) -> None:
+        """Check that what is chosen with any number of steps to go is best then."""
+        model, objective = self.problem.model, self.problem.objective
+        places = solution.step_policies
+        horizon = objective.horizon if isinstance(objective, gamedp.FiniteHorizon) else 0
+        if places is None or places.shape != (horizon, model.num_states):
+            self._add("the policy", "step_policies have no row for each number of steps to go")
+            return
+        inner = np.flatnonzero(np.diff(model.choice_offsets)).tolist()
+        for steps in range(1, horizon + 1):
+            left = gamedp.FiniteHorizon(steps, objective.optimum)
+            truth, choice_values = exact_values(model, left), exact_choice_values(model, left)
+            for state in inner:
+                first, end = model.choice_offsets[state : state + 2].tolist()
+                choice = first + int(places[steps - 1, state])
+                if choice >= end or abs(choice_values[choice] - truth[state]) > slack:
+                    self._add(
+                        "the policy",
+                        f"in {self._state(state)} with {steps} steps to go it takes choice "
+                        f"{choice}, which is not best then",
+                    )
+
+    def _check_max_n(self, solution: gamedp.Solution) -> None:
+        """Hold three players and more against the exact values of their own policy.
+
+        They are those of max-n, if nobody gets more by another choice.
+        """
+        model = self.problem.model
+        if not isinstance(self.problem.objective, gamedp.TotalReward) or not (
+            model.structure.is_acyclic
+        ):
+            return
+        truth, choice_values = exact_max_n(model, solution.policy.tolist())
+        slack = 2 * Fraction(solution.width)
+        sign = 1 if self.problem.objective.optimum == "max" else -1
+        for state, values in enumerate(truth):
+            for player, value in enumerate(values):
+                if not solution.lower[state, player] <= value <= solution.upper[state, player]:
+                    self._add(
+                        "the bounds",
+                        f"by the policy, player {player} gets {float(value)!r} from "
+                        f"{self._state(state)}, which is not between its bounds",
+                    )
+            mover = int(model.players[state])
+            for choice in range(*model.choice_offsets[state : state + 2].tolist()):
+                gain = sign * (choice_values[choice][mover] - values[mover])
+                if gain > slack:
+                    self._add(
+                        "the policy",
+                        f"in {self._state(state)}, player {mover} would get {float(gain)!r} more "
+                        f"by choice {choice}",
+                    )
 
     def _check_progress(self, policy: list[int], truth: list[Fraction], slack: Fraction) -> None:
         """Check that who keeps to the policy gets the value: to wait for ever is no way to win."""
@@ -313,7 +371,7 @@ def small_problems() -> dict[str, gamedp.Problem]:
     """
     walk = _walk()
     waiting = _model(
-        [(0.0, [(1.0, 0)]), (1.0, [(0.5, 1), (0.5, 2)])],
+        [(0.0, [(1.0, 0)]), (1.0, [(0.25, 1), (0.75, 2)])],
         [(2.0, [(1.0, 0)])],
         0.5,
         [(3.0, [(1.0, 3)]), (4.0, [(1.0, 2)])],
@@ -394,13 +452,25 @@ def small_problems() -> dict[str, gamedp.Problem]:
             num_players=2,
         ),
         "three players": _model(
-            [([0.0, 1.0, 0.0], [(1.0, 1)]), ([0.0, 0.0, 0.0], [(0.5, 1), (0.5, 2)])],
-            [([0.0, 0.0, 1.0], [(1.0, 2)])],
+            [([0.0, 1.0, 0.0], [(1.0, 1)]), ([0.5, 0.0, 0.0], [(0.25, 1), (0.75, 2)])],
+            [([0.0, 0.0, 1.0], [(1.0, 3)]), ([2.0, 0.0, 0.0], [(1.0, 2)])],
+            [([0.0, 1.0, 0.0], [(1.0, 3)]), ([0.0, 0.0, 3.0], [(0.5, 3), (0.5, 4)])],
             [1.0, 2.0, 3.0],
-            players=[0, 2, 0],
+            [3.0, 0.0, 1.0],
+            players=[0, 2, 1, 0, 0],
             num_players=3,
         ),
+        "places change, both choose": _model(
+            [(1.0, [(-0.9, 1), (0.1, 3)]), (0.0, [(0.5, 1), (-0.5, 2)])],
+            [(-0.5, [(-0.8, 0), (0.2, 2)]), (0.25, [(0.6, 2), (-0.4, 0)])],
+            [(0.5, [(-0.7, 0), (0.3, 3)]), (0.0, [(-0.5, 1), (0.5, 3)])],
+            2.0,
+            players=[0, 1, 0, 0],
+            num_players=2,
+        ),
     }
+    opponents, changing = models["two opponents"], models["places change, both choose"]
+    chase = _chase()
     problems = {name: gamedp.Problem(model) for name, model in models.items()}
     return problems | {
         "a walk, the least": gamedp.Problem(walk, gamedp.TotalReward(optimum="min")),
@@ -413,12 +483,33 @@ def small_problems() -> dict[str, gamedp.Problem]:
         "to reach, not to wait": gamedp.Problem(waiting, gamedp.Reachability([2])),
         "to reach, at the least": gamedp.Problem(waiting, gamedp.Reachability([2], None, "min")),
         "to reach through some": gamedp.Problem(waiting, gamedp.Reachability([2], allowed=[0])),
-        "to reach, against another": gamedp.Problem(
-            models["two opponents"], gamedp.Reachability([3])
+        "to reach, against another": gamedp.Problem(opponents, gamedp.Reachability([3])),
+        "to be kept from it": gamedp.Problem(opponents, gamedp.Reachability([3], None, "min")),
+        "to be kept from it, through some": gamedp.Problem(
+            opponents, gamedp.Reachability([3], [0, 1], "min")
         ),
         "a target that may be missed": gamedp.Problem(waiting, gamedp.TotalReward(until=[2])),
         "a target at least cost": gamedp.Problem(waiting, gamedp.TotalReward("min", until=[2])),
+        "a target that another puts off": gamedp.Problem(
+            chase, gamedp.TotalReward("min", until=[2])
+        ),
+        "a target that another hurries to": gamedp.Problem(chase, gamedp.TotalReward(until=[2])),
         "waiting earns without end": gamedp.Problem(waiting),
+        "two opponents, the least": gamedp.Problem(opponents, gamedp.TotalReward("min")),
+        "places change, the least": gamedp.Problem(changing, gamedp.TotalReward("min")),
+        "discounted, two opponents": gamedp.Problem(opponents, gamedp.Discounted(0.9)),
+        "discounted, two opponents, the least": gamedp.Problem(
+            opponents, gamedp.Discounted(0.5, "min")
+        ),
+        "discounted, places change": gamedp.Problem(changing, gamedp.Discounted(0.9)),
+        "three steps, two opponents": gamedp.Problem(opponents, gamedp.FiniteHorizon(3)),
+        "three steps, two opponents, the least": gamedp.Problem(
+            opponents, gamedp.FiniteHorizon(3, "min")
+        ),
+        "four steps, places change": gamedp.Problem(changing, gamedp.FiniteHorizon(4)),
+        "three players, the least": gamedp.Problem(
+            models["three players"], gamedp.TotalReward("min")
+        ),
         "in the long run": gamedp.Problem(_resorts(), gamedp.AverageReward()),
         "the least in the long run": gamedp.Problem(_resorts(), gamedp.AverageReward("min")),
     }
@@ -432,6 +523,19 @@ def _resorts() -> gamedp.Model:
         [(5.0, [(1.0, 3)]), (0.0, [(0.5, 2), (0.5, 3)])],
         [(4.0, [(0.5, 2), (0.5, 3)])],
         3.0,
+    )
+
+
+def _chase() -> gamedp.Model:
+    """Return a way to a target that one of two players may lengthen, and another may bar."""
+    return _model(
+        [(1.0, [(0.625, 1), (0.375, 2)]), (3.0, [(1.0, 2)])],
+        [(2.0, [(1.0, 0)]), (0.5, [(0.25, 0), (0.75, 2)])],
+        [(5.0, [(1.0, 4)])],
+        [(1.0, [(1.0, 0)]), (0.0, [(0.25, 3), (0.75, 4)])],
+        1.0,
+        players=[0, 1, 0, 1, 0],
+        num_players=2,
     )
 
 

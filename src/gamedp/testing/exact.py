@@ -19,7 +19,13 @@ from gamedp.testing.averages import long_run
 from gamedp.testing.enumeration import Missed, Number, best_of_all
 from gamedp.testing.rows import Row, choice_value, evaluated
 
-__all__ = ["exact_choice_values", "exact_committed_values", "exact_from", "exact_values"]
+__all__ = [
+    "exact_choice_values",
+    "exact_committed_values",
+    "exact_from",
+    "exact_max_n",
+    "exact_values",
+]
 
 
 def exact_values(
@@ -316,6 +322,50 @@ def exact_from(model: gamedp.Model, policy: Sequence[int], objective: Any) -> li
         values = evaluated(rows[:size], places, known[:size])
         if not _improve(rows[:size], places, values, [True] * size, maximise):
             return values
+
+
+def exact_max_n(
+    model: gamedp.Model, policy: Sequence[int]
+) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+    """Return what each of several players gets where all keep to a policy, and play has no cycles.
+
+    Parameters
+    ----------
+    model : Model
+        Of three players and more, acyclic.
+    policy : (S,) sequence of int
+        The number of a choice in each state; anything in terminal states.
+
+    Returns
+    -------
+    values : list of list of Fraction
+        Of each state, for each player.
+    choice_values : list of list of Fraction
+        Of each choice, if all keep to the policy afterwards.
+    """
+    known = dict(zip(model.terminals.tolist(), model.payoffs.tolist(), strict=True))
+    values: dict[int, list[Fraction]] = {
+        state: list(map(Fraction, payoffs)) for state, payoffs in known.items()
+    }
+
+    def choice_value_of(choice: int) -> list[Fraction]:
+        row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+        shares = [Fraction(p) for p in model.probabilities[row].tolist()]
+        after = [value_of(state) for state in model.successors[row].tolist()]
+        return [
+            Fraction(reward)
+            + sum((p * value[player] for p, value in zip(shares, after, strict=True)), Fraction(0))
+            / sum(shares)
+            for player, reward in enumerate(model.rewards[choice].tolist())
+        ]
+
+    def value_of(state: int) -> list[Fraction]:
+        if state not in values:
+            values[state] = choice_value_of(int(policy[state]))
+        return values[state]
+
+    of_states = [value_of(state) for state in range(model.num_states)]
+    return of_states, [choice_value_of(choice) for choice in range(model.num_choices)]
 
 
 def _unfolded(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import InvalidParameterError, warn
 from gamedp.runtime import compile_clock
 from gamedp.runtime.collector import without_collection
 from gamedp.verbs.compiling import compile as compile_rules
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
+    from gamedp.model.problem import Problem
     from gamedp.results.solution import Solution
     from gamedp.results.status import Tolerance
     from gamedp.rules.game import Game
@@ -194,14 +195,23 @@ def _solved(
         from gamedp.stages.induction import solver_of_stages
 
         in_time = within(solver_of_stages(solver), limit)
-        problem = AnyProblem(model, objective)
-        staged: StagedSolution = solve_as_asked(in_time, problem, allowed, progress)
+        staged: StagedSolution = solve_as_asked(
+            in_time, AnyProblem(model, objective), allowed, progress
+        )
         return staged
     with without_collection():
         from gamedp.model.problem import Problem
         from gamedp.solvers.choose import solve_problem
 
-    return solve_problem(Problem(model, objective), solver, allowed, progress, limit=limit)
+    problem = Problem(model, objective)
+    _warn_if_nothing_counts(problem)
+    return solve_problem(problem, solver, allowed, progress, limit=limit)
+
+
+def _warn_if_nothing_counts(problem: Problem) -> None:
+    """Warn if every value is 0 for want of an end and of rewards."""
+    if words := problem.nothing_counts():
+        warn(words, RuntimeWarning)
 
 
 def _refuse_model(given: Any) -> None:
@@ -274,4 +284,6 @@ def explain(
         from gamedp.stages.induction import explain_stages
 
         return explain_stages(model)
-    return explain_problem(Problem(model, checked_objective(objective)))
+    problem = Problem(model, checked_objective(objective))
+    _warn_if_nothing_counts(problem)
+    return explain_problem(problem)

@@ -188,8 +188,7 @@ class BackwardInduction(PreparingSolver):
         """Sweep once for each step, and keep what is best with so many steps to go."""
         run = Run(problem, tolerance, progress)
         step_policies, following = sweep_horizon(run, objective.horizon)
-        solution = solution_of(run, self)
-        return attrs.evolve(solution, step_policies=step_policies, following=following)
+        return solution_of(run, self, step_policies=step_policies, following=following)
 
     def _max_n(
         self, problem: Problem, tolerance: float, progress: ProgressCallback | None

@@ -9,7 +9,6 @@ import numpy as np
 
 from gamedp.bellman import average
 from gamedp.bellman.average import NO_CHOICE
-from gamedp.errors import NotSolvedError
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
@@ -323,18 +322,14 @@ class _Search:
             self.status = Status.ROUNDING
         inner = max(1, self.problem.model.num_states - len(self.problem.model.terminals))
         values = lower + 0.5 * (upper - lower)
-        try:
-            solution = make_solution(
-                self.problem,
-                self.solver,
-                (np.clip(values, lower, upper), lower, upper),
-                policy,
-                status=self.status,
-                tolerance=self.tolerance,
-                sweeps=-(-int(self.visits[0]) // inner),
-                seconds=self.reporter.seconds,
-            )
-        except NotSolvedError as error:
-            error.solution = attrs.evolve(error.solution, biases=biases)
-            raise
-        return attrs.evolve(solution, biases=biases)
+        return make_solution(
+            self.problem,
+            self.solver,
+            (np.clip(values, lower, upper), lower, upper),
+            policy,
+            status=self.status,
+            tolerance=self.tolerance,
+            sweeps=-(-int(self.visits[0]) // inner),
+            seconds=self.reporter.seconds,
+            biases=biases,
+        )

@@ -133,15 +133,15 @@ class Retrograde:
             policy,
         )
         numbers = (ladder.values[levels], ladder.lower[levels], ladder.upper[levels])
-        solution = make_solution(
+        return make_solution(
             problem,
             self,
             numbers,
             policy,
             tolerance=tolerance,
             seconds=reporter.seconds,
+            distances=distances,
         )
-        return attrs.evolve(solution, distances=distances)
 
 
 @attrs.frozen(eq=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import NotSolvedError
+from gamedp.errors import InvalidParameterError, NotSolvedError
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Statistics, Status, width_of
 from gamedp.solvers.tools.finish import widened
@@ -45,11 +45,12 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     *,
     guarantee: Guarantee = Guarantee.TWO_SIDED,
     status: Status | None = None,
-    tolerance: float = np.inf,
+    tolerance: float | None = None,
     sweeps: int = 1,
     seconds: float = 0.0,
     relative: bool = False,
     exact: bool = False,
+    **others: Any,
 ) -> Solution:
     """Return the Solution with a solver's numbers; raise NotSolvedError if it has stopped.
 
@@ -68,11 +69,12 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     guarantee : Guarantee
         What the bounds are.
     status : Status, optional
-        What the solver has stopped at. If not given, it is solved if all bounds are within the
-        tolerance, and else stopped by rounding; nothing is proven if `guarantee` says so.
-    tolerance : float
-        Allow this distance between the bounds of a value. If a status is given, it matters only
-        where bounds are widened.
+        What the solver has stopped at. If not given, nothing is proven if `guarantee` says so, and
+        else it is solved.
+    tolerance : float, optional
+        The distance that was asked for between the bounds of a value. Where they are farther apart,
+        no solver has solved the problem: it was stopped by rounding. May be left out only with a
+        status, or if nothing is proven.
     sweeps : int
         How often every state was looked at, rounded up.
     seconds : float
@@ -81,9 +83,13 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
         Whether the tolerance is relative.
     exact : bool
         Whether the bounds are about what the rules give, not about the doubles nearest to that.
+    **others
+        Further attributes of the solution, such as `step_policies`, `distances` or `biases`.
 
     Raises
     ------
+    InvalidParameterError
+        If neither a status nor a tolerance says whether proven bounds are close enough.
     NotSolvedError
         If a limit or rounding has stopped the solver; says what would help.
     """
@@ -92,13 +98,15 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
     values, lower, upper = numbers
     is_proven = guarantee is not Guarantee.NONE
     if status is None:
-        is_close = width_of(lower, upper, relative=relative) <= tolerance
-        status = Status.SOLVED if is_close else Status.ROUNDING
-        status = status if is_proven else Status.UNPROVEN
+        status = Status.SOLVED if is_proven else Status.UNPROVEN
+        if is_proven and tolerance is None:
+            message = "give make_solution the tolerance that solve was asked for, or a status."
+            raise InvalidParameterError(message)
     if any(model.rounding) and is_proven and not exact:
         lower, upper = widened(problem, lower, upper)
-        if status is Status.SOLVED and not width_of(lower, upper, relative=relative) <= tolerance:
-            status = Status.ROUNDING
+    if status is Status.SOLVED and is_proven and tolerance is not None:
+        is_close = width_of(lower, upper, relative=relative) <= tolerance
+        status = Status.SOLVED if is_close else Status.ROUNDING
     num_bytes = values.nbytes + lower.nbytes + upper.nbytes + policy.nbytes
     solution = Solution(
         model=model,
@@ -118,6 +126,7 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
             seconds={"compile": 0.0, "explore": 0.0, **model.seconds, "solve": seconds},
             bytes=model.num_bytes + num_bytes,
         ),
+        **others,
     )
     if status in STOPS:
         message = (
@@ -130,7 +139,12 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
 
 
 def solution_of(
-    run: Run, solver: Any, *, proven: bool = True, reduction: Reduction | None = None
+    run: Run,
+    solver: Any,
+    *,
+    proven: bool = True,
+    reduction: Reduction | None = None,
+    **others: Any,
 ) -> Solution:
     """Return the solution that a run has found; raise NotSolvedError if it is not as asked for.
 
@@ -143,6 +157,8 @@ def solution_of(
         Whether errors can be proven at all.
     reduction : Reduction, optional
         How the problem came out of the one that is solved.
+    **others
+        Further attributes of the solution.
     """
     numbers, policy = run.results(proven=proven, reduction=reduction)
     return make_solution(
@@ -156,6 +172,7 @@ def solution_of(
         sweeps=run.sweeps,
         seconds=run.reporter.seconds,
         relative=run.relative,
+        **others,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.bellman.enclosures import enclosed_difference
 from gamedp.errors import (
     InvalidParameterError,
     UnknownStateError,
@@ -23,6 +24,7 @@ from gamedp.model.objectives import (
 )
 from gamedp.policies import kernels
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies
+from gamedp.runtime.floats import UPWARD
 from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
@@ -85,8 +87,9 @@ class Process:
         Of the nodes; -1 for what is not met.
     sources : (C',) int64
         The choice of the model that each one is; -1 where a policy leaves it to chance.
-    loss : float
-        How far payoffs may be from the difference of the constant sum that they stand for.
+    probabilities_off : float
+        How far probabilities may be from those that are meant, as a part of themselves, beyond the
+        two units in the last place of any model: they may be products.
     """
 
     of: Model
@@ -95,7 +98,7 @@ class Process:
     codes: Integers
     numbers: NDArray[np.int32]
     sources: Integers
-    loss: float
+    probabilities_off: float = 0.0
 
     @property
     def num_nodes(self) -> int:
@@ -244,7 +247,7 @@ def induce(
         choice_offsets, transition_offsets, successors, probabilities, sources, sides,
         np.empty((throws, 2), np.int64),
     )  # fmt: skip
-    terminals, payoffs, loss = _ends(model, codes, column)
+    terminals, payoffs, rounding = _ends(model, codes, column)
     starts = np.abs(model.initial_probabilities)
     process = Model.unchecked(
         choice_offsets=choice_offsets,
@@ -260,9 +263,9 @@ def induce(
         initial_probabilities=starts,
         num_players=model.num_players if model.num_players <= 2 else 1,
         constant_sum=model.constant_sum if model.num_players == 2 else 0.0,
-        rounding=model.rounding,
+        rounding=rounding,
     )
-    return Process(model, process, column, codes, numbers, sources, loss)
+    return Process(model, process, column, codes, numbers, sources)
 
 
 def _mover(seats: Seats) -> int:
@@ -341,24 +344,28 @@ def _rewards(
 
 def _ends(
     model: Model, codes: Integers, column: int
-) -> tuple[Integers, NDArray[np.float64], float]:
-    """Return the terminal nodes, what is paid there, and how much of it is lost by rounding."""
+) -> tuple[Integers, NDArray[np.float64], tuple[float, float, float]]:
+    """Return the terminal nodes, what is paid there, and the rounding of the process."""
     states = codes % model.num_states
     nodes = np.flatnonzero(model.is_terminal[states])
     places = np.searchsorted(model.terminals, states[nodes])
     if model.num_players > 2:
-        return nodes, model.payoffs[places, column].copy(), 0.0
+        return nodes, model.payoffs[places, column].copy(), model.rounding
     payoffs = model.payoffs[places].astype(np.float64)
     if model.num_players < 2:
-        return nodes, payoffs, 0.0
+        return nodes, payoffs, model.rounding
     other = (codes[nodes] // model.num_states & 1) != 0
-    total, given = model.constant_sum, payoffs[other]
-    payoffs[other] = total - given
-    loss = 0.0
-    for number in np.unique(given).tolist():
-        missed = Fraction(total) - Fraction(number) - Fraction(total - number)
-        loss = max(loss, np.nextafter(abs(float(missed)), np.inf) if missed else 0.0)
-    return nodes, payoffs, float(loss)
+    given = payoffs[other]
+    payoffs[other] = paid = model.constant_sum - given
+    lower, upper = enclosed_difference(model.constant_sum, given, given)
+    missed = np.maximum(upper - paid, paid - lower)  # of neighbours, exactly
+    payoff_off, reward_off, part = model.rounding
+    if missed.any():
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = np.where(missed > 0, missed / np.abs(paid), 0.0)
+        payoff_off = (payoff_off + float(missed.max())) * UPWARD
+        part = (part + float(parts.max())) * UPWARD
+    return nodes, payoffs, (payoff_off, reward_off, part)
 
 
 @attrs.frozen(eq=False, init=False, repr=False)

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.bellman.enclosures import enclosed_difference, enclosed_sums
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.objectives import sum_of_values
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Seats, induce
 from gamedp.policies.given import model_for
 from gamedp.policies.policy import as_policies
-from gamedp.policies.solving import bounds_of, solved, widened
-from gamedp.policies.stepwise import even_steps, loss_of
+from gamedp.policies.solving import solved
+from gamedp.policies.stepwise import even_steps
 from gamedp.results.start import mean_of
 from gamedp.results.status import opposite_bounds
 from gamedp.runtime.notebook import html_rows
@@ -96,13 +97,25 @@ class CrossTable:
     def means(self) -> NDArray[np.float64]:
         """What each policy gets on average over both seats and all other policies; (n,).
 
-        A single one is alone with itself.
+        A single one is alone with itself. See :attr:`mean_bounds` for bounds of it.
         """
-        table = self.both
-        if len(table) == 1:
-            return np.diag(table).copy()
-        means: Table = (table.sum(axis=1) - np.diag(table)) / (len(table) - 1)
-        return means
+        low, high = self.mean_bounds
+        return low + (high - low) / 2
+
+    @property
+    def mean_bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Bounds (lower, upper) of `means`; (n,) each."""
+        count = len(self.names)
+        others = ~np.eye(count, dtype=np.bool_) if count > 1 else np.ones((1, 1), np.bool_)
+        second = enclosed_difference(self.constant_sum, self.lower.T, self.upper.T)
+        terms = [
+            np.concatenate([of_first[others], of_second[others]]).reshape(2, count, -1)
+            for of_first, of_second in zip((self.lower, self.upper), second, strict=True)
+        ]
+        flat = [np.moveaxis(each, 0, 1).ravel() for each in terms]
+        length = len(flat[0]) // count
+        weights = np.full(len(flat[0]), 1 / length)
+        return enclosed_sums(length * np.arange(count + 1), weights, *flat)
 
     @property
     def width(self) -> float:
@@ -225,14 +238,12 @@ def _meet(
     seats = Seats(tuple((policy,) for policy in pair))
     process = even_steps(induce(model, seats, both=model.has_swaps), objective)
     solution = solved(process, objective, tolerance)
-    loss = loss_of(process, objective, solution)
-    found = [bounds_of(solution, loss)]
+    found = [solution.bounds()]
     if model.has_swaps:
         nodes, probabilities = process.initial_nodes(changed=1), model.initial_probabilities
         low, high = (
             mean_of(side[nodes].tolist(), np.abs(probabilities).tolist(), 0.0, outward)
             for side, outward in ((solution.lower, -math.inf), (solution.upper, math.inf))
         )
-        low, high = widened((low, high), loss)
         found.append(opposite_bounds(total, low, high))
     return found

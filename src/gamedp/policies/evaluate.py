@@ -11,7 +11,7 @@ from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.followed import followed
 from gamedp.policies.given import is_of_stages, listed, model_for
 from gamedp.policies.solving import solved
-from gamedp.policies.stepwise import even_steps, loss_of
+from gamedp.policies.stepwise import even_steps
 from gamedp.runtime.options import Tier
 from gamedp.solvers.asked import checked_number, checked_objective
 
@@ -108,17 +108,13 @@ def evaluate(
     for column in range(1, model.num_players if model.num_players > 2 else 1):
         seats = Seats(tuple((policy,) for policy in chain.policies))
         processes.append(induce(model, seats, column=column, everywhere=everywhere))
-    stepwise = [even_steps(process, objective) for process in processes]
-    solutions = tuple(solved(process, objective, tolerance) for process in stepwise)
-    losses = (
-        loss_of(process, objective, solution)
-        for process, solution in zip(stepwise, solutions, strict=True)
+    solutions = tuple(
+        solved(even_steps(process, objective), objective, tolerance) for process in processes
     )
     return Evaluation(
         chain=chain,
         objective=objective,
         solutions=solutions,
-        losses=tuple(losses),
         processes=tuple(processes),
         tolerance=tolerance,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.bellman.enclosures import enclosed_sums, estimated_sums, rounded_outward
 from gamedp.errors import UnknownStateError, UnsupportedProblemError, shown
 from gamedp.model.objectives import Discounted, Objective, Reachability, TotalReward
 from gamedp.model.problem import Problem
@@ -18,10 +19,9 @@ from gamedp.policies.chain import InducedChain, Process
 from gamedp.policies.choices import choices_in
 from gamedp.policies.observed import p_value
 from gamedp.policies.policy import Policy
-from gamedp.policies.solving import bounds_of, lengths_of, solved_problem
+from gamedp.policies.solving import lengths_of, solved_problem
 from gamedp.policies.survival import Survival
 from gamedp.results.solution import Solution
-from gamedp.results.start import mean_of
 from gamedp.results.status import (
     ActionValue,
     Best,
@@ -30,7 +30,6 @@ from gamedp.results.status import (
     check_player,
     opposite_bounds,
 )
-from gamedp.runtime.floats import UNIT
 from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
@@ -55,15 +54,11 @@ class Evaluation:
     solutions : tuple of Solution
         Of the chain: one with player 0's values, or with three players and more one for each.
         ``gamedp.certify(solution)`` proves it.
-    losses : tuple of float
-        How much wider the bounds here are than those of each solution, for what is rounded when
-        probabilities are multiplied or payoffs taken from the constant sum; mostly 0.
     """
 
     chain: InducedChain
     objective: Objective
     solutions: tuple[Solution, ...]
-    losses: tuple[float, ...]
     _processes: tuple[Process, ...]
     _tolerance: float
 
@@ -117,7 +112,7 @@ class Evaluation:
     def bounds(self, state: Any = None, player: int = 0) -> tuple[float, float]:
         """Return (lower, upper) of what a player can expect in a state, or from the start."""
         place, seen = self._column(player)
-        return bounds_of(self.solutions[place], self.losses[place], self._node(state), seen)
+        return self.solutions[place].bounds(self._node(state), seen)
 
     def _node(self, state: Any) -> int | None:
         return None if state is None else self.chain.number(state)
@@ -209,8 +204,10 @@ class Evaluation:
     def p_value(self, counts: Mapping[float, int], player: int = 0) -> float:
         """Return how likely games that were observed are as far off as these, or farther.
 
-        The number of games must have been fixed beforehand. With two possible payoffs by the exact
-        binomial test; else by the normal distribution of the mean, with the true deviation.
+        Games that have ended are counted, and their number must have been fixed beforehand: where
+        play may never end, payoffs are as likely as they are if it ends. With two possible payoffs
+        by the exact binomial test; else by the normal distribution of the mean, with the true
+        deviation.
 
         Parameters
         ----------
@@ -238,8 +235,7 @@ class Evaluation:
         if not isinstance(self.objective, TotalReward):
             message = f"games are counted as they are, and {self.objective!r} does not."
             raise UnsupportedProblemError(message)
-        bounds = self.bounds(player=player)
-        return p_value(counts, self.distribution(player), self.value(player=player), bounds)
+        return p_value(counts, self.distribution(player))
 
     def _payoffs(self, player: int) -> tuple[Model, Floats]:
         """Return the chain, and what a player is paid at its ends."""
@@ -306,6 +302,7 @@ class Evaluation:
         self._refuse_other_than_totals()
         model, process = self.chain.of, self._processes[0]
         place, seen = self._column(player)
+        self.bounds(player=player)  # refuses where the other player's values do not follow
         if state is None:
             if len(model.initial_states) != 1 or model.initial_probabilities[0] < 0:
                 message = "play begins in several states; ask for one of them."
@@ -335,7 +332,7 @@ class Evaluation:
         self, process: Process, choice: int, changed: bool, place: int, state: Any
     ) -> tuple[float, float, float]:
         """Return bounds of what follows a choice, for whom the solution is, and a value between."""
-        model, solution, loss = self.chain.of, self.solutions[place], self.losses[place]
+        model, solution = self.chain.of, self.solutions[place]
         begin, end = model.transition_offsets[choice : choice + 2].tolist()
         signed = model.probabilities[begin:end]
         nodes = [
@@ -348,19 +345,22 @@ class Evaluation:
                 "everywhere=True evaluates all states."
             )
             raise UnknownStateError(message)
-        probabilities = np.abs(signed).tolist()
         rewards = model.rewards if model.rewards.ndim == 1 else model.rewards[:, place]
-        reward = -float(rewards[choice]) if changed else float(rewards[choice])
+        reward = rewards[[choice]] * (-1.0 if changed else 1.0)
         discount = self.objective.discount if isinstance(self.objective, Discounted) else 1.0
-        low, high = (
-            mean_of(side[nodes].tolist(), probabilities, 0.0, outward)
-            for side, outward in ((solution.lower, -math.inf), (solution.upper, math.inf))
+        row, chances = np.array([0, end - begin]), np.abs(signed)
+        lower, upper = enclosed_sums(
+            row,
+            chances,
+            solution.lower[nodes],
+            solution.upper[nodes],
+            factor=discount,
+            constants=rounded_outward(reward, reward, model.rounding[1]),
         )
-        value = discount * mean_of(solution.values[nodes].tolist(), probabilities, 0.0) + reward
-        # What the stored probabilities may be off, and what is rounded here.
-        size = max(abs(low), abs(high)) + abs(reward)
-        slack = 16 * UNIT * size + loss if math.isfinite(size) else 0.0
-        return discount * low + reward - slack, value, discount * high + reward + slack
+        low, high = float(lower[0]), float(upper[0])
+        after = estimated_sums(row, chances, solution.values[nodes])
+        value = float((reward + discount * after)[0])
+        return low, value if math.isnan(value) else min(max(value, low), high), high
 
 
 def _with_best(

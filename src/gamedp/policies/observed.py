@@ -1,4 +1,4 @@
-"""How likely games that were counted are, if what is computed is right."""
+"""How likely games that were counted are, if what is computed is right: statistics, no bounds."""
 
 from __future__ import annotations
 
@@ -50,25 +50,19 @@ def normal_p_value(
 
 
 def p_value(
-    counts: Mapping[float, int],
-    distribution: Mapping[float, tuple[float, float]],
-    value: float,
-    bounds: tuple[float, float],
+    counts: Mapping[float, int], distribution: Mapping[float, tuple[float, float]]
 ) -> float:
     """Return how likely counts of payoffs are as far off as these, or farther.
 
-    Of all that the bounds leave open, the value counts that is nearest to the counts.
+    The games that were counted have ended: so each payoff is as likely as it is among those that
+    end. Of all that the bounds leave open, what is nearest to the counts counts.
 
     Parameters
     ----------
     counts : mapping of float to int
         How many games have brought which payoff.
     distribution : mapping of float to (float, float)
-        Bounds of how likely each payoff is.
-    value : float
-        What is expected.
-    bounds : (float, float)
-        Of that.
+        Bounds of how likely each payoff is, of all games.
 
     Raises
     ------
@@ -93,14 +87,23 @@ def p_value(
         return 1.0
     if len(possible) == 2:
         low, high = sorted(possible)
-        least, most = ((bound - low) / (high - low) for bound in bounds)
-        nearest = min(max(found[high] / games, least), most)
-        chance = min(max(nearest, 0.0), 1.0)
-        return float(binomtest(found[high], games, chance).pvalue)
-    squares = ((payoff - value) ** 2 * sum(ends) / 2 for payoff, ends in possible.items())
-    error = math.sqrt(math.fsum(squares) / games)
+        (low_least, low_most), (least, most) = possible[low], possible[high]
+        chance = min(
+            max(found[high] / games, least / (least + low_most)), most / (most + low_least)
+        )
+        return float(binomtest(found[high], games, min(chance, 1.0)).pvalue)
+    middles = {payoff: sum(ends) / 2 for payoff, ends in possible.items()}
+    ended, surely = math.fsum(middles.values()), math.fsum(ends[0] for ends in possible.values())
+    value = math.fsum(payoff * chance for payoff, chance in middles.items()) / ended
+    squares = ((payoff - value) ** 2 * chance for payoff, chance in middles.items())
+    error = math.sqrt(math.fsum(squares) / ended / games)
+    # The mean less the value is that of what payoffs differ from it.
+    open_ = math.fsum(
+        abs(payoff - value) * (high - low) / 2 for payoff, (low, high) in possible.items()
+    )
+    reach = open_ / surely if surely else math.inf
     mean = math.fsum(payoff * count for payoff, count in found.items()) / games
-    return normal_p_value(mean, error, bounds, is_known=True)
+    return normal_p_value(mean, error, (value - reach, value + reach), is_known=True)
 
 
 def _checked_count(count: Any) -> int:

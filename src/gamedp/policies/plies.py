@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gamedp.bellman.enclosures import enclosed_products, enclosed_sums, scaled
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.policies.given import model_for
 from gamedp.policies.survival import Survival
-from gamedp.runtime.floats import LEAST, TINY, UNIT
 from gamedp.runtime.options import Tier
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def survival(
 
     By backward induction: the probability that play goes on for k + 1 of them is the mean of those
     for k. It is computed with positive numbers alone, so that each step is relatively exact but
-    for a few units in the last place, and all of them together but for their sum.
+    for a few units in the last place.
 
     Parameters
     ----------
@@ -60,52 +60,43 @@ def survival(
     """
     matrix: Any = model.transition_matrix.copy()
     matrix.data = np.abs(model.probabilities)
+    open_states = np.flatnonzero(np.diff(model.choice_offsets))
+
+    def best(of_choices: Floats) -> Floats:
+        found = np.zeros(model.num_states)
+        if len(open_states):
+            begins = model.choice_offsets[open_states]
+            found[open_states] = np.maximum.reduceat(of_choices, begins)
+        return found
+
+    def after(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        low, high = enclosed_products(matrix, lower, upper)
+        return np.minimum(low, 1.0), np.minimum(high, 1.0)
+
     counts_all = bool(counted.all())
     if not counts_all:
         _refuse_loops(model, counted)
-    # Of each step: its sum, and what probabilities are off.
-    entries = int(np.diff(model.transition_offsets).max(initial=0)) + 8
-    open_states = np.flatnonzero(np.diff(model.choice_offsets))
-    begins = model.choice_offsets[open_states]
-    goes_on = np.zeros(model.num_states)
-    goes_on[open_states] = 1.0
-    chances = np.abs(model.initial_probabilities)
-    of_mean = 0 if chances.tolist() == [1.0] else 2 * len(chances)
-    found, steps = np.empty((2, plies + 1))
-    depth = 1
-    for ply in range(plies + 1):
-        if ply:
-            after: Any = matrix @ goes_on
-            if counts_all:
-                goes_on[open_states] = np.maximum.reduceat(after, begins) if len(begins) else 0.0
-            else:
-                goes_on, rounds = _with_free_choices(matrix, after, counted, open_states, begins)
-                depth = max(depth, rounds)
-        found[ply] = chances @ goes_on[model.initial_states] / chances.sum()
-        steps[ply] = ply * depth * entries + of_mean
-    loss, least = 1.01 * UNIT * steps, TINY + steps * LEAST
-    if loss[-1] > 0.01:
-        message = f"{plies:,} plies are too many for bounds."
-        raise UnsupportedProblemError(message)
-    lower = np.maximum(found * (1 - loss) - least, 0.0)
-    upper = np.minimum(found * (1 + loss) + least, 1.0)
+    lower = upper = best(np.ones(model.num_choices))
+    starts = model.initial_states
+    weights, off = scaled(model.initial_probabilities)
+    found = np.empty((2, plies + 1, len(starts)))
+    found[:, 0] = lower[starts], upper[starts]
+    for ply in range(1, plies + 1):
+        low, high = after(lower, upper)
+        lower, upper = best(low), best(high)
+        while not counts_all:  # choices that do not count follow each other
+            free = after(lower, upper)
+            again = [best(np.where(counted, *each)) for each in zip((low, high), free, strict=True)]
+            if np.array_equal(again, (lower, upper)):
+                break
+            lower, upper = again
+        found[:, ply] = lower[starts], upper[starts]
+    lower, upper = found[:, :, 0]
+    if len(starts) > 1:
+        offsets, rows = np.arange(plies + 2) * len(starts), np.tile(weights, plies + 1)
+        means = enclosed_sums(offsets, rows, *found.reshape(2, -1), relative=off)
+        lower, upper = np.clip(means, 0.0, 1.0)
     return Survival(lower=lower, upper=upper, names=names, actions=actions)
-
-
-def _with_free_choices(
-    matrix: Any, after: Floats, counted: Flags, open_states: Any, begins: Any
-) -> tuple[Floats, int]:
-    """Return the same where some choices do not count, and how many follow each other at most."""
-    goes_on = np.zeros(matrix.shape[1])
-    rounds = 0
-    while True:
-        rounds += 1
-        following = np.where(counted, after, matrix @ goes_on)
-        found = np.zeros_like(goes_on)
-        found[open_states] = np.maximum.reduceat(following, begins)
-        if (found == goes_on).all():
-            return found, rounds
-        goes_on = found
 
 
 def _refuse_loops(model: Model, counted: Flags) -> None:

@@ -14,6 +14,7 @@ from gamedp.model.problem import Problem
 from gamedp.policies.chain import InducedChain
 from gamedp.policies.choices import choices_in
 from gamedp.policies.solving import lengths_of
+from gamedp.results.start import mean_of
 from gamedp.runtime import compile_clock
 from gamedp.solvers import Retrograde
 from gamedp.solvers.asked import checked_number, reporting
@@ -69,10 +70,7 @@ class Remoteness:
         model = self.solution.model
         if state is not None:
             return self._middle(model.index(state)[0])
-        weights = np.abs(model.initial_probabilities).tolist()
-        total = math.fsum(weights)
-        starts = zip(weights, model.initial_states.tolist(), strict=True)
-        return math.fsum(weight * self._middle(index) for weight, index in starts if weight) / total
+        return self._mean(model.initial_states, model.initial_probabilities)
 
     def after(self, state: Any) -> dict[int, float]:
         """Return the same for each action of a state if it is taken next, itself counted.
@@ -90,12 +88,11 @@ class Remoteness:
 
     def _next(self, choice: int) -> float:
         row = slice(*self._model.transition_offsets[choice : choice + 2].tolist())
-        chances = np.abs(self._model.probabilities[row]).tolist()
-        ends = self._model.successors[row].tolist()
-        parts = [
-            chance * self._middle(end) for chance, end in zip(chances, ends, strict=True) if chance
-        ]
-        return 1.0 + math.fsum(parts)
+        return 1.0 + self._mean(self._model.successors[row], self._model.probabilities[row])
+
+    def _mean(self, states: NDArray[Any], probabilities: Floats) -> float:
+        chances = np.abs(probabilities).tolist()
+        return mean_of([self._middle(index) for index in states.tolist()], chances, 0.0)
 
     def _middle(self, index: int) -> float:
         low, high = float(self.lower[index]), float(self.upper[index])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.bellman.enclosures import enclosed_sum
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
@@ -17,10 +18,10 @@ from gamedp.policies.choices import choices_in
 from gamedp.policies.evaluate import evaluate
 from gamedp.policies.given import model_for
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
-from gamedp.policies.solving import bounds_of, solved
-from gamedp.policies.stepwise import even_steps, loss_of
+from gamedp.policies.solving import solved
+from gamedp.policies.stepwise import even_steps
 from gamedp.results.start import mean_of
-from gamedp.results.status import Guarantee, Status, check_player
+from gamedp.results.status import Guarantee, Status, check_player, opposite_bounds
 from gamedp.runtime.notebook import html_table
 from gamedp.runtime.options import Tier
 from gamedp.solvers.asked import checked_number, checked_objective
@@ -108,7 +109,7 @@ class Response:
         self, state: Any = None, possible: Sequence[int] | None = None
     ) -> tuple[float, float]:
         """Return (lower, upper) of what the player who responds can expect."""
-        return bounds_of(self.solution, self._process.loss, self._node(state, possible), self._seen)
+        return self.solution.bounds(self._node(state, possible), self._seen)
 
     def choose(self, state: Any, possible: Sequence[int] | None = None) -> int:
         """Return a best action in a state.
@@ -314,8 +315,7 @@ def _answered(process: Process, objective: Objective, tolerance: float) -> tuple
     if isinstance(objective, AverageReward):  # its even steps have no action in the state itself
         process.refuse_steps(objective)
     process = even_steps(process, objective)
-    solution = solved(process, objective, tolerance)
-    return attrs.evolve(process, loss=loss_of(process, objective, solution)), solution
+    return process, solved(process, objective, tolerance)
 
 
 def _listed(against: Any) -> tuple[list[AnyPolicy], list[float] | None]:
@@ -363,23 +363,23 @@ class Exploitability:
     @property
     def nash_conv(self) -> tuple[float, float]:
         """Bounds of the sum of all gains: zero for an equilibrium alone."""
-        low, high = (math.fsum(gain[side] for gain in self.gains) for side in (0, 1))
-        return max(0.0, _next(low, -math.inf)), _next(high, math.inf)
+        low, high = self._mean(1.0)
+        return max(0.0, low), high
 
     @property
     def lower(self) -> float:
         """What a player can gain on average, at least."""
-        return max(0.0, _next(self.nash_conv[0] / len(self.gains), -math.inf))
+        return max(0.0, self._mean(1.0 / len(self.gains))[0])
 
     @property
     def upper(self) -> float:
         """What a player can gain on average, at most."""
-        return _next(self.nash_conv[1] / len(self.gains), math.inf)
+        return self._mean(1.0 / len(self.gains))[1]
 
-
-def _next(number: float, outward: float) -> float:
-    """Return the next number on the way outward; infinity has none."""
-    return number if math.isinf(number) else math.nextafter(number, outward)
+    def _mean(self, weight: float) -> tuple[float, float]:
+        """Return bounds of the sum of all gains, each with the same weight."""
+        low, high = zip(*self.gains, strict=True)
+        return enclosed_sum([weight] * len(self.gains), low, high)
 
 
 def exploitability(
@@ -440,16 +440,11 @@ def gain_of(
     """
     if optimum == "min":
         own, response = (-own[1], -own[0]), (-response[1], -response[0])
-    least = _difference(response[0], own[1], -math.inf)
-    most = _difference(response[1], own[0], math.inf)
+    least, _ = _difference(response[0], own[1])
+    _, most = _difference(response[1], own[0])
     return max(0.0, least), max(0.0, most)
 
 
-def _difference(one: float, other: float, outward: float) -> float:
-    """Return a difference, rounded outward; of equal infinities, 0."""
-    if one == other:
-        return 0.0
-    difference = float(one) - float(other)  # of numpy's, a warning where it is too large
-    if math.isinf(one) or math.isinf(other):
-        return difference
-    return math.nextafter(difference, outward)
+def _difference(one: float, other: float) -> tuple[float, float]:
+    """Return bounds of a difference; of equal infinities, 0."""
+    return (0.0, 0.0) if one == other else opposite_bounds(one, other, other)

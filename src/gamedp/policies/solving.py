@@ -9,37 +9,24 @@ import attrs
 import numpy as np
 
 from gamedp.errors import NotSolvedError
-from gamedp.model.objectives import TotalReward
+from gamedp.model.model import Model
+from gamedp.model.objectives import FiniteHorizon, TotalReward
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
-from gamedp.results.status import Status, Tolerance
+from gamedp.results.status import Status, Tolerance, width_of
+from gamedp.runtime.floats import UPWARD
 from gamedp.solvers.choose import solve_problem
+from gamedp.solvers.tools.finish import widened
 from gamedp.solvers.tools.limit import Limit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
     from gamedp.policies.chain import Process
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["bounds_of", "lengths_of", "solved", "solved_problem", "widened"]
-
-
-def bounds_of(
-    solution: Solution, loss: float, node: int | None = None, player: int = 0
-) -> tuple[float, float]:
-    """Return the bounds of a process's solution, and `loss` beyond them."""
-    return widened(solution.bounds(node, player), loss)
-
-
-def widened(bounds: tuple[float, float], loss: float) -> tuple[float, float]:
-    """Return bounds that are wider by `loss` on either side."""
-    low, high = bounds
-    if loss:
-        low, high = math.nextafter(low - loss, -math.inf), math.nextafter(high + loss, math.inf)
-    return low, high
+__all__ = ["lengths_of", "solved", "solved_problem"]
 
 
 def solved(process: Process, objective: Objective, tolerance: float) -> Solution:
@@ -51,10 +38,13 @@ def solved(process: Process, objective: Objective, tolerance: float) -> Solution
         If values depend on what endless play counts, which is not declared.
     """
     low, high = process.draws(objective)
-    first = solved_problem(Problem(process.model, process.objective(objective, low)), tolerance)
+    off = process.probabilities_off
+    problem = Problem(process.model, process.objective(objective, low))
+    first = solved_problem(problem, tolerance, probabilities_off=off)
     if low == high or process.model.structure.always_ends:
         return first
-    second = solved_problem(Problem(process.model, process.objective(objective, high)), tolerance)
+    problem = Problem(process.model, process.objective(objective, high))
+    second = solved_problem(problem, tolerance, probabilities_off=off)
     lower, upper = np.minimum(first.lower, second.lower), np.maximum(first.upper, second.upper)
     both = attrs.evolve(first, lower=lower, upper=upper)
     if np.abs(first.values - second.values).max() <= 2 * tolerance:
@@ -102,13 +92,52 @@ def solved_problem(
     tolerance: float,
     limit: Limit | None = None,
     progress: ProgressCallback | None = None,
+    *,
+    probabilities_off: float = 0.0,
 ) -> Solution:
-    """Return the solution of a problem; where rounding stops the solver, that is one."""
+    """Return the solution of a problem; where rounding stops the solver, that is one.
+
+    What the model's rewards, payoffs and probabilities are off is counted here, and the solver does
+    not hear of it: it could ask no rules for the numbers that are meant.
+
+    Parameters
+    ----------
+    problem : Problem
+    tolerance : float
+    limit, progress : optional
+    probabilities_off : float
+        As in :class:`gamedp.policies.chain.Process`. If all of a choice are off by a part e
+        together, a mean of values of at most v is off by e v, as if a reward was.
+    """
     limit = limit or Limit(math.inf)
+    payoff_off, reward_off, part = problem.model.rounding
+    if any(problem.model.rounding):
+        fields = {**problem.model.__getstate__(), "rounding": (0.0, 0.0, 0.0)}
+        problem = attrs.evolve(problem, model=Model.unchecked(**fields))
     try:
-        return solve_problem(problem, None, Tolerance(tolerance), progress, limit=limit)
+        found = solve_problem(problem, None, Tolerance(tolerance), progress, limit=limit)
     except NotSolvedError as error:
         known = error.solution
-        if isinstance(known, Solution) and known.status is Status.ROUNDING:
-            return known
-        raise
+        if not (isinstance(known, Solution) and known.status is Status.ROUNDING):
+            raise
+        found = known
+    if probabilities_off:
+        most = _largest(problem, found, (payoff_off, reward_off))
+        reward_off = (reward_off + probabilities_off * most) * UPWARD
+    lower, upper = widened(problem, found.lower, found.upper, (payoff_off, reward_off, part))
+    status = found.status
+    if status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
+        status = Status.ROUNDING
+    return attrs.evolve(found, lower=lower, upper=upper, status=status)
+
+
+def _largest(problem: Problem, solution: Solution, off: tuple[float, float]) -> float:
+    """Return what no value that follows a step exceeds; payoffs and rewards may be off."""
+    model, objective = problem.model, problem.objective
+    if not isinstance(objective, FiniteHorizon):
+        return float(np.maximum(np.abs(solution.lower), np.abs(solution.upper)).max())
+    paid, earned = (
+        float(np.abs(numbers).max(initial=0.0)) + each
+        for numbers, each in zip((model.payoffs, model.rewards), off, strict=True)
+    )
+    return (objective.horizon * earned + paid) * UPWARD

@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from gamedp.bellman.enclosures import enclosed_sums
 from gamedp.model.model import Model
-from gamedp.model.objectives import (
-    AverageReward,
-    Discounted,
-    FiniteHorizon,
-    Reachability,
-    TotalReward,
-)
+from gamedp.model.objectives import AverageReward, Reachability, TotalReward
 from gamedp.runtime.floats import UNIT, UPWARD
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gamedp.model.objectives import Objective
     from gamedp.policies.chain import Process
-    from gamedp.results.solution import Solution
 
-__all__ = ["even_steps", "loss_of"]
+    Floats = NDArray[np.float64]
+
+__all__ = ["even_steps"]
 
 PROBABILITIES_OFF = 16 * UNIT
 """How far products of two probabilities may be off relatively: more than both and the product."""
@@ -104,13 +102,16 @@ def _one_step_each(process: Process) -> Process:
     sizes = lengths[old]
     starts = np.repeat(model.transition_offsets[old], sizes)
     taken = starts + np.arange(len(starts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    ends = np.cumsum(np.bincount(rows, sizes, minlength=last).astype(np.int64))
+    parts = np.concatenate([[0], np.cumsum(counts)])
+    ends = np.concatenate([[0], np.cumsum(sizes)])[parts]
+    rewards, reward_off = _nearest(*enclosed_sums(parts, shares, *[model.rewards[old]] * 2))
+    payoff_off, known_off, part = model.rounding
     merged = Model.unchecked(
         choice_offsets=model.choice_offsets[: num_nodes + 1].copy(),
-        transition_offsets=np.concatenate([[0], ends]),
+        transition_offsets=ends,
         successors=model.successors[taken],
         probabilities=model.probabilities[taken] * np.repeat(shares, sizes),
-        rewards=np.bincount(rows, shares * model.rewards[old], minlength=last),
+        rewards=rewards,
         players=model.players[:num_nodes].copy(),
         terminals=model.terminals,
         payoffs=model.payoffs,
@@ -119,29 +120,19 @@ def _one_step_each(process: Process) -> Process:
         initial_probabilities=model.initial_probabilities,
         num_players=model.num_players,
         constant_sum=model.constant_sum,
-        rounding=model.rounding,
+        rounding=(payoff_off, (known_off + reward_off) * UPWARD, part),
     )
-    return attrs.evolve(process, model=merged, sources=process.sources[:last])
+    off = (PROBABILITIES_OFF + np.diff(ends).max(initial=0) * UNIT) * UPWARD
+    return attrs.evolve(
+        process,
+        model=merged,
+        sources=process.sources[:last],
+        probabilities_off=float(off) if drawn.any() else 0.0,
+    )
 
 
-def loss_of(process: Process, objective: Objective, solution: Solution) -> float:
-    """Return how much wider bounds must be for products of probabilities that were rounded.
-
-    Of a discounted total with values of at most v and rewards of at most r, where probabilities may
-    be off by e relatively, that is at most (e r + e v) / (1 - discount); of H steps, H times that
-    sum.
-    """
-    if not isinstance(objective, (Discounted, FiniteHorizon)):
-        return process.loss
-    if not (process.sources < 0).any():
-        return process.loss
-    rewards = float(np.abs(process.model.rewards).max(initial=0.0))
-    paid = float(np.abs(process.model.payoffs).max(initial=0.0))
-    entries = int(np.diff(process.model.transition_offsets).max(initial=0))
-    off = (PROBABILITIES_OFF + entries * UNIT) * UPWARD
-    if isinstance(objective, Discounted):
-        most = float(np.maximum(np.abs(solution.lower), np.abs(solution.upper)).max())
-        return process.loss + off * (rewards + most) / (1 - objective.discount) * UPWARD
-    steps = objective.horizon
-    most = steps * rewards + paid
-    return process.loss + steps * off * (rewards + most) * UPWARD
+def _nearest(lower: Floats, upper: Floats) -> tuple[Floats, float]:
+    """Return numbers between bounds, and how far from these the bounds are at most."""
+    middle = np.clip(lower + (upper - lower) / 2, lower, upper)
+    apart = np.maximum(middle - lower, upper - middle).max(initial=0.0)
+    return middle, float(np.nextafter(apart, np.inf)) if apart else 0.0

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.bellman.enclosures import enclosed_sums, estimated_sums, rounded_outward
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
-from gamedp.model.objectives import Discounted, Objective, TotalReward
+from gamedp.model.objectives import Discounted, Objective, TotalReward, sum_of_values
 from gamedp.model.problem import Problem
 from gamedp.policies.given import checked_whole
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved_problem
-from gamedp.runtime.floats import UNIT
+from gamedp.results.start import bounds_at_start, mean_at_start
 from gamedp.runtime.notebook import html_rows
 from gamedp.solvers.asked import checked_objective
 
@@ -70,23 +71,28 @@ class Trace:
 
     def _repr_html_(self) -> str:
         """Return the first and last steps as a table for notebooks, with the values at a start."""
-        start = int(self.model.initial_states[0])
         count = len(self.values)
         places = range(count) if count <= MOST_SHOWN else [*range(FEW), *range(count - FEW, count)]
         changes = ["", *(f"{change:.3g}" for change in self.changes.tolist())]
-        rows = [
-            (
-                str(place),
-                f"{self.values[place, start]:.10g}",
-                f"{self.lower[place, start]:.10g} … {self.upper[place, start]:.10g}",
-                changes[place],
-            )
-            for place in places
-        ]
+        rows = []
+        for place in places:
+            value, low, high = self._at_start(place)
+            bounds = f"{low:.10g} … {high:.10g}"
+            rows.append((str(place), f"{value:.10g}", bounds, changes[place]))
         if count > MOST_SHOWN:
             rows.insert(FEW, ("…", "", "", ""))
         step = "policy" if self.kind == "improvements" else "sweep"
         return html_rows([step, "value at the start", "bounds", "largest change"], rows)
+
+    def _at_start(self, place: int) -> tuple[float, float, float]:
+        """Return the mean value over the initial states after a step, and its bounds."""
+        model = self.model
+        value, low, high = (
+            each[place, model.initial_states] for each in (self.values, self.lower, self.upper)
+        )
+        total = sum_of_values(self.objective, model.constant_sum) or 0.0
+        mean = mean_at_start(model, value, value, total=total)
+        return mean, *bounds_at_start(model, low, high, total=total)
 
     @property
     def _steps(self) -> str:
@@ -124,9 +130,36 @@ class _Operator:
 
     def of_choices(self, values: Floats) -> Floats:
         """Return the value of each choice if these are the values of the states."""
-        after: Any = self.model.transition_matrix @ values
-        found: Floats = self.model.rewards + self.discount * after
+        model = self.model
+        after = estimated_sums(
+            model.transition_offsets, model.probabilities, values[model.successors]
+        )
+        found: Floats = model.rewards + self.discount * after
         return found
+
+    def enclosed(self, values: Floats, probabilities: Floats | None) -> tuple[Floats, Floats]:
+        """Return bounds of the values of the states after one sweep, by a policy or the best."""
+        model = self.model
+        offsets, after = model.choice_offsets, values[model.successors]
+        earned = rounded_outward(model.rewards, model.rewards, model.rounding[1])
+        of_choices = enclosed_sums(
+            model.transition_offsets,
+            model.probabilities,
+            after,
+            after,
+            factor=self.discount,
+            constants=earned,
+        )
+        if probabilities is not None:
+            return enclosed_sums(offsets, probabilities, *of_choices)
+        inner = np.flatnonzero(np.diff(offsets))
+        most = (model.players[inner] == 0) == (self.objective.optimum == "max")
+        found = np.zeros((2, model.num_states))
+        for row, numbers in zip(found, of_choices, strict=True):
+            if len(inner):
+                greatest = np.maximum.reduceat(numbers, offsets[inner])
+                row[inner] = np.where(most, greatest, np.minimum.reduceat(numbers, offsets[inner]))
+        return found[0], found[1]
 
     def of_states(
         self, choices: Floats, current: NDArray[np.int64], width: float = 0.0
@@ -150,14 +183,6 @@ class _Operator:
         stays = signed[current[known]] >= top[known] - margin
         best[known[stays]] = current[known[stays]]
         return best
-
-    def error(self, values: Floats) -> float:
-        """Return what rounding may add to the value of a choice, and what probabilities are off."""
-        model = self.model
-        longest = int(np.diff(model.transition_offsets).max(initial=0))
-        longest += int(np.diff(model.choice_offsets).max(initial=0))
-        size = np.abs(model.rewards).max(initial=0.0) + np.abs(values).max(initial=0.0)
-        return float((longest + 16) * UNIT * size) + model.rounding[0] + model.rounding[1]
 
 
 def _operator(model: Any, objective: Objective | None) -> _Operator:
@@ -184,9 +209,9 @@ def _probabilities(model: Model, given: Any) -> Floats:
     (policy,) = as_policies([given], model)
     inner = np.flatnonzero(np.diff(model.choice_offsets))
     if len(inner):
-        said = np.add.reduceat(policy.probabilities, model.choice_offsets[inner])
+        said = np.logical_or.reduceat(policy.probabilities > 0, model.choice_offsets[inner])
         if not said.all():
-            state = model.state(int(inner[np.flatnonzero(said == 0)[0]]))
+            state = model.state(int(inner[np.flatnonzero(~said)[0]]))
             message = f"{policy.name} says nothing in {shown(state)}; a trace is of all states."
             raise InvalidParameterError(message)
     return policy.probabilities
@@ -262,9 +287,7 @@ def trace_sweeps(
     nothing = np.full(model.num_states, -1, np.int64)
     unknown = np.full((2, model.num_states), np.inf)
     unknown[0] *= -1
-    payoff = model.rounding[0]
-    unknown[0, model.terminals] = np.nextafter(model.payoffs - payoff, -np.inf)
-    unknown[1, model.terminals] = np.nextafter(model.payoffs + payoff, np.inf)
+    unknown[:, model.terminals] = rounded_outward(model.payoffs, model.payoffs, model.rounding[0])
     rows = [(values, unknown[0], unknown[1])]
     policies = [operator.of_states(operator.of_choices(values), nothing)]
     for _ in range(sweeps):
@@ -273,9 +296,9 @@ def trace_sweeps(
         if probabilities is None:
             new[inner] = choices[policies[-1][inner]]
         else:
-            means = np.bincount(operator.owners, probabilities * choices, minlength=len(values))
+            means = estimated_sums(model.choice_offsets, probabilities, choices)
             new[inner] = means[inner]
-        rows.append(_bounded(operator, values, new, unknown))
+        rows.append((new, *_bounded(operator, values, probabilities, unknown)))
         change = np.abs(new - values).max(initial=0.0)
         values = new
         policies.append(operator.of_states(operator.of_choices(values), nothing))
@@ -297,20 +320,23 @@ def _trace(
 
 
 def _bounded(
-    operator: _Operator, old: Floats, new: Floats, unknown: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Return values after a sweep, and bounds that the last change proves."""
-    inner = np.diff(operator.model.choice_offsets) > 0
+    operator: _Operator, values: Floats, probabilities: Floats | None, unknown: Floats
+) -> tuple[Floats, Floats]:
+    """Return bounds that the change by a sweep of some values proves; else those given."""
     if operator.discount >= 1:
-        return new, unknown[0], unknown[1]
-    change = new - old
-    error = operator.error(old) + operator.error(new)
-    ahead = operator.discount / (1 - operator.discount)
-    slack = 4 * error / (1 - operator.discount)
-    low, high = float(change.min()), float(change.max())
-    lower = new + ahead * low - slack
-    upper = new + ahead * high + slack
-    return new, np.where(inner, lower, unknown[0]), np.where(inner, upper, unknown[1])
+        return unknown[0], unknown[1]
+    inner = np.diff(operator.model.choice_offsets) > 0
+    after = operator.enclosed(values, probabilities)
+    low, high = (np.where(inner, *each) for each in zip(after, unknown, strict=True))
+    # Of the exact sweep, in which payoffs may change as they were rounded.
+    least = float(np.nextafter((low - values).min(initial=np.inf), -np.inf))
+    most = float(np.nextafter((high - values).max(initial=-np.inf), np.inf))
+    size = len(values)
+    ahead = np.full(size, operator.discount / (1 - operator.discount))
+    lower, upper = enclosed_sums(
+        np.arange(size + 1), ahead, np.full(size, least), np.full(size, most), constants=(low, high)
+    )
+    return np.where(inner, lower, unknown[0]), np.where(inner, upper, unknown[1])
 
 
 def trace_improvements(

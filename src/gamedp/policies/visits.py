@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gamedp.runtime.floats import TINY, UNIT, UPWARD
+from gamedp.bellman.enclosures import (
+    enclosed_products,
+    enclosed_sum,
+    enclosed_sums,
+    rounded_outward,
+    scaled,
+)
+from gamedp.runtime.floats import PROBABILITY_ROUNDING, UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,22 +52,33 @@ def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
     import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
     import scipy.sparse.linalg  # noqa: PLC0415 - likewise
 
-    size = chain.num_states
-    begin = np.zeros(size)
-    probabilities = np.abs(chain.initial_probabilities)
-    np.add.at(begin, chain.initial_states, probabilities / probabilities.sum())
-    owners = np.repeat(np.flatnonzero(~chain.is_terminal), np.diff(chain.transition_offsets))
+    size, lengths = chain.num_states, np.diff(chain.transition_offsets)
+    weights, off = scaled(chain.initial_probabilities)
+    order = np.argsort(chain.initial_states, kind="stable")
+    offsets = np.searchsorted(chain.initial_states[order], np.arange(size + 1))
+    ones = np.ones(len(order))
+    begins = enclosed_sums(offsets, weights[order], ones, ones, relative=off)
+    owners = np.repeat(np.flatnonzero(~chain.is_terminal), lengths)
     moves = scipy.sparse.csr_array(
         (np.abs(chain.probabilities), (chain.successors, owners)), shape=(size, size)
     )
+    merged = PROBABILITY_ROUNDING + UNIT * int(lengths.max(initial=0))  # equal ones are added up
     system = scipy.sparse.eye_array(size, format="csc") - moves.tocsc()
-    found = np.maximum(scipy.sparse.linalg.spsolve(system, begin), 0.0)
+
+    def missing(visits: Floats) -> tuple[Floats, Floats]:
+        """Return bounds of what the equation misses."""
+        came = enclosed_products(moves, visits, visits, relative=merged)
+        terms = (
+            np.column_stack([*each, -visits]).ravel() for each in zip(begins, came, strict=True)
+        )
+        return enclosed_sums(3 * np.arange(size + 1), np.ones(3 * size), *terms, relative=0.0)
+
+    found = np.maximum(scipy.sparse.linalg.spsolve(system, begins[0]), 0.0)
     for _ in range(2):  # what was lost by rounding is found from what is missed
-        missed = begin + moves @ found - found
-        found = np.maximum(found + scipy.sparse.linalg.spsolve(system, missed), 0.0)
-    missed = begin + moves @ found - found
-    entries = np.diff(moves.indptr) + len(probabilities) + 8
-    rounding = entries * UNIT * (begin + moves @ found + found) + TINY
-    whole = np.sum((np.abs(missed) + rounding) * (longest + 1.0))
-    error = float(whole * (1 + size * UNIT) * UPWARD)
-    return np.maximum(found - error, 0.0), found + error
+        low, high = missing(found)
+        found = np.maximum(found + scipy.sparse.linalg.spsolve(system, (low + high) / 2), 0.0)
+    low, high = missing(found)
+    most = np.nextafter(longest + 1.0, np.inf)
+    _, error = enclosed_sum(np.maximum(-low, high), most, most, relative=0.0)
+    lower, upper = rounded_outward(found, found, error)
+    return np.maximum(lower, 0.0), upper

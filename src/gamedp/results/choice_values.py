@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gamedp.bellman.enclosures import (
+    enclosed_difference,
+    enclosed_sums,
+    estimated_sums,
+    rounded_outward,
+)
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.objectives import AverageReward, FiniteHorizon, Reachability
-from gamedp.runtime.floats import TINY, UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +64,8 @@ def choice_values(
     Those that follow are `following` if that is given: values, lower and upper bounds.
 
     The bounds add to those of the values what this very sum may be rounded, and what the stored
-    probabilities may be off. A sure step to a sum that is a 64-bit number is not rounded at all.
+    probabilities and rewards may be off. A sure step to a sum that is a 64-bit number is not
+    rounded at all.
 
     Raises
     ------
@@ -70,9 +76,7 @@ def choice_values(
     if first == end:
         return ChoiceValues(*np.empty((3, 0)))
     begin, stop = model.transition_offsets[[first, end]].tolist()
-    starts = model.transition_offsets[first:end] - begin
-    lengths = np.diff(model.transition_offsets[first : end + 1])
-    owners = np.repeat(np.arange(end - first), lengths)
+    offsets = model.transition_offsets[first : end + 1] - begin
     discount = getattr(objective, "discount", 1.0)
     weights = model.probabilities[begin:stop]
     successors = model.successors[begin:stop]
@@ -80,47 +84,38 @@ def choice_values(
     values, lower, upper = (
         _of_player(numbers, player)[successors] for numbers in following or _following(solution)
     )
-    if swapped.any():
-        lower, upper = np.where(swapped, upper, lower), np.where(swapped, lower, upper)
     rewards: Floats = np.zeros(end - first)
     shares: Floats = np.zeros(end - first)
+    reward_off, total = 0.0, 0.0
     if not isinstance(objective, (Reachability, AverageReward)):
-        rewards = _of_player(model.rewards[first:end], player)
+        rewards, reward_off = _of_player(model.rewards[first:end], player), model.rounding[1]
         if model.constant_sum and swapped.any():
-            shares[:] = np.bincount(owners, np.where(swapped, -weights, 0.0))
-            shares *= discount * model.constant_sum
+            total = model.constant_sum
+            shares = estimated_sums(
+                offsets, np.where(swapped, -weights, 0.0), np.ones(len(weights))
+            )
+            shares *= discount * total
+    if swapped.any():
+        others = enclosed_difference(total, lower, upper)
+        lower, upper = (
+            np.where(swapped, *each) for each in zip(others, (lower, upper), strict=True)
+        )
+    earned = rounded_outward(rewards, rewards, reward_off)
+    bounds = enclosed_sums(
+        offsets, np.abs(weights), lower, upper, factor=discount, constants=earned
+    )
+    # In the order in which solvers add up: so the best is the state's value, to the bit.
     with np.errstate(over="ignore", invalid="ignore"):
-        largest = np.maximum(np.abs(lower), np.abs(upper))
-        sizes = np.abs(rewards) + np.abs(shares)
-        terms = np.where(np.isfinite(largest), np.abs(weights) * largest, 0.0)
-        sizes += discount * np.bincount(owners, terms)
-        slack = (lengths + 12) * UNIT * sizes + (lengths + 4) * TINY
-        sure = (lengths == 1) & (discount * np.abs(weights[starts]) == 1)
-        sure &= _adds_up(rewards, shares)
-        constants = rewards + shares
-        bounds = []
-        for numbers, outward in ((lower, -np.inf), (upper, np.inf)):
-            totals = constants + discount * np.bincount(owners, weights * numbers)
-            exact = sure & _adds_up(constants, weights[starts] * numbers[starts])
-            exact |= np.logical_or.reduceat(np.isinf(numbers), starts)
-            moved = np.nextafter(totals + np.copysign(slack, outward), outward)
-            bounds.append(_defined(np.where(exact, totals, moved), outward))
-        # In the order in which solvers add up: so the best is the state's value, to the bit.
-        totals = constants + discount * np.bincount(owners, weights * values)
+        totals = rewards + shares + discount * estimated_sums(offsets, weights, values)
     if isinstance(objective, Reachability):
-        bounds = [np.clip(bound, 0.0, 1.0) for bound in bounds]
-    totals = np.clip(_defined(totals, bounds[0]), *bounds)
+        bounds = np.clip(bounds[0], 0.0, 1.0), np.clip(bounds[1], 0.0, 1.0)
+    totals = np.clip(np.where(np.isnan(totals), bounds[0], totals), *bounds)
     return _where_it_goes_on(solution, first, end, ChoiceValues(totals, *bounds))
 
 
 def opposite_values(total: float, numbers: ChoiceValues) -> ChoiceValues:
     """Return what one of two players gets, from what the other one gets; bounds go outward."""
-    bounds = []
-    for bound, outward in ((numbers.upper, -np.inf), (numbers.lower, np.inf)):
-        rest = total - bound
-        with np.errstate(invalid="ignore"):
-            exact = _adds_up(np.full(len(bound), total), -bound) | np.isinf(bound)
-        bounds.append(np.where(exact, rest, np.nextafter(rest, outward)))
+    bounds = enclosed_difference(total, numbers.lower, numbers.upper)
     return ChoiceValues(total - numbers.values, *bounds)
 
 
@@ -140,19 +135,6 @@ def _following(solution: Table) -> tuple[Floats, Floats, Floats]:
 def _of_player(numbers: Floats, player: int) -> Floats:
     """Return the column of a player where there is one for each."""
     return numbers if numbers.ndim == 1 else numbers[:, player]
-
-
-def _adds_up(one: Floats, other: Floats) -> Flags:
-    """Say where the sum of two numbers is a 64-bit number itself (D. Knuth's two-sum)."""
-    total = one + other
-    seen = total - one
-    exact: Flags = (one - (total - seen)) + (other - seen) == 0
-    return exact
-
-
-def _defined(totals: Floats, otherwise: Floats | float) -> Floats:
-    """Return totals with another number where plus and minus infinity have met."""
-    return np.where(np.isnan(totals), otherwise, totals)
 
 
 def _where_it_goes_on(solution: Table, first: int, end: int, numbers: ChoiceValues) -> ChoiceValues:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import enum
-import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
 import numpy as np
 
+from gamedp.bellman.enclosures import enclosed_difference
 from gamedp.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -216,14 +215,5 @@ def check_player(num_players: int, player: int) -> None:
 
 def opposite_bounds(constant_sum: float, low: float, high: float) -> tuple[float, float]:
     """Return bounds of what one of two players gets, from bounds of what the other one gets."""
-    return _less(constant_sum, high, -math.inf), _less(constant_sum, low, math.inf)
-
-
-def _less(minuend: float, subtrahend: float, outward: float) -> float:
-    """Return a difference, rounded outward if it is no 64-bit number."""
-    difference = minuend - subtrahend
-    if not math.isfinite(difference):
-        return difference
-    if Fraction(minuend) - Fraction(subtrahend) == Fraction(difference):
-        return difference
-    return math.nextafter(difference, outward)
+    lower, upper = enclosed_difference(constant_sum, np.float64(low), np.float64(high))
+    return float(lower), float(upper)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import numpy as np
 
+from gamedp.bellman.enclosures import rounded_outward
 from gamedp.errors import (
     InvalidParameterError,
     LimitExceededError,
@@ -48,8 +49,8 @@ def room_for_steps(
 def step_values(solution: Table) -> tuple[Floats, Floats, Floats]:
     """Return values, lower and upper bounds with 0, 1, …, H steps to go; (H+1, S) each.
 
-    Every step's bounds are those of the step before, widened by all that this step's sums may be
-    rounded; the last row is the solution's own.
+    Every step's bounds are those of the step before, widened by all that this step's sums and
+    rewards may be rounded; the last row is the solution's own.
 
     Raises
     ------
@@ -72,22 +73,18 @@ def step_values(solution: Table) -> tuple[Floats, Floats, Floats]:
     )
     shape = (3, horizon + 1, model.num_states)
     values, lower, upper = found = room_for_steps(model, shape, np.float64, message)
-    found[:, :, model.terminals] = model.payoffs
+    payoffs = rounded_outward(model.payoffs, model.payoffs, model.rounding[0])
+    for numbers, paid in zip(found, (model.payoffs, *payoffs), strict=True):
+        numbers[:, model.terminals] = paid
     inner = np.flatnonzero(np.diff(model.choice_offsets))
     places = model.choice_offsets[inner]
     most = (model.players[inner] == 0) == (objective.optimum == "max")
     for step in range(1, horizon if len(inner) else 0):
         before = (values[step - 1], lower[step - 1], upper[step - 1])
-        numbers = choice_values(solution, 0, model.num_choices, following=before)
-        for row, of_choices in zip(found[:, step], numbers, strict=True):
+        of_all = choice_values(solution, 0, model.num_choices, following=before)
+        for row, of_choices in zip(found[:, step], of_all, strict=True):
             best = np.maximum.reduceat(of_choices, places)
             row[inner] = np.where(most, best, np.minimum.reduceat(of_choices, places))
-    payoff, reward, _ = model.rounding
-    if payoff or reward:
-        steps = np.arange(horizon + 1.0)[:, None]
-        amount = (payoff + reward * steps) * (1 + 2.0**-40)
-        lower[:] = np.nextafter(lower - amount, -np.inf)
-        upper[:] = np.nextafter(upper + amount, np.inf)
     values[-1], lower[-1], upper[-1] = solution.values, solution.lower, solution.upper
     found.flags.writeable = False
     return found[0], found[1], found[2]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gamedp.bellman.enclosures import rounded_outward
 from gamedp.errors import (
     InvalidModelError,
     UnsupportedProblemError,
@@ -132,7 +133,10 @@ def check_range(
 
 
 def widened(
-    problem: Problem, lower: NDArray[np.float64], upper: NDArray[np.float64]
+    problem: Problem,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    rounding: tuple[float, float, float] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return bounds for the payoffs and rewards of the rules, which no doubles may hold.
 
@@ -141,14 +145,21 @@ def widened(
     positive), it is worth the same to within a part of itself, the largest part by which a number
     is off; and so are then the best of all.
 
+    Parameters
+    ----------
+    problem : Problem
+    lower, upper : (S,)
+    rounding : (float, float, float), optional
+        As in :class:`gamedp.Model`; the model's own if not given.
+
     Raises
     ------
     UnsupportedProblemError
         If rewards of both signs are rounded where play may last for ever: then this is not bounded.
     """
     model, objective = problem.model, problem.objective
-    payoff, reward, part = model.rounding
-    if isinstance(objective, Reachability):
+    payoff, reward, part = rounding or model.rounding
+    if isinstance(objective, Reachability) or not (payoff or reward):
         return lower, upper
     amount: Any = payoff
     if reward > 0:
@@ -170,11 +181,7 @@ def widened(
                 "give rewards that are (by float(...))."
             )
             raise UnsupportedProblemError(message)
-    amount = amount * (1 + 2.0**-40)
-    return (
-        np.where(np.isinf(lower), lower, np.nextafter(lower - amount, -np.inf)),
-        np.where(np.isinf(upper), upper, np.nextafter(upper + amount, np.inf)),
-    )
+    return rounded_outward(lower, upper, amount * (1 + 2.0**-40))
 
 
 def finer_tolerance(

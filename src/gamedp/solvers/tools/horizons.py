@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from gamedp.bellman import residuals
-from gamedp.solvers.tools.finish import outward, room_for_policies
+from gamedp.model.objectives import FiniteHorizon
+from gamedp.solvers.tools.finish import outward, room_for_policies, widened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +46,8 @@ def sweep_horizon(
     following = None
     for step in range(horizon):
         if step == horizon - 1:
-            following = (values, *outward(values, errors))
+            before = attrs.evolve(run.problem, objective=FiniteHorizon(step))
+            following = (values, *widened(before, *outward(values, errors)))
         new_values, new_errors = values.copy(), errors.copy()
         residuals.step_jit(run.equation, values, errors, new_values, new_errors, run.policy)
         values, errors = new_values, new_errors

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from exact_play import Exact
 
 import gamedp
 
@@ -65,111 +66,6 @@ def random_policy(rng, model, name, *, pure=False):
             taken = rng.sample(range(first, stop), 1 if pure else rng.randint(1, stop - first))
             numbers[taken] = eighths(rng, len(taken))
     return gamedp.Policy(model, numbers, name)
-
-
-def solution_of(matrix, right):
-    """Solve linear equations by elimination."""
-    rows = [[*row, number] for row, number in zip(matrix, right, strict=True)]
-    for place in range(len(rows)):
-        pivot = next(row for row in range(place, len(rows)) if rows[row][place])
-        rows[place], rows[pivot] = rows[pivot], rows[place]
-        rows[place] = [number / rows[place][place] for number in rows[place]]
-        for other in range(len(rows)):
-            if other != place and rows[other][place]:
-                factor = rows[other][place]
-                rows[other] = [
-                    number - factor * own
-                    for number, own in zip(rows[other], rows[place], strict=True)
-                ]
-    return [row[-1] for row in rows]
-
-
-class Exact:
-    """A model as fractions; a node is a state, and whether the places are changed."""
-
-    def __init__(self, model, player=0, discount=1):
-        self.model, self.discount = model, Fraction(discount)
-        many = model.num_players > 2
-        rewards = model.rewards[:, player] if many else model.rewards
-        payoffs = model.payoffs[:, player] if many else model.payoffs
-        self.rewards = list(map(Fraction, rewards.tolist()))
-        self.ends = dict(
-            zip(model.terminals.tolist(), map(Fraction, payoffs.tolist()), strict=True)
-        )
-        sides = (0,) if many else (0, 1)
-        self.nodes = [(state, side) for state in range(model.num_states) for side in sides]
-
-    def choices(self, state):
-        return range(*self.model.choice_offsets[state : state + 2].tolist())
-
-    def mover(self, state, side):
-        return int(self.model.players[state]) ^ side
-
-    def outcomes(self, choice):
-        begin, end = self.model.transition_offsets[choice : choice + 2].tolist()
-        for edge in range(begin, end):
-            chance = Fraction(float(self.model.probabilities[edge]))
-            yield abs(chance), int(self.model.successors[edge]), int(chance < 0)
-
-    def worth(self, choice, side, values):
-        """Return the value of a choice to player 0 if these are the values of the nodes."""
-        reward = -self.rewards[choice] if side else self.rewards[choice]
-        after = sum(
-            chance * values[state, side ^ swap] for chance, state, swap in self.outcomes(choice)
-        )
-        return reward + self.discount * after
-
-    def values(self, chances):
-        """Return the values of all nodes if this says how likely each choice is in a node."""
-        place = {node: number for number, node in enumerate(self.nodes)}
-        matrix = [[Fraction(one == other) for other in self.nodes] for one in self.nodes]
-        right = []
-        for (state, side), row in zip(self.nodes, matrix, strict=True):
-            right.append(Fraction(0))
-            if state in self.ends:
-                total = Fraction(self.model.constant_sum)
-                right[-1] = total - self.ends[state] if side else self.ends[state]
-                continue
-            for choice, share in chances(state, side):
-                right[-1] += share * (-self.rewards[choice] if side else self.rewards[choice])
-                for chance, after, swap in self.outcomes(choice):
-                    row[place[after, side ^ swap]] -= self.discount * share * chance
-        return dict(zip(self.nodes, solution_of(matrix, right), strict=True))
-
-    def of_policies(self, policies):
-        def chances(state, side):
-            numbers = policies[self.mover(state, side)].probabilities
-            return [(choice, Fraction(float(numbers[choice]))) for choice in self.choices(state)]
-
-        return self.at_start(self.values(chances))
-
-    def of_response(self, policies, player, sign):
-        """Let a player improve until nothing does better; the others keep to their policies."""
-        taken = {}
-
-        def chances(state, side):
-            mover = self.mover(state, side)
-            if mover == player:
-                return [(taken.setdefault((state, side), self.choices(state)[0]), Fraction(1))]
-            numbers = policies[mover].probabilities
-            return [(choice, Fraction(float(numbers[choice]))) for choice in self.choices(state)]
-
-        while True:
-            values, before = self.values(chances), dict(taken)
-            for (state, side), old in before.items():
-                worths = {c: sign * self.worth(c, side, values) for c in self.choices(state)}
-                best = max(worths, key=worths.get)
-                if worths[best] > worths[old]:
-                    taken[state, side] = best
-            if taken == before:
-                return self.at_start(values)
-
-    def at_start(self, values):
-        model = self.model
-        starts = zip(
-            model.initial_states.tolist(), model.initial_probabilities.tolist(), strict=True
-        )
-        return sum(abs(Fraction(p)) * values[state, int(p < 0)] for state, p in starts)
 
 
 def between(bounds, true):

@@ -412,3 +412,75 @@ def test_a_model_that_was_kept_knows_it(tmp_path):
     kept = gamedp.load(tmp_path / "kept", game=Last())
     assert kept.model.rounding == solution.model.rounding == (1.0, 0.0, 2.0**-53)
     holds(gamedp.solve(kept.model), LARGE)
+
+
+OFF = 2.0**-10
+"""How far a payment is off: much more than what rounding is."""
+
+
+def earning(reward_off=0.0, payoff_off=0.0):
+    """Stay for 1, or leave for a payoff of 2."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], rewards=[1.0, 0.0], terminals=[1], payoffs=[2.0]
+    )
+    return attrs.evolve(model, rounding=(payoff_off, reward_off, 1.0))
+
+
+def contains(bounds, middle, off):
+    """Check bounds of a number that is off: they contain both ends, and hardly more."""
+    low, high = map(Fraction, bounds)
+    middle, off = Fraction(middle), Fraction(off)
+    assert low <= middle - off
+    assert middle + off <= high
+    assert high - low <= 2 * off + Fraction(1, 10**6)
+
+
+def test_rewards_that_are_off_count_in_each_step():
+    model, discount = earning(reward_off=OFF), 0.875
+    stay, objective = gamedp.Policy(model, [1.0, 0.0], "stay"), gamedp.Discounted(discount)
+    solver = gamedp.solvers.PolicyIteration()
+    solution = gamedp.solve(model, objective, solver, tolerance=1.0)
+    contains(solution.bounds(), 8, 8 * OFF)
+    first, last = solution.action_values()
+    contains((first.lower, first.upper), 8, 8 * OFF)
+    assert last.lower <= 2 * discount - OFF < 2 * discount + OFF <= last.upper
+    found = gamedp.evaluate(model, stay, objective, everywhere=True)
+    contains(found.bounds(), 8, 8 * OFF)
+    first = found.action_values()[0]
+    contains((first.lower, first.upper), 8, 8 * OFF)
+    contains(gamedp.best_response(model, [], objective=objective).bounds(), 8, 8 * OFF)
+    for trace in (
+        gamedp.policies.trace_sweeps(model, objective, sweeps=400),
+        gamedp.policies.trace_improvements(model, objective),
+    ):
+        contains((trace.lower[-1, 0], trace.upper[-1, 0]), 8, 8 * OFF)
+
+
+def test_rewards_that_are_off_count_for_each_step_to_go():
+    model = earning(reward_off=OFF)
+    solution = gamedp.solve(model, gamedp.FiniteHorizon(6), tolerance=1.0)
+    for steps in range(1, 7):
+        # The payoff of 2 is as good as two steps, one later.
+        left = solution.steps_left(steps)
+        contains(left.bounds(), steps + 1, steps * OFF)
+        first = left.action_values()[0]
+        contains((first.lower, first.upper), steps + 1 if steps > 1 else 1, steps * OFF)
+    stay = gamedp.Policy(model, [1.0, 0.0], "stay")
+    contains(gamedp.evaluate(model, stay, gamedp.FiniteHorizon(6)).bounds(), 6, 6 * OFF)
+
+
+def test_payoffs_that_are_off_count_wherever_play_ends():
+    model = earning(payoff_off=OFF)
+    leave = gamedp.Policy(model, [0.0, 1.0], "leave")
+    contains(gamedp.evaluate(model, leave).bounds(), 2, OFF)
+    for solution in (
+        gamedp.solve(model, gamedp.Discounted(0.25), tolerance=1.0),
+        gamedp.solve(model, gamedp.FiniteHorizon(2), tolerance=1.0),
+        gamedp.solve(model, gamedp.FiniteHorizon(3), tolerance=1.0).steps_left(1),
+    ):
+        last = solution.action_values()[1]
+        discount = getattr(solution.objective, "discount", 1.0)
+        contains((last.lower, last.upper), 2 * discount, discount * OFF)
+    trace = gamedp.policies.trace_sweeps(model, gamedp.Discounted(0.25), sweeps=60)
+    contains((trace.lower[-1, 1], trace.upper[-1, 1]), 2, OFF)
+    assert trace.lower[-1, 0] <= 4 / 3 + OFF / 4

@@ -15,7 +15,11 @@ import pytest
 from exact_play import Exact
 
 import gamedp
-from gamedp.errors import UnknownStateError
+from gamedp.errors import UnknownStateError, UnsupportedProblemError
+from gamedp.policies import InducedChain
+from gamedp.policies.solving import solved_problem
+from gamedp.policies.stepwise import even_steps
+from gamedp.runtime.floats import UNIT
 
 GAMES, MANY = 12, 400
 """Of each kind and objective; and where they are looked for at length."""
@@ -346,3 +350,93 @@ def test_every_bound_contains_the_exact_number(check, kind):
 def test_every_bound_of_many_games_contains_the_exact_number(check, kind):
     for seed in range(MANY):
         check(random.Random(f"many {check.__name__} {kind} {seed}"), kind)  # noqa: S311 - likewise
+
+
+TWO_LOOPS = [
+    ([7682634567168466.0, -4824547939636795.0], [Fraction(395, 1024), Fraction(629, 1024)]),
+    ([700.0, -300.0], [Fraction(3, 10), Fraction(7, 10)]),
+]
+"""Rewards of two loops, and how likely they are taken: all but nothing is earned on average."""
+
+
+@pytest.mark.parametrize(("rewards", "shares"), TWO_LOOPS)
+@pytest.mark.parametrize("objective", [gamedp.Discounted(0.5), gamedp.FiniteHorizon(5)], ids=repr)
+def test_rewards_that_cancel_under_a_policy_with_chance(objective, rewards, shares):
+    """Of player 1, whose policy it is; player 0 has a move that changes nothing."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 3], [0, 1, 2, 3], [1, 0, 0], [1.0] * 3,
+        rewards=[0.0, *rewards], players=[0, 1], num_players=2, initial=1,
+    )  # fmt: skip
+    mixed = gamedp.Policy(model, [1.0, *map(float, shares)], "mixed")
+    discount = getattr(objective, "discount", 1.0)
+    found = gamedp.evaluate(model, [mixed, mixed], objective)
+    size = max(map(abs, rewards))
+    # As it was meant, and as it is stored.
+    for chances in (shares, [*map(Fraction, map(float, shares))]):
+        exact = Exact(model, 0, discount)
+        own = [[Fraction(1), *chances]] * 2
+        truth = exact.at_start(
+            exact.after_steps(5, own) if discount == 1 else exact.values(exact.following(own))
+        )
+        answer = gamedp.best_response(model, mixed, 0, objective)
+        table = gamedp.cross_table(model, {"mixed": mixed}, objective)
+        for bounds in (found.bounds(), answer.bounds(), table.bounds("mixed", "mixed")):
+            between(bounds, truth, 1e-14 * size)
+    assert (found.status is gamedp.Status.ROUNDING) == (size > 1e9)
+    gains = gamedp.exploitability(model, [mixed, mixed], objective).gains
+    assert 0 <= gains[0][0] <= gains[0][1] <= 1e-13 * size
+
+
+def test_outcomes_that_cancel_after_an_action():
+    chances, paid = [Fraction(3, 11), Fraction(8, 11)], [8e15, -3e15]
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1, 1], [0, 2], [1, 2], [*map(float, chances)], terminals=[1, 2], payoffs=paid
+    )
+    (one,) = gamedp.evaluate(model, gamedp.Policy.uniform(model)).action_values()
+    stored = sum(Fraction(p) * Fraction(x) for p, x in zip(model.probabilities, paid, strict=True))
+    for truth in (0, stored):
+        between((one.lower, one.upper), truth, 30)
+
+
+def test_the_second_players_actions_have_no_value_where_it_does_not_follow():
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1], [0, 1], [1], [1.0], players=[0, 0], terminals=[1], payoffs=[0.25],
+        num_players=2, constant_sum=1.0,
+    )  # fmt: skip
+    uniform = gamedp.Policy.uniform(model)
+    found = gamedp.evaluate(model, [uniform, uniform], gamedp.Discounted(0.5))
+    assert found.action_values()[0].value == 0.125
+    with pytest.raises(UnsupportedProblemError, match="do not add up"):
+        found.action_values(player=1)  # 0.375, not 1 less what the first one gets
+
+
+@pytest.mark.parametrize("objective", [gamedp.Discounted(0.5), gamedp.FiniteHorizon(3)], ids=repr)
+def test_probabilities_that_are_products_count_as_they_are_off(objective):
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1, 1], [0, 3], [0, 1, 2], [0.25, 0.5, 0.25], rewards=[3.0],
+        terminals=[1, 2], payoffs=[4.0, -1.0],
+    )  # fmt: skip
+    off = Fraction(1, 10**6)
+    found = solved_problem(gamedp.Problem(model, objective), 1e-9, probabilities_off=float(off))
+    stored = [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)]
+    for sign in (1, -1):
+        chances = [stored[0] * (1 - sign * off), stored[1] * (1 + sign * off), stored[2]]
+        chances[2] = 1 - chances[0] - chances[1]
+        exact = Exact(model, 0, getattr(objective, "discount", 1), chances)
+        everything = exact.following([[Fraction(1)]] * 2)
+        values = (
+            exact.values(everything)
+            if hasattr(objective, "discount")
+            else exact.after_steps(3, [[Fraction(1)]] * 2)
+        )
+        between(found.bounds(0), values[0, 0], 1e-4)
+
+
+def test_only_what_is_multiplied_is_off():
+    model = gamedp.Model.from_arrays([0, 2], [0, 1, 2], [0, 0], [1.0, 1.0], rewards=[3.0, 1.0])
+    for numbers, is_mixed in (([0.5, 0.5], True), ([1.0, 0.0], False)):
+        process = InducedChain(model, [gamedp.Policy(model, numbers)]).process
+        even = even_steps(process, gamedp.Discounted(0.5))
+        assert (even.probabilities_off >= 5 * UNIT) == is_mixed
+        assert (even.model.rounding[1] > 0) == is_mixed
+        assert even.model.rewards.tolist() == [2.0 if is_mixed else 3.0]

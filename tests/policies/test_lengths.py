@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 import gamedp
 from gamedp.errors import InvalidParameterError, UnknownStateError, UnsupportedProblemError
@@ -193,6 +193,40 @@ def test_visits_of_a_known_chain():
     assert high - low <= 1e-8
     assert found.mean_plies == pytest.approx(4)
     assert found.unfinished(3)[0] <= 0.75**3 <= found.unfinished(3)[1]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_visits_count_what_probabilities_are_off(sign):
+    """To two units in the last place, as those that were meant may be; likewise the start."""
+    stay, first = 1 - 2.0**-12, 0.25
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2], [0, 2, 4], [0, 1, 0, 2], [stay, 1 - stay, first, 1 - first],
+        terminals=[2], payoffs=[0.0], initial=[(first, 0), (1 - first, 1)],
+    )  # fmt: skip
+    lower, upper = gamedp.evaluate(model, gamedp.Policy.uniform(model)).visits()
+    p, back, start = (
+        Fraction(x) + sign * 2 * Fraction(np.spacing(x)) for x in (stay, first, first)
+    )
+    # x = start + p x + back y, and y = 1 - start + (1 - p) x.
+    x = (start + back * (1 - start)) / ((1 - p) * (1 - back))
+    for low, truth, high in zip(lower, (x, 1 - start + (1 - p) * x, 1), upper, strict=True):
+        assert low <= truth <= high
+        assert high - low < 1e-6
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_survival_counts_what_probabilities_are_off(sign):
+    stay, first = 0.5, 0.25
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2], [0, 2, 3], [0, 2, 2], [stay, 1 - stay, 1.0],
+        terminals=[2], payoffs=[0.0], initial=[(first, 0), (1 - first, 1)],
+    )  # fmt: skip
+    found = gamedp.evaluate(model, gamedp.Policy.uniform(model)).survival(1000)
+    p, start = (Fraction(x) + sign * 2 * Fraction(np.spacing(x)) for x in (stay, first))
+    for plies in (0, 1, 2, 7, 100, 1000):
+        low, high = found.bounds(plies)
+        assert low <= (start * p**plies if plies else 1) <= high
+        assert high <= low * (1 + 1e-11)
 
 
 def test_games_that_may_never_end_are_said_to():
@@ -396,6 +430,37 @@ def test_payoffs_that_nobody_can_get_count_for_nothing():
     assert found.p_value({0.0: 25, 1.0: 74, 2.0: 1}) == 0.0
     sure = gamedp.evaluate(model, gamedp.Policy.from_function(model, lambda state: 1))
     assert (sure.p_value({2.0: 3}), sure.p_value({1.0: 1, 2.0: 2})) == (1.0, 0.0)
+
+
+def lasting(payoffs, chances):
+    """One throw decides what is paid; what chances leave goes on for ever and pays nothing."""
+    ends = len(payoffs)
+    return gamedp.Model.from_arrays(
+        [0, 1, 2, *[2] * ends], [0, ends + 1, ends + 2], [*range(2, ends + 2), 1, 1],
+        [*chances, 1 - sum(chances), 1.0], terminals=range(2, ends + 2), payoffs=payoffs,
+    )  # fmt: skip
+
+
+def test_games_that_are_counted_are_those_that_end():
+    found = gamedp.evaluate(lasting([1.0, -1.0], [0.4, 0.1]), lambda state: 0)
+    for wins, losses in ((400, 100), (325, 175), (420, 80)):
+        expected = binomtest(wins, wins + losses, 0.8).pvalue
+        assert found.p_value({1.0: wins, -1.0: losses}) == pytest.approx(expected, abs=1e-12)
+    assert found.p_value({1.0: 400, -1.0: 100}) == pytest.approx(1.0)
+    # With more payoffs than two, by the mean and the deviation of games that end.
+    found = gamedp.evaluate(lasting([1.0, 0.0, -1.0], [0.25, 0.125, 0.125]), lambda state: 0)
+    assert found.p_value({1.0: 200, 0.0: 100, -1.0: 100}) == pytest.approx(1.0)
+    mean, deviation = 0.25, math.sqrt(0.75 - 0.25**2)
+    off = abs((190 - 110) / 400 - mean) / (deviation / 20)
+    expected = 2 * norm.sf(off)
+    assert found.p_value({1.0: 190, 0.0: 100, -1.0: 110}) == pytest.approx(expected, rel=1e-6)
+
+
+def test_what_bounds_leave_open_counts_for_nobody_with_many_payoffs_too():
+    wide = {1.0: (0.2, 0.4), 0.0: (0.2, 0.4), -1.0: (0.2, 0.4)}
+    assert p_value({1.0: 400, 0.0: 300, -1.0: 300}, wide) == 1.0
+    assert p_value({1.0: 900, 0.0: 50, -1.0: 50}, wide) < 1e-9
+    assert p_value({1.0: 5, 0.0: 5}, {1.0: (0, 1), 0.0: (0, 1), -1.0: (0, 1)}) == 1.0
 
 
 def test_what_bounds_leave_open_is_held_against_no_game():

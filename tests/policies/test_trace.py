@@ -99,6 +99,34 @@ def test_bad_questions_are_refused():
         trace_sweeps(model, policy=silent)
 
 
+def test_notebooks_show_the_mean_over_the_start():
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2], [0, 1, 2], [2, 2], [1.0, 1.0], rewards=[1.0, 3.0], terminals=[2],
+        initial=[(0.25, 0), (0.75, 1)],
+    )  # fmt: skip
+    for trace in (
+        trace_sweeps(model, gamedp.Discounted(0.5), sweeps=3),
+        trace_improvements(model, gamedp.Discounted(0.5)),
+    ):
+        row = trace._repr_html_().rsplit("<tr>", 1)[1]
+        assert "<td>2.5</td>" in row
+        assert "2.5 … 2.5" in row
+        assert "3" not in row.replace("<th>3</th>", "")
+
+
+def test_bounds_of_sweeps_count_what_cancels():
+    """By a policy with chance, in which all but nothing is earned."""
+    rewards, chances = [7682634567168466.0, -4824547939636795.0], [395 / 1024, 629 / 1024]
+    model = gamedp.Model.from_arrays([0, 2], [0, 1, 2], [0, 0], [1.0, 1.0], rewards=rewards)
+    policy = gamedp.Policy(model, chances, "mixed")
+    earned = sum(Fraction(p) * Fraction(r) for p, r in zip(chances, rewards, strict=True))
+    assert earned == Fraction(15, 1024)
+    trace = trace_sweeps(model, gamedp.Discounted(0.5), policy=policy, sweeps=60)
+    for low, high in zip(trace.lower[1:, 0], trace.upper[1:, 0], strict=True):
+        assert Fraction(low) <= 2 * earned <= Fraction(high)
+    assert trace.upper[-1, 0] - trace.lower[-1, 0] < 60
+
+
 def test_the_picture_shows_what_is_there():
     pytest.importorskip("matplotlib.pyplot")
     model = random_model(3)

@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.bellman.enclosures import enclosed_sums
+from gamedp.bellman.enclosures import enclosed_sums, estimated_sums
 from gamedp.model.model import Model
 from gamedp.model.objectives import AverageReward, Reachability, TotalReward
 from gamedp.runtime.floats import UNIT, UPWARD
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gamedp.model.objectives import Objective
     from gamedp.policies.chain import Process
 
-    Floats = NDArray[np.float64]
-
 __all__ = ["even_steps"]
 
-PROBABILITIES_OFF = 16 * UNIT
-"""How far products of two probabilities may be off relatively: more than both and the product."""
+PROBABILITIES_OFF = 6 * UNIT
+"""How far a product of two probabilities may be off relatively, beyond what any stored one may be:
+as much again, and its own rounding."""
 
 
 def even_steps(process: Process, objective: Objective) -> Process:
@@ -104,7 +101,10 @@ def _one_step_each(process: Process) -> Process:
     taken = starts + np.arange(len(starts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     parts = np.concatenate([[0], np.cumsum(counts)])
     ends = np.concatenate([[0], np.cumsum(sizes)])[parts]
-    rewards, reward_off = _nearest(*enclosed_sums(parts, shares, *[model.rewards[old]] * 2))
+    earned = model.rewards[old]
+    rewards = estimated_sums(parts, shares, earned)
+    low, high = enclosed_sums(parts, shares, earned, earned)
+    reward_off = np.maximum(rewards - low, high - rewards).max(initial=0.0)
     payoff_off, known_off, part = model.rounding
     merged = Model.unchecked(
         choice_offsets=model.choice_offsets[: num_nodes + 1].copy(),
@@ -120,19 +120,11 @@ def _one_step_each(process: Process) -> Process:
         initial_probabilities=model.initial_probabilities,
         num_players=model.num_players,
         constant_sum=model.constant_sum,
-        rounding=(payoff_off, (known_off + reward_off) * UPWARD, part),
+        rounding=(payoff_off, float(known_off + reward_off) * UPWARD, part),
     )
-    off = (PROBABILITIES_OFF + np.diff(ends).max(initial=0) * UNIT) * UPWARD
     return attrs.evolve(
         process,
         model=merged,
         sources=process.sources[:last],
-        probabilities_off=float(off) if drawn.any() else 0.0,
+        probabilities_off=PROBABILITIES_OFF if drawn.any() else 0.0,
     )
-
-
-def _nearest(lower: Floats, upper: Floats) -> tuple[Floats, float]:
-    """Return numbers between bounds, and how far from these the bounds are at most."""
-    middle = np.clip(lower + (upper - lower) / 2, lower, upper)
-    apart = np.maximum(middle - lower, upper - middle).max(initial=0.0)
-    return middle, float(np.nextafter(apart, np.inf)) if apart else 0.0

@@ -1,4 +1,7 @@
-"""What many games have brought, added up so that the number of threads makes no difference."""
+"""What many games have brought, added up so that the number of threads makes no difference.
+
+All of it is statistics and no bound: sums are rounded, and sampling errs by far more.
+"""
 
 from __future__ import annotations
 

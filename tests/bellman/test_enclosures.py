@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse
 
 from gamedp.bellman.enclosures import (
+    Products,
     enclosed_difference,
-    enclosed_products,
     enclosed_sum,
     enclosed_sums,
     estimated_sums,
@@ -174,7 +174,7 @@ def test_products_of_what_is_not_negative_keep_their_digits():
     dense = np.where(rng.random((20, 20)) < 0.3, rng.random((20, 20)), 0.0)
     matrix = scipy.sparse.csr_array(dense)
     vector = 10.0 ** rng.uniform(-300, 0, 20) * (rng.random(20) < 0.8)
-    low, high = enclosed_products(matrix, vector, vector * (1 + 1e-9))
+    low, high = Products(matrix).enclosed(vector, vector * (1 + 1e-9))
     off = 1 + Fraction(STORED)
     for least, most, row in zip(low.tolist(), high.tolist(), dense.tolist(), strict=True):
         true = sum(Fraction(w) * Fraction(t) for w, t in zip(row, vector.tolist(), strict=True))

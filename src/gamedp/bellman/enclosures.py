@@ -12,8 +12,10 @@ References
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import attrs
 import numpy as np
 
 from gamedp.runtime.floats import PROBABILITY_ROUNDING, TINY, UNIT
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     Integers: TypeAlias = NDArray[np.signedinteger[Any]]
 
 __all__ = [
+    "Products",
     "enclosed_difference",
-    "enclosed_products",
     "enclosed_sum",
     "enclosed_sums",
     "estimated_sums",
@@ -128,29 +130,34 @@ def enclosed_sum(
     return float(low[0]), float(high[0])
 
 
-def enclosed_products(
-    matrix: Any, lower: Floats, upper: Floats, *, relative: float = PROBABILITY_ROUNDING
-) -> tuple[Floats, Floats]:
-    """Return bounds of a sparse matrix times a vector, neither with negative numbers.
+@attrs.frozen(eq=False)
+class Products:
+    """Bounds of a sparse matrix times vectors, none of them with negative numbers.
 
     Sums are then their own absolute sums: so bounds keep most digits, however often this is done.
 
-    Parameters
+    Attributes
     ----------
-    matrix : scipy.sparse.csr_array
-    lower, upper : (S,)
-        Bounds of the vector, finite.
+    matrix : (R, S) scipy.sparse.csr_array
     relative : float
-        How far an entry of the matrix may be off as a part of itself.
+        How far its entries may be off as a part of themselves.
     """
-    counts = np.diff(matrix.indptr) + 3
-    share = counts * UNIT + relative
-    share, least = share / (1 - 2 * share), counts * TINY
-    low, high = matrix @ lower, matrix @ upper
-    return (
-        np.maximum(np.nextafter(low - share * low - least, -np.inf), 0.0),
-        np.nextafter(high + share * high + least, np.inf),
-    )
+
+    matrix: Any
+    relative: float = PROBABILITY_ROUNDING
+
+    @functools.cached_property
+    def _factors(self) -> tuple[Floats, Floats, Floats]:
+        """By what sums are multiplied downward and upward, and what is then taken or added."""
+        counts = np.diff(self.matrix.indptr)
+        share = (counts + 6) * UNIT + self.relative  # both sums and what is done to them
+        share /= 1 - 2 * share
+        return 1 - share, 1 + share, (counts + 4) * TINY
+
+    def enclosed(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """Return bounds of the product with a vector, of which finite bounds are known."""
+        down, up, least = self._factors
+        return np.maximum(self.matrix @ lower * down - least, 0.0), self.matrix @ upper * up + least
 
 
 def enclosed_difference(

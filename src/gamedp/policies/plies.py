@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.bellman.enclosures import enclosed_products, enclosed_sums, scaled
+from gamedp.bellman.enclosures import Products, enclosed_sums, scaled
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.policies.given import model_for
 from gamedp.policies.survival import Survival
@@ -69,27 +69,26 @@ def survival(
             found[open_states] = np.maximum.reduceat(of_choices, begins)
         return found
 
-    def after(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-        low, high = enclosed_products(matrix, lower, upper)
-        return np.minimum(low, 1.0), np.minimum(high, 1.0)
-
     counts_all = bool(counted.all())
     if not counts_all:
         _refuse_loops(model, counted)
+    # Choices that do not count follow each other before the next one that does.
+    products, free = Products(matrix), Products(matrix[~counted])
     lower = upper = best(np.ones(model.num_choices))
     starts = model.initial_states
     weights, off = scaled(model.initial_probabilities)
     found = np.empty((2, plies + 1, len(starts)))
     found[:, 0] = lower[starts], upper[starts]
     for ply in range(1, plies + 1):
-        low, high = after(lower, upper)
+        low, high = products.enclosed(lower, upper)
         lower, upper = best(low), best(high)
-        while not counts_all:  # choices that do not count follow each other
-            free = after(lower, upper)
-            again = [best(np.where(counted, *each)) for each in zip((low, high), free, strict=True)]
-            if np.array_equal(again, (lower, upper)):
+        while not counts_all:
+            low[~counted], high[~counted] = free.enclosed(lower, upper)
+            before = lower, upper
+            lower, upper = best(low), best(high)
+            if np.array_equal(before, (lower, upper)):
                 break
-            lower, upper = again
+        lower, upper = np.minimum(lower, 1.0), np.minimum(upper, 1.0)
         found[:, ply] = lower[starts], upper[starts]
     lower, upper = found[:, :, 0]
     if len(starts) > 1:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.bellman.enclosures import (
-    enclosed_products,
+    Products,
     enclosed_sum,
     enclosed_sums,
     rounded_outward,
@@ -62,12 +62,13 @@ def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
     moves = scipy.sparse.csr_array(
         (np.abs(chain.probabilities), (chain.successors, owners)), shape=(size, size)
     )
-    merged = PROBABILITY_ROUNDING + UNIT * int(lengths.max(initial=0))  # equal ones are added up
+    # Those that are parallel have been added up.
+    products = Products(moves, PROBABILITY_ROUNDING + UNIT * int(lengths.max(initial=0)))
     system = scipy.sparse.eye_array(size, format="csc") - moves.tocsc()
 
     def missing(visits: Floats) -> tuple[Floats, Floats]:
         """Return bounds of what the equation misses."""
-        came = enclosed_products(moves, visits, visits, relative=merged)
+        came = products.enclosed(visits, visits)
         terms = (
             np.column_stack([*each, -visits]).ravel() for each in zip(begins, came, strict=True)
         )

@@ -440,3 +440,46 @@ def test_only_what_is_multiplied_is_off():
         assert (even.probabilities_off >= 5 * UNIT) == is_mixed
         assert (even.model.rounding[1] > 0) == is_mixed
         assert even.model.rewards.tolist() == [2.0 if is_mixed else 3.0]
+
+
+def test_products_are_off_by_the_values_that_follow_and_not_by_those_that_are_left():
+    """After two steps, all have earned nothing; with one to go, each is worth 1000, or costs it."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 3, 4, 5], [0, 2, 3, 4, 5, 6], [1, 2, 3, 4, 1, 2], [0.5, 0.5, *[1.0] * 4],
+        rewards=[0.0, 1000.0, -1000.0, -1000.0, 1000.0],
+    )  # fmt: skip
+    problem = gamedp.Problem(model, gamedp.FiniteHorizon(2))
+    assert solved_problem(problem, 1e-9).values.tolist() == [0.0] * 5
+    low, high = solved_problem(problem, 1e-9, probabilities_off=1e-6).bounds(0)
+    truth = 1000 * Fraction(1, 10**6)
+    assert low <= -truth < truth <= high
+
+
+def test_what_the_constant_sum_less_a_payoff_loses_is_in_the_bounds():
+    """The players change places on the way to an end, where one of them gets 1e-17 of 1."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1], [0, 1], [1], [-1.0], terminals=[1], payoffs=[1e-17],
+        players=[0, 0], num_players=2, constant_sum=1.0,
+    )  # fmt: skip
+    only, truth = gamedp.Policy.uniform(model), 1 - Fraction(1e-17)
+    assert float(truth) == 1.0
+    found = gamedp.evaluate(model, [only, only])
+    for bounds in (
+        found.bounds(),
+        gamedp.best_response(model, only).bounds(),
+        gamedp.cross_table(model, {"only": only}).bounds("only", "only"),
+    ):
+        between(bounds, truth, 1e-15)
+    (one,) = found.action_values()
+    between((one.lower, one.upper), truth, 1e-15)
+
+
+def test_the_mean_over_the_start_goes_outward():
+    model = gamedp.Model.from_arrays(
+        [0, 0, 0], [0], [], [], terminals=[0, 1], payoffs=[1e16, 1.0],
+        initial=[(0.25, 0), (0.75, 1)],
+    )  # fmt: skip
+    truth = Fraction(10**16 + 3, 4)
+    assert truth != Fraction(float(truth))
+    between(gamedp.evaluate(model, gamedp.Policy.uniform(model)).bounds(), truth, 30)
+    between(gamedp.solve(model).bounds(), truth, 30)

@@ -150,7 +150,7 @@ class Products:
     def _factors(self) -> tuple[Floats, Floats, Floats]:
         """By what sums are multiplied downward and upward, and what is then taken or added."""
         counts = np.diff(self.matrix.indptr)
-        share = (counts + 6) * UNIT + self.relative  # both sums and what is done to them
+        share = (counts + 3) * UNIT + self.relative  # sums, and what is done to them below
         share /= 1 - 2 * share
         return 1 - share, 1 + share, (counts + 4) * TINY
 

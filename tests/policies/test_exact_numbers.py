@@ -199,6 +199,7 @@ def check_actions(case, exact, values, found, room):
     """Hold what follows each action against exact numbers, in all states that are not swapped."""
     for state in range(case.model.num_states):
         try:
+            between(found.bounds(state), values[state, 0], 4 * room)
             actions = found.action_values(state)
         except UnknownStateError:
             continue

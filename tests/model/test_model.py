@@ -398,7 +398,7 @@ BAD = {
         {"initial": 3},
         "the initial state 3 does not exist; states are numbered 0 to 2.",
     ),
-    "no start": ({"initial": []}, "the initial states have total probability 0, not 1. Give one"),
+    "no start": ({"initial": []}, "the initial states have total probability 0.0, not 1. Give one"),
     "half a start": (
         {"initial": [(0.5, 1)]},
         (

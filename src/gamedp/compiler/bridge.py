@@ -43,8 +43,8 @@ from numba.extending import (
 
 from gamedp.compiler.checked_pass import CheckedCompiler
 from gamedp.compiler.integers import raise_if_rounded
-from gamedp.compiler.rounding import is_rounded
 from gamedp.errors import shown
+from gamedp.rules.exactness import is_rounded
 from gamedp.rules.game import HELPER_MARK, with_item
 from gamedp.runtime.linking import PART
 

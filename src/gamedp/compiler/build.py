@@ -12,7 +12,7 @@ import numpy as np
 
 from gamedp.compiler import interpreted
 from gamedp.compiler.limits import Limits, Watch
-from gamedp.compiler.rounding import rounding_of
+from gamedp.compiler.rounding import payments_of
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
     CompilationError,
@@ -24,6 +24,7 @@ from gamedp.errors import (
     warn,
 )
 from gamedp.model.model import Model
+from gamedp.rules.exactness import as_given, model_numbers
 from gamedp.rules.expand import canonical_state, is_state, start
 from gamedp.rules.game import Rules
 from gamedp.rules.layout import Codec, Layout, ObjectTable, PackedTable
@@ -87,13 +88,12 @@ def compile_game(
     interpreted.explore(rules, rows, watch)
     model = _model_of_rows(rules, begin, rows)
     ask_again(rules, model)
-    rounding = rounding_of(rules, model, rows.states.__getitem__, compiled=False)
-    return _finished(model, rounding, watch, 0.0)
+    return _finished(model, watch, 0.0)
 
 
 def _seeded(
     rules: Rules,
-    begin: list[tuple[float, Any, bool]],
+    begin: list[tuple[Any, Any, bool]],
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
 ) -> interpreted.Rows:
@@ -106,7 +106,7 @@ def _seeded(
 
 def _begun(
     rules: Rules,
-    begin: list[tuple[float, Any, bool]],
+    begin: list[tuple[Any, Any, bool]],
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
     watch: Watch,
@@ -139,7 +139,7 @@ def _is_kept(rules: Rules, layout: Layout | None) -> bool:
 
 def _compiled(
     rules: Rules,
-    begin: list[tuple[float, Any, bool]],
+    begin: list[tuple[Any, Any, bool]],
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
     watch: Watch,
@@ -173,23 +173,20 @@ def _compiled(
     table = explorer.run([state for _, state, _ in begin], ranges)
     model = _model_of_arrays(rules, begin, explorer, table)
     spot_check(rules, model)
-    is_compiled = explorer.compiled.is_compiled
-    rounding = rounding_of(rules, model, model.state, compiled=is_compiled)
-    return _finished(model, rounding, watch, compiled_at - before)
+    model = _with_integers(rules, model, is_compiled=explorer.compiled.is_compiled)
+    return _finished(model, watch, compiled_at - before)
 
 
-def _finished(
-    model: Model, rounding: tuple[float, float, float], watch: Watch, compiling: float
-) -> Model:
-    """Return the model with what is known of it in the end; all but compiling counts as exploring.
+def _finished(model: Model, watch: Watch, compiling: float) -> Model:
+    """Return the model with how long it took; all but compiling counts as exploring.
 
     That is also what it takes to put the arrays together, and to ask the rules again.
     """
     seconds = {"compile": compiling, "explore": watch.seconds - compiling}
-    return Model.unchecked(**{**model.__getstate__(), "rounding": rounding, "seconds": seconds})
+    return Model.unchecked(**{**model.__getstate__(), "seconds": seconds})
 
 
-def _look_for_mistakes(rules: Rules, begin: list[tuple[float, Any, bool]]) -> None:
+def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> None:
     """Explore a little in plain Python: rules that do not compile are often just wrong."""
     with contextlib.suppress(LimitExceededError):
         rows = interpreted.Rows([state for _, state, _ in begin])
@@ -289,20 +286,23 @@ def _per_player(numbers: NDArray[Any], num_players: int) -> NDArray[Any]:
     return numbers if num_players > 2 else numbers.reshape(len(numbers))
 
 
-def _initial(begin: list[tuple[float, Any, bool]]) -> NDArray[np.int64]:
-    """Return the indices of the initial states, which were entered first, in their order."""
+def _initial(begin: list[tuple[Any, Any, bool]]) -> dict[str, NDArray[Any]]:
+    """Return where play begins, states that were entered first, and how likely as it was given."""
     order = {state: index for index, state in enumerate(dict.fromkeys(s for _, s, _ in begin))}
-    return np.array([order[state] for _, state, _ in begin], np.int64)
+    return {
+        "initial_states": np.array([order[state] for _, state, _ in begin], np.int64),
+        "initial_probabilities": as_given([-p if swapped else p for p, _, swapped in begin]),
+    }
 
 
 def _model_of_arrays(
     rules: Rules,
-    begin: list[tuple[float, Any, bool]],
+    begin: list[tuple[Any, Any, bool]],
     explorer: Explorer,
     table: PackedTable,
 ) -> Model:
     """Return the model of what the compiled loop has explored."""
-    num_players = rules.num_players
+    num_players, begins = rules.num_players, _initial(begin)
     rewards = (
         explorer.rewards
         if explorer.has_rewards
@@ -318,8 +318,8 @@ def _model_of_arrays(
         terminals=explorer.terminals,
         payoffs=_per_player(explorer.payoffs, num_players),
         action_labels=_narrow(explorer.labels),
-        initial_states=_initial(begin),
-        initial_probabilities=np.array([-p if swapped else p for p, _, swapped in begin]),
+        initial_states=begins["initial_states"],
+        **model_numbers(initial_probabilities=begins["initial_probabilities"]),
         num_players=num_players,
         constant_sum=rules.constant_sum,
         states=table,
@@ -327,26 +327,38 @@ def _model_of_arrays(
     )
 
 
+def _with_integers(rules: Rules, model: Model, *, is_compiled: bool) -> Model:
+    """Return a model that knows integers which compiled loops have rounded."""
+    payments = payments_of(rules, model, compiled=is_compiled)
+    numbers = model_numbers(**payments)
+    numbers["fractions"] = model.fractions | numbers["fractions"]
+    return Model.unchecked(**{**model.__getstate__(), **numbers})
+
+
 def _model_of_rows(
     rules: Rules,
-    begin: list[tuple[float, Any, bool]],
+    begin: list[tuple[Any, Any, bool]],
     rows: interpreted.Rows,
 ) -> Model:
     """Return the model of what plain Python has explored."""
-    num_players = rules.num_players
+    num_players, begins = rules.num_players, _initial(begin)
     stored = num_players if num_players > 2 else 1
+    rewards = as_given(rows.rewards).reshape(-1, stored)
+    payoffs = as_given(rows.payoffs).reshape(-1, stored)
     return Model.unchecked(
         choice_offsets=np.array(rows.choice_offsets, np.int64),
         transition_offsets=np.array(rows.transition_offsets, np.int64),
         successors=np.array(rows.successors, np.int32),
-        probabilities=np.array(rows.probabilities, np.float64),
-        rewards=_per_player(np.array(rows.rewards).reshape(-1, stored), num_players),
         players=np.array(rows.players, np.int8),
         terminals=np.array(rows.terminals, np.int64),
-        payoffs=_per_player(np.array(rows.payoffs).reshape(-1, stored), num_players),
         action_labels=_narrow(np.array(rows.labels, np.int32)),
-        initial_states=_initial(begin),
-        initial_probabilities=np.array([-p if swapped else p for p, _, swapped in begin]),
+        initial_states=begins["initial_states"],
+        **model_numbers(
+            probabilities=as_given(rows.probabilities),
+            rewards=_per_player(rewards, num_players),
+            payoffs=_per_player(payoffs, num_players),
+            initial_probabilities=begins["initial_probabilities"],
+        ),
         num_players=num_players,
         constant_sum=rules.constant_sum,
         states=_table_of(rows),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -35,6 +35,10 @@ class AnyModel(Protocol):
     @property
     def initial_probabilities(self) -> NDArray[np.float64]:
         """How likely, with a minus sign where the players have changed places."""
+
+    @property
+    def fractions(self) -> Mapping[str, NDArray[Any]]:
+        """Arrays again with the Fractions that were given, where no doubles are equal to them."""
 
     def state(self, index: int) -> Any:
         """Return the game's own state with that number."""

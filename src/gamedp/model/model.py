@@ -12,6 +12,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, UnknownStateError, shown
 from gamedp.model.validation.forms import ARRAYS
+from gamedp.rules.exactness import model_numbers, written
 from gamedp.rules.game import Rules
 from gamedp.runtime.notebook import html_table
 
@@ -67,8 +68,14 @@ class Model:
     rules : Rules or None
         The game that the model was compiled from.
     rounding : (float, float, float)
-        How far payoffs, and rewards, of the rules may be from the stored ones, and either as a part
-        of itself; 0 unless the rules give fractions, or integers that no double holds.
+        How far payoffs, and rewards, as they were given may be from the stored ones, and either as
+        a part of the stored one; 0 unless fractions were given, or integers that no double holds,
+        or rewards of transitions that are different for a choice.
+    fractions : mapping of str to array of objects
+        Those of `probabilities`, `rewards`, `payoffs` and `initial_probabilities` that were given
+        with numbers that no double is equal to: the same array again, with these numbers as
+        :class:`fractions.Fraction`. Those that rules give on the way are not among them: rules
+        can be asked again.
     seconds : mapping
         How long it took to ``"compile"`` the rules and to ``"explore"`` the states, asking plain
         rules again in some of them included.
@@ -105,6 +112,7 @@ class Model:
     rules: Rules | None = None
     seconds: Mapping[str, float] = attrs.field(factory=dict)
     rounding: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    fractions: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
         """Refuse arrays that compiled loops would read beyond, and infinite rewards; lock them."""
@@ -119,12 +127,15 @@ class Model:
         """Make a model of arrays that gamedp itself has just put together; nothing is checked."""
         model = cls.__new__(cls)
         defaults = {"num_players": 1, "constant_sum": 0.0, "states": None, "rules": None}
-        model.__setstate__({**defaults, "seconds": {}, "rounding": (0.0, 0.0, 0.0), **fields})
+        empty = {"seconds": {}, "rounding": (0.0, 0.0, 0.0), "fractions": {}}
+        model.__setstate__({**defaults, **empty, **fields})
         return model
 
     def _lock(self) -> None:
         for name in ARRAYS:
             getattr(self, name).flags.writeable = False
+        for array in self.fractions.values():
+            array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone: what is computed lazily is computed again."""
@@ -311,7 +322,7 @@ class Model:
         return representative, self.states.index(representative), swapped
 
     def digest(self) -> str:
-        """Return the SHA-256 of all arrays: equal for equal models."""
+        """Return the SHA-256 of all arrays, and of `fractions`: equal for equal models."""
         return self._digest
 
     @functools.cached_property
@@ -322,6 +333,8 @@ class Model:
             array = getattr(self, name)
             digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
             digest.update(np.ascontiguousarray(array).data)
+        for name, array in sorted(self.fractions.items()):
+            digest.update(f"{name} {written(array.tolist())}".encode())
         return digest.hexdigest()
 
     @classmethod
@@ -345,8 +358,12 @@ class Model:
 
         Transitions with probability zero are dropped, and those of a choice that lead to the same
         state are added up. Probabilities that miss one in total by more than rounding explains are
-        scaled. Numbers are kept as doubles: a :class:`fractions.Fraction` becomes the nearest one.
-        For exact answers from fractions, let a class of rules give them.
+        scaled.
+
+        Numbers may be of any library. A :class:`fractions.Fraction`, a :class:`decimal.Decimal` or
+        an integer that no double is equal to is kept exactly, beside the nearest double: bounds
+        contain the value of what was given, and :class:`gamedp.solvers.ExactPolicyIteration` finds
+        it. A float counts as it is; a float that is a probability, to two units in the last place.
 
         Parameters
         ----------
@@ -379,7 +396,8 @@ class Model:
         InvalidModelError
             For offsets that do not fit, states or players that do not exist, probabilities that are
             negative without need, NaN, infinite or do not sum to one within 1e-9, rewards or
-            payoffs that are not finite, and states without choices that are not terminal. The
+            payoffs that are not finite (or of three players and more, and no doubles), and states
+            without choices that are not terminal. The
             message names the state and the choice.
 
         Examples
@@ -435,8 +453,9 @@ class Model:
         transition_rewards : sequence of A (S, S) arrays, dense or sparse, optional
             In the place of `rewards` where they depend on the next state: ``[a][s, t]`` is what
             action a earns player 0 if it leads from s to t. The model keeps the expected reward of
-            each choice, which gives the same values: computed exactly from the probabilities as
-            stored, scaled to sum to one, and then rounded; bounds count that rounding.
+            each choice, which gives the same values. Exact answers take it exactly, from the
+            probabilities as stored, scaled to sum to one; bounds count what is rounded, and what
+            two units in the last place of each probability make of it.
         **keywords
             `players`, `terminals`, `payoffs`, `initial`, `num_players`, `constant_sum` as in
             :meth:`from_arrays`.
@@ -475,8 +494,31 @@ class Model:
                 "expected rewards of each."
             )
             raise InvalidModelError(message)
-        expected, rounding = expected_rewards(arrays, transition_rewards)
-        return attrs.evolve(model, rewards=expected, rounding=rounding)
+        given, (reward, part) = expected_rewards(arrays, transition_rewards)
+        return with_rewards(model, given, reward, part)
+
+
+def with_rewards(
+    model: Model, rewards: NDArray[Any], error: float = 0.0, part: float = 0.0
+) -> Model:
+    """Return a model with other rewards.
+
+    Parameters
+    ----------
+    model : Model
+    rewards : (C,) float64, or objects
+        Doubles, or Fractions where no double is equal to what a choice earns.
+    error, part : float
+        How far one may be from the double next to it, and as a part of that.
+    """
+    numbers = model_numbers(rewards=rewards)
+    kept = {name: array for name, array in model.fractions.items() if name != "rewards"}
+    return attrs.evolve(
+        model,
+        rewards=numbers["rewards"],
+        rounding=(model.rounding[0], error, max(model.rounding[2], part)),
+        fractions=kept | numbers["fractions"],
+    )
 
 
 def initial_state_of(model: Model) -> int | None:

@@ -70,7 +70,8 @@ class BaseSolution(Generic[ModelT]):
     def value(self, state: Hashable | None = None, player: int = 0) -> float:
         """Return what `player` can expect in `state`, or from the start.
 
-        The probabilities of several initial states count as stored, scaled to sum to one.
+        The probabilities of several initial states count as they were given, Fractions exactly and
+        floats as stored, scaled to sum to one.
 
         Raises
         ------
@@ -89,7 +90,8 @@ class BaseSolution(Generic[ModelT]):
     def bounds(self, state: Hashable | None = None, player: int = 0) -> tuple[float, float]:
         """Return (lower, upper) of what `player` can expect in `state`, or from the start.
 
-        The probabilities of several initial states count as stored, scaled to sum to one.
+        Of several initial states, probabilities that were given as Fractions count exactly. Floats
+        count to two units in the last place, as those of outcomes do.
         """
         check_player(self.model.num_players, player)
         if state is None:

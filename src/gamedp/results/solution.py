@@ -46,8 +46,9 @@ class Solution(Table):
 
     The bounds hold for every game whose probabilities sum to one exactly and agree with the stored
     ones to two units in the last place: so for the rules as intended, although 1/6 is not a 64-bit
-    number. Rewards and payoffs count as they are stored. (Those next to `exact` values hold for the
-    rational numbers that were solved only.)
+    number. That goes for the start as well, but Fractions in it count exactly. Rewards and payoffs
+    count as they were given, Fractions exactly and floats as they are stored. (Those next to
+    `exact` values hold for the rational numbers that were solved only.)
 
     S states, N players. Values are player 0's; with three players and more there is one column for
     each. In the methods, a state is one of the game's own, or an index for a model without a game;
@@ -102,8 +103,10 @@ class Solution(Table):
     def exact_value(self, state: Hashable | None = None, player: int = 0) -> Fraction | float:
         """Return what `player` can expect in `state`, or from the start, as a rational number.
 
-        The payoffs of two players add up to the constant sum as it is stored, and the probabilities
-        of several initial states count as stored, scaled to sum to one.
+        It is that of what was given, where this is rational: probabilities of outcomes and of
+        initial states, rewards and payoffs as :class:`fractions.Fraction`, :class:`decimal.Decimal`
+        or int, from rules, arrays or files. A float counts as it is stored, probabilities scaled
+        to sum to one.
 
         Returns
         -------
@@ -130,8 +133,8 @@ class Solution(Table):
             return Fraction(self._sum) - number if swapped ^ (player == 1) else number
         model = self.model
         numbers = [self.exact[index] for index in model.initial_states.tolist()]
-        probabilities = model.initial_probabilities.tolist()
-        mean = exact_mean(numbers, probabilities, self._start_sum)
+        given = model.fractions.get("initial_probabilities", model.initial_probabilities)
+        mean = exact_mean(numbers, given.tolist(), self._start_sum)
         return Fraction(self._sum) - mean if player == 1 else mean
 
     def best_actions(

@@ -1,4 +1,8 @@
-"""What can be expected at the start: exact means over the initial states."""
+"""What can be expected at the start: means over the initial states.
+
+Fractions of the start count exactly. A float agrees with what was meant to two units in the last
+place, as the probability of any outcome, and bounds are as wide as that makes them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from gamedp.runtime.floats import PROBABILITY_ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +58,8 @@ def mean_at_start(
     numbers, opposite : (I,) or (I, N)
         Of the initial states.
     """
-    probabilities = model.initial_probabilities.tolist()
+    given = model.fractions.get("initial_probabilities", model.initial_probabilities)
+    probabilities = given.tolist()
     total = model.constant_sum if total is None else total
     rows = [
         (other if probability < 0 else own)
@@ -68,7 +75,7 @@ def mean_at_start(
 
 def mean_of(
     numbers: list[float],
-    probabilities: list[float],
+    probabilities: Sequence[Fraction | float],
     constant_sum: float,
     outward: float | None = None,
 ) -> float:
@@ -77,20 +84,35 @@ def mean_of(
     Parameters
     ----------
     numbers : list of float
-    probabilities : list of float
+    probabilities : sequence of Fraction or float
         Scaled to sum to one; negative where the players have changed places, and the constant sum
         less the number counts.
     constant_sum : float
     outward : float, optional
-        Minus or plus infinity: where to round what is no 64-bit number; to the next, if not given.
+        Minus or plus infinity, for a bound: beyond the mean for all probabilities that sum to one
+        and agree with those given, Fractions exactly and floats to two units in the last place.
+        If not given, what is no double is rounded to the next.
     """
     if not all(map(math.isfinite, numbers)):
-        signed = zip(numbers, probabilities, strict=True)
+        signed = zip(numbers, map(float, probabilities), strict=True)
         return sum(
             abs(probability) * (-number if probability < 0 else number)
             for number, probability in signed
         )
-    mean = exact_mean(list(map(Fraction, numbers)), probabilities, constant_sum)
+    sizes = [abs(Fraction(probability)) for probability in probabilities]
+    terms = [
+        Fraction(constant_sum) - Fraction(number) if probability < 0 else Fraction(number)
+        for number, probability in zip(numbers, probabilities, strict=True)
+    ]
+    mean = exact_mean(terms, sizes, 0.0)
+    if outward is not None:
+        # A mean m moves by the sum of w d (x - m) where each weight w becomes w (1 + d).
+        away = [
+            abs(term - mean) * isinstance(probability, float)
+            for term, probability in zip(terms, probabilities, strict=True)
+        ]
+        spread = Fraction(math.copysign(PROBABILITY_ROUNDING, outward))
+        mean += spread * exact_mean(away, sizes, 0.0)
     try:
         nearest = float(mean)
     except OverflowError:
@@ -103,10 +125,12 @@ def mean_of(
 
 
 def exact_mean(
-    numbers: Sequence[Fraction | float], probabilities: list[float], constant_sum: float
+    numbers: Sequence[Fraction | float],
+    probabilities: Sequence[Fraction | float],
+    constant_sum: float,
 ) -> Fraction | float:
     """Return the mean of rational numbers, as :func:`mean_of`; a float if some are infinite."""
-    weights = list(map(Fraction, probabilities))
+    weights = [Fraction(probability) for probability in probabilities]
     total: Fraction | float = Fraction(0)
     for number, weight in zip(numbers, weights, strict=True):
         total += abs(weight) * (Fraction(constant_sum) - number if weight < 0 else number)

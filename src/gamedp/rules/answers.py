@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
+from gamedp.rules.exactness import is_rounded
 
 __all__ = ["as_real", "as_sum_of_two", "as_truth"]
 
@@ -35,7 +36,7 @@ def as_sum_of_two(value: Any) -> float:
     Raises
     ------
     InvalidModelError
-        If it is no finite number.
+        If it is no finite number, or no double is equal to it.
     """
     try:
         total = as_real(value)
@@ -43,6 +44,12 @@ def as_sum_of_two(value: Any) -> float:
         total = math.nan
     if not math.isfinite(total):
         message = f"constant_sum is {shown(value)}; it must be a finite number."
+        raise InvalidModelError(message)
+    if is_rounded(value):
+        message = (
+            f"constant_sum is {shown(value)}, which no 64-bit float is equal to. Scale all "
+            "payoffs and rewards so that one is."
+        )
         raise InvalidModelError(message)
     return total
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.answers import as_real, as_truth
+from gamedp.rules.exactness import SEVERAL, as_rational, is_rounded, refuse_rounded
 from gamedp.rules.game import method
 from gamedp.rules.probabilities import Gathering, gathered, sum_to_one
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
@@ -131,8 +132,11 @@ class _Place:
         return self._words.format(*map(shown, self._arguments))
 
 
-def start(rules: Rules) -> list[tuple[float, Any, bool]]:
-    """Return the initial distribution as (probability, representative, swapped) triples."""
+def start(rules: Rules) -> list[tuple[Any, Any, bool]]:
+    """Return the initial distribution as (probability, representative, swapped) triples.
+
+    The probabilities are floats, or Fractions if the rules give one as a rational number.
+    """
     place = "the initial states"
     with Calling("initial_state"):
         pairs = rules.initial()
@@ -147,8 +151,8 @@ def start(rules: Rules) -> list[tuple[float, Any, bool]]:
         given, probability, state = _pair(pair, place)
         if probability > 0:
             gathering.add(canonical_state(rules, state, place), given)
-    scaled = gathering.scaled(place)
-    return [(probability, state, swapped) for (state, swapped), probability in scaled.items()]
+    found = gathering.exactly(place)
+    return [(probability, state, swapped) for (state, swapped), probability in found.items()]
 
 
 def check_start(pairs: list[Any]) -> None:
@@ -171,6 +175,7 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
     state
     met : Numbering, optional
         Of an exploration: outcomes are given by number, and those that are new are numbered.
+        Numbers that no double is equal to are then Fractions, and rounded otherwise.
 
     Raises
     ------
@@ -183,7 +188,7 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
     try:
         over = game.is_terminal(state)
         if over is not False and (over is True or as_truth(over, asked, state)):
-            return Expansion(_payoffs(rules, state), 0, ())
+            return Expansion(_payoffs(rules, state, exactly=met is not None), 0, ())
         asked = "player"
         player = _mover(rules, state)
         asked = "actions"
@@ -277,12 +282,12 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
         _note(error, "outcomes", state, action)
         raise
     if not (are_floats and len(row) == len(outcomes) and sum_to_one(probabilities)):
-        row = _merged(outcomes, probabilities, place, is_empty)
-    return Choice(int(action), _rewards(rules, state, action), row)
+        row = _merged(outcomes, probabilities, place, is_empty, exactly=met is not None)
+    return Choice(int(action), _rewards(rules, state, action, exactly=met is not None), row)
 
 
 def _merged(
-    outcomes: list[Any], probabilities: list[Any], place: object, is_empty: bool
+    outcomes: list[Any], probabilities: list[Any], place: object, is_empty: bool, *, exactly: bool
 ) -> dict[Any, float]:
     """Return outcomes with their probabilities, equal ones added up; refuse none at all."""
     if is_empty:
@@ -290,7 +295,7 @@ def _merged(
             f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
             "(probability, state) pair, or do not offer the action."
         )
-    return gathered(outcomes, probabilities, place)
+    return gathered(outcomes, probabilities, place, exactly=exactly)
 
 
 def _missing(answer: object) -> str:
@@ -480,8 +485,11 @@ def _no_pair(given: Any, place: object) -> InvalidModelError:
     )
 
 
-def _number(value: Any, name: str, *arguments: Any) -> float:
-    """Return what a method of the rules has answered, which must be a finite number."""
+def _number(value: Any, name: str, *arguments: Any, exactly: bool = False) -> Any:
+    """Return what a method of the rules has answered, which must be a finite number.
+
+    A float; or a Fraction if no double is equal to it, and it is wanted exactly.
+    """
     if type(value) is float and math.isfinite(value):
         return value
     try:
@@ -496,21 +504,23 @@ def _number(value: Any, name: str, *arguments: Any) -> float:
         elif isinstance(value, (tuple, list)):
             message += f" {name} is asked for one player at a time."
         raise InvalidModelError(message)
-    return number
+    return as_rational(value) if exactly and is_rounded(value) else number
 
 
-def _payoffs(rules: Rules, state: Any) -> tuple[float, ...]:
+def _payoffs(rules: Rules, state: Any, *, exactly: bool) -> tuple[float, ...]:
     """Return the payoffs in a terminal state, as the model stores them."""
     payoffs = []
     for player in range(rules.num_players):
         with Calling("payoff", state, player):
             payoff = rules.game.payoff(state, player)
-        payoffs.append(_number(payoff, "payoff", state, player))
+        payoffs.append(_number(payoff, "payoff", state, player, exactly=exactly))
+        if exactly and rules.num_players > 2:
+            refuse_rounded(payoff, f"payoff({shown(state)}, {player})", SEVERAL)
     total = rules.constant_sum
     return _first_of_two(payoffs, total, f"constant_sum = {total!r}", "the payoffs", state)
 
 
-def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
+def _rewards(rules: Rules, state: Any, action: int, *, exactly: bool) -> tuple[float, ...]:
     num_players = rules.num_players
     if not rules.has_rewards:
         return (0.0,) * (num_players if num_players > 2 else 1)
@@ -521,7 +531,9 @@ def _rewards(rules: Rules, state: Any, action: int) -> tuple[float, ...]:
         except Exception as error:
             _note(error, "reward", state, action, player)
             raise
-        rewards.append(_number(reward, "reward", state, action, player))
+        rewards.append(_number(reward, "reward", state, action, player, exactly=exactly))
+        if exactly and num_players > 2:
+            refuse_rounded(reward, f"reward({shown(state)}, {action}, {player})", SEVERAL)
     return _first_of_two(rewards, 0.0, "zero", f"the rewards of action {action}", state)
 
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Rational
 from typing import Any
 
 from gamedp.errors import InvalidModelError
+from gamedp.rules.exactness import as_rational
 from gamedp.runtime.floats import SUM_ROUNDING, SUM_TOLERANCE
 
 __all__ = ["LONG_ROW", "Gathering", "gathered", "lost", "sum_to_one"]
@@ -40,8 +40,9 @@ def lost(first: float, second: float, total: float) -> float:
 class Gathering:
     """Outcomes while they are gathered: each key with its total probability.
 
-    Floats are added up in two parts, as the compiled loop does. With the first
-    :class:`~fractions.Fraction` all become fractions: these are exact, and rounded in the end.
+    Floats are added up in two parts, as the compiled loop does. With the first rational number,
+    such as a :class:`~fractions.Fraction`, all become fractions: these are exact, and rounded in
+    the end.
     """
 
     __slots__ = ("_given", "_is_exact", "_tails", "_totals")
@@ -55,9 +56,9 @@ class Gathering:
     def add(self, key: Any, probability: Any) -> None:
         """Add an outcome with its probability as the rules give it, above zero."""
         if type(probability) is not float:
-            if isinstance(probability, int) or not isinstance(probability, Rational):
-                probability = float(probability)
-            else:
+            exact = None if isinstance(probability, int) else as_rational(probability)
+            probability = float(probability) if exact is None else exact
+            if exact is not None:
                 self._go_exact()
         totals = self._totals
         if self._is_exact:
@@ -75,7 +76,14 @@ class Gathering:
             self._fold()
 
     def scaled(self, place: object) -> dict[Any, float]:
+        """Return the probabilities as doubles, which sum to one; as :meth:`exactly` does."""
+        totals = self.exactly(place)
+        return {key: float(total) for key, total in totals.items()} if self._is_exact else totals
+
+    def exactly(self, place: object) -> dict[Any, Any]:
         """Return the probabilities, which sum to one: divided by their sum if it is another.
+
+        They are Fractions if one of them was given as a rational number.
 
         Raises
         ------
@@ -93,8 +101,6 @@ class Gathering:
         totals = self._totals
         if abs(excess) > SUM_ROUNDING:
             totals = {key: total / (1 + excess) for key, total in totals.items()}
-        if self._is_exact:
-            totals = {key: float(total) for key, total in totals.items()}
         return totals
 
     def _excess(self) -> Any:
@@ -132,7 +138,9 @@ def sum_to_one(given: list[float]) -> bool:
     return abs(math.fsum((*given, -1.0))) <= SUM_ROUNDING / 2
 
 
-def gathered(keys: list[Any], given: list[Any], place: object) -> dict[Any, float]:
+def gathered(
+    keys: list[Any], given: list[Any], place: object, *, exactly: bool = False
+) -> dict[Any, float]:
     """Return the probabilities of outcomes with those of the same key added up, summing to one.
 
     Parameters
@@ -142,8 +150,10 @@ def gathered(keys: list[Any], given: list[Any], place: object) -> dict[Any, floa
         A probability above zero for each key, as the rules give it.
     place : object
         Where that is, for messages.
+    exactly : bool
+        Whether rational numbers stay Fractions.
     """
     gathering = Gathering()
     for key, probability in zip(keys, given, strict=True):
         gathering.add(key, probability)
-    return gathering.scaled(place)
+    return gathering.exactly(place) if exactly else gathering.scaled(place)

@@ -8,6 +8,7 @@ __all__ = [
     "FAINT",
     "LEAST",
     "LEAST_PROBABILITY",
+    "PROBABILITY_ROUNDING",
     "SUM_ROUNDING",
     "SUM_TOLERANCE",
     "TINY",
@@ -32,6 +33,9 @@ SUM_TOLERANCE = 1e-9
 SUM_ROUNDING = 3 * UNIT
 """How far they are off at most in a model, as products of two rounded numbers are: from more than
 this, they are scaled."""
+PROBABILITY_ROUNDING = 4 * UNIT
+"""How far a stored probability may be from what was meant, as a part of it: two units in the last
+place."""
 LEAST_PROBABILITY = 2.0**-1021
 """Smaller ones are refused. Below half of this, where scaling may lead to, numbers have fewer
 digits: two units in the last place may be all that there is."""

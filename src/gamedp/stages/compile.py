@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.compiler.build import compile_game, fall_back, first_reason
-from gamedp.compiler.rounding import IN_STAGES
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.rules.exactness import IN_STAGES
 from gamedp.rules.expand import check_start
 from gamedp.rules.layout import Codec, Layout
 from gamedp.rules.staged import StagedRules

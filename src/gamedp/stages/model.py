@@ -208,6 +208,11 @@ class StagedModel:
             [-probability if swapped else probability for probability, swapped in pairs]
         )
 
+    @property
+    def fractions(self) -> dict[str, NDArray[Any]]:
+        """None: contexts are random by doubles, and pay doubles."""
+        return {}
+
     def digest(self) -> str:
         """Return the SHA-256 of the stage, and of what the rules say of every context.
 

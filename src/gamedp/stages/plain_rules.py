@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.compiler.rounding import IN_STAGES, refuse_rounded
 from gamedp.errors import InvalidModelError, shown
+from gamedp.rules.exactness import IN_STAGES, refuse_rounded
 from gamedp.rules.layout import PackedTable
 
 if TYPE_CHECKING:

@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import DamagedFileError
-from gamedp.model.validation.built import TYPES
+from gamedp.model.validation.built import KEPT, TYPES
+from gamedp.rules.exactness import read_back
 from gamedp.storage.folder import MANIFEST, WAY_OUT
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from fractions import Fraction
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-__all__ = ["check_arrays", "length", "shapes_of_model"]
+__all__ = ["EXACT", "check_arrays", "length", "numbers_of", "shapes_of_model"]
+
+EXACT = {name: f"exact_{name}" for name in KEPT}
+"""What the texts of arrays that hold Fractions are called."""
 
 UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 
@@ -35,7 +40,7 @@ DTYPES = {
     "target": (np.bool_,),
     "allowed": (np.bool_,),
     "step_policies": UNSIGNED,
-    "exact": (np.uint8,),
+    **dict.fromkeys(("exact", *EXACT.values()), (np.uint8,)),
     "error_levels": (np.float64,),
     "error_numbers": UNSIGNED,
 }
@@ -44,7 +49,7 @@ DTYPES = {
 OPTIONAL = {
     "step_policies",
     "distances",
-    "exact",
+    *("exact", *EXACT.values()),
     "tight",
     *("until", "target", "allowed"),
     *("following_values", "following_lower", "following_upper"),
@@ -94,6 +99,21 @@ def length(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
     return len(arrays[name]) if name in arrays and arrays[name].ndim else 0
 
 
+def numbers_of(folder: Path, text: NDArray[np.uint8], count: int) -> tuple[Fraction | float, ...]:
+    """Return rational numbers that were saved as text, one a line; some may be infinite floats."""
+    try:
+        numbers = tuple(read_back(text.tobytes().decode("ascii", errors="replace")))
+    except (ValueError, ZeroDivisionError):
+        numbers = ()
+    if len(numbers) != count or any(number != number for number in numbers):  # noqa: PLR0124 - nan
+        message = (
+            f"the exact values in {folder} are not {count:,} rational numbers, one a line. "
+            f"{WAY_OUT}."
+        )
+        raise DamagedFileError(message)
+    return numbers
+
+
 def shapes_of_model(
     arrays: Mapping[str, NDArray[Any]], content: Mapping[str, Any]
 ) -> dict[str, tuple[int, ...]]:
@@ -124,6 +144,7 @@ def shapes_of_model(
         "initial_states": (starts,),
         "initial_probabilities": (starts,),
     }
+    shapes |= {name: (length(arrays, name),) for name in EXACT.values()}
     if content["states"]["kind"] == "packed":
         shapes["codes"] = (states, content["states"]["num_words"])
     return shapes

@@ -13,11 +13,13 @@ from gamedp.compiler.spot_check import SPOT_CHECKS, differences
 from gamedp.errors import DamagedFileError, InvalidModelError
 from gamedp.model.model import Model
 from gamedp.model.validation.forms import ARRAYS
+from gamedp.rules.exactness import written
 from gamedp.rules.expand import start
 from gamedp.rules.game import Rules
 from gamedp.rules.identity import encode_game, rules_digest
 from gamedp.rules.layout import Codec, Layout, PackedTable
 from gamedp.runtime.encoding import decode, encode
+from gamedp.storage.arrays import EXACT, numbers_of
 from gamedp.storage.folder import WAY_OUT
 from gamedp.storage.rules import changed
 
@@ -52,6 +54,8 @@ def describe_model(model: Model) -> dict[str, Any]:
 def arrays_of_model(model: Model) -> dict[str, NDArray[Any]]:
     """Return the arrays of a model, with the codes of its states if they are packed."""
     arrays = {name: getattr(model, name) for name in ARRAYS}
+    for name, given in model.fractions.items():
+        arrays[EXACT[name]] = np.frombuffer(written(given.tolist()).encode(), np.uint8)
     if isinstance(model.states, PackedTable):
         arrays["codes"] = model.states.codes
     return arrays
@@ -94,6 +98,7 @@ def restore_model(
             rules=rules,
             seconds=decode(saved["seconds"]),
             rounding=_rounding(folder, saved.get("rounding", [0.0, 0.0, 0.0])),
+            fractions=_fractions(folder, arrays),
         )
     except InvalidModelError as error:
         message = f"the arrays of the model in {folder} do not belong together: {error} {WAY_OUT}."
@@ -104,6 +109,15 @@ def restore_model(
     if rules is not None:
         _check_rules(folder, model, content["game"]["rules"])
     return model
+
+
+def _fractions(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the arrays that were saved with their Fractions."""
+    found = {}
+    for name, file in EXACT.items():
+        if file in arrays:
+            found[name] = np.array(numbers_of(folder, arrays[file], len(arrays[name])), object)
+    return found
 
 
 def _rounding(folder: Path, saved: Any) -> tuple[float, float, float]:
@@ -182,7 +196,7 @@ def _check_rules(folder: Path, model: Model, saved_digest: str | None) -> None:
     if (rules.num_players, rules.constant_sum) != (model.num_players, model.constant_sum):
         how = "num_players or constant_sum has another value"
         raise DamagedFileError(changed(folder, rules.game, how))
-    begin = {(state, swapped): probability for probability, state, swapped in start(rules)}
+    begin = {(state, swapped): float(share) for share, state, swapped in start(rules)}
     saved = zip(model.initial_states.tolist(), model.initial_probabilities.tolist(), strict=True)
     if begin != {
         (model.state(state), probability < 0): abs(probability) for state, probability in saved

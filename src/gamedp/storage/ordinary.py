@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import DamagedFileError
 from gamedp.results.solution import Solution
-from gamedp.storage.arrays import check_arrays, length, shapes_of_model
-from gamedp.storage.folder import WAY_OUT
+from gamedp.rules.exactness import written
+from gamedp.storage.arrays import check_arrays, length, numbers_of, shapes_of_model
 from gamedp.storage.models import arrays_of_model, describe_model, restore_model
 from gamedp.storage.results import SETS, describe_result, restore_result, sets_of
 from gamedp.storage.rules import game_of
@@ -45,8 +43,7 @@ def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]
     arrays = arrays_of_model(solution.model)
     arrays |= {name: array for name, array in own.items() if array is not None}
     if solution.exact is not None:
-        text = "\n".join(map(_text_of, solution.exact))
-        arrays["exact"] = np.frombuffer(text.encode("ascii"), np.uint8)
+        arrays["exact"] = np.frombuffer(written(solution.exact).encode(), np.uint8)
     return content, arrays | sets_of(solution.objective)
 
 
@@ -74,7 +71,7 @@ def restore(
         arrays,
         Solution,
         model=model,
-        exact=_exact_values(folder, arrays, model.num_states),
+        exact=numbers_of(folder, arrays["exact"], model.num_states) if "exact" in arrays else None,
         biases=biases if len(biases) == len(BIASES) else None,
         following=following if len(following) == len(FOLLOWING) else None,
         **{name: arrays.get(name) for name in SOLUTION_ARRAYS},
@@ -84,38 +81,3 @@ def restore(
 def _shape_of_values(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return one row for each state, and for more than two players columns as rewards have them."""
     return (*shapes["players"], *shapes["rewards"][1:])
-
-
-def _text_of(number: Fraction | float) -> str:
-    """Write a number down, in hexadecimal digits: Python limits how many decimal ones it reads."""
-    if isinstance(number, Fraction):
-        return f"{number.numerator:x}/{number.denominator:x}"
-    return repr(number)
-
-
-def _exact_values(
-    folder: Path, arrays: Mapping[str, NDArray[Any]], num_states: int
-) -> tuple[Fraction | float, ...] | None:
-    """Return the exact values of a folder, one a line; None if it has none."""
-    if "exact" not in arrays:
-        return None
-    text = arrays["exact"].tobytes().decode("ascii", errors="replace")
-    try:
-        numbers = tuple(_number_of(line) for line in text.split("\n"))
-    except (ValueError, ZeroDivisionError):
-        numbers = ()
-    if len(numbers) != num_states:
-        message = (
-            f"the exact values in {folder} are not {num_states:,} rational numbers, one a line. "
-            f"{WAY_OUT}."
-        )
-        raise DamagedFileError(message)
-    return numbers
-
-
-def _number_of(text: str) -> Fraction | float:
-    """Return the number that `_text_of` has written down."""
-    if text in {"inf", "-inf"}:
-        return float(text)
-    numerator, denominator = text.split("/")
-    return Fraction(int(numerator, 16), int(denominator, 16))

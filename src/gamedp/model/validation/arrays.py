@@ -17,11 +17,12 @@ from gamedp.model.validation.forms import (
     check_offsets,
     how_many,
 )
-from gamedp.model.validation.outcomes import check_outcomes, merged, scale
+from gamedp.model.validation.outcomes import check_outcomes, distributions
 from gamedp.model.validation.payments import checked_rewards, endings
 from gamedp.rules.answers import as_real, as_sum_of_two
+from gamedp.rules.exactness import as_given, as_rational, is_rounded, model_numbers, nearest
 from gamedp.rules.game import MOST_PLAYERS
-from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
+from gamedp.runtime.floats import FAINT, LEAST, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,25 +87,30 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     rows = Rows(choices_from, transitions_from, labels)
     movers, num_players = _movers(players, num_players, num_states)
     constant_sum = _constant_sum(constant_sum, num_players)
-    check_outcomes(rows, successors, probabilities, num_players)
-    transitions_from, successors, probabilities = merged(
+    doubles = nearest(probabilities)
+    if probabilities.dtype == object:
+        doubles[(doubles == 0) & (probabilities != 0)] = LEAST  # too small, not impossible
+    check_outcomes(rows, successors, doubles, num_players)
+    transitions_from, successors, probabilities = distributions(
         transitions_from, successors, probabilities
     )
-    scale(transitions_from, probabilities)
     ends, received = endings(terminals, payoffs, choices_from, num_players, constant_sum)
+    earned = checked_rewards(rewards, rows, num_players)
     starts, start_probabilities = _start(initial, num_states, num_players)
     return {
+        **model_numbers(
+            probabilities=probabilities,
+            rewards=earned,
+            payoffs=received,
+            initial_probabilities=start_probabilities,
+        ),
         "choice_offsets": choices_from,
         "transition_offsets": transitions_from,
         "successors": successors.astype(np.int32 if num_states < 2**31 else np.int64, copy=False),
-        "probabilities": probabilities,
-        "rewards": checked_rewards(rewards, rows, num_players),
         "players": movers,
         "terminals": ends,
-        "payoffs": received,
         "action_labels": labels,
         "initial_states": starts,
-        "initial_probabilities": start_probabilities,
         "num_players": num_players,
         "constant_sum": constant_sum,
     }
@@ -163,14 +169,19 @@ def _constant_sum(constant_sum: float, num_players: int) -> float:
 
 def _start(
     initial: int | Sequence[tuple[float, int]], num_states: int, num_players: int
-) -> tuple[Integers, Floats]:
-    """Return the initial states, each with a probability that is signed like a transition's."""
+) -> tuple[Integers, NDArray[Any]]:
+    """Return the initial states, each with a probability that is signed like a transition's.
+
+    The probabilities are doubles, or objects if there are Fractions among them.
+    """
     pairs: Any = [(1.0, initial)] if isinstance(initial, (int, np.integer)) else initial
     if not isinstance(pairs, (list, tuple, np.ndarray)):
         pairs = [pairs]  # to be refused in words
-    total: dict[tuple[int, bool], float] = {}
+    given: list[Any] = []
+    places: list[int] = []
     for pair in pairs:
-        probability, state = _start_pair(pair)
+        share, state = _start_pair(pair)
+        probability = float(share)
         if not 0 <= state < num_states:
             message = (
                 f"the initial state {state} does not exist; states are numbered 0 to "
@@ -184,29 +195,28 @@ def _start(
                 "changed places)."
             )
             raise InvalidModelError(message)
-        if 0 < abs(probability) < LEAST_PROBABILITY:
+        if 0 < abs(share) < LEAST_PROBABILITY:
             message = f"the game starts in state {state} with probability {probability!r}. {FAINT}"
             raise InvalidModelError(message)
-        if probability:
-            key = (state, probability < 0)
-            total[key] = total.get(key, 0.0) + probability
-    size = sum(map(abs, total.values()))
+        given.append(share)
+        places.append(state)
+    size = math.fsum(abs(float(share)) for share in given)
     if abs(size - 1) > SUM_TOLERANCE:
         message = (
             f"the initial states have total probability {size!r}, not 1. Give one state, or a list "
             f"of (probability, state) pairs that sum to 1 within {SUM_TOLERANCE:g}."
         )
         raise InvalidModelError(message)
-    states = np.array([state for state, _ in total], np.int64)
-    probabilities = np.array(list(total.values()), np.float64)
-    scale(np.array([0, len(probabilities)]), probabilities)
+    ends, states = np.array([0, len(given)]), np.array(places, np.int64)
+    _, states, probabilities = distributions(ends, states, as_given(given))
     return states, probabilities
 
 
-def _start_pair(pair: Any) -> tuple[float, int]:
+def _start_pair(pair: Any) -> tuple[Any, int]:
+    """Return a probability, a Fraction if it was given as a number that is no double, and where."""
     try:
-        probability, state = pair
-        probability = as_real(probability)
+        given, state = pair
+        probability = as_rational(given) if is_rounded(given) else as_real(given)
     except (TypeError, ValueError, OverflowError):
         message = (
             f"initial contains {shown(pair)}; it must be one state, or a list of "

@@ -10,6 +10,7 @@ from gamedp.errors import InvalidModelError, shown
 from gamedp.model.validation.forms import ARRAYS, Rows, check_offsets, how_many
 from gamedp.model.validation.outcomes import check_outcomes
 from gamedp.rules.answers import as_sum_of_two
+from gamedp.rules.exactness import nearest
 from gamedp.rules.game import MOST_PLAYERS
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
@@ -25,6 +26,9 @@ TYPES: dict[str, tuple[type, ...]] = {
     "initial_probabilities": (np.float64,),
 }
 """Of the arrays of a model; all others are int64."""
+
+KEPT = ("probabilities", "rewards", "payoffs", "initial_probabilities")
+"""The arrays whose numbers may be kept as Fractions, too."""
 
 SCALED = LEAST_PROBABILITY / 2
 """What the least probability is at least, once it is scaled."""
@@ -80,6 +84,13 @@ def _check_form(model: Any) -> None:
     for name in ARRAYS:
         if getattr(model, name).shape != shapes[name]:
             message = f"{name} has shape {getattr(model, name).shape}; it must be {shapes[name]}."
+            raise InvalidModelError(message)
+    for name, exact in model.fractions.items():
+        if name not in KEPT or not np.array_equal(nearest(exact), getattr(model, name)):
+            message = (
+                f"fractions[{name!r}] does not round to the model's {name}. Change both, or leave "
+                "the fractions out: fractions={}."
+            )
             raise InvalidModelError(message)
 
 

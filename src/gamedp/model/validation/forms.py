@@ -10,6 +10,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.answers import as_real
+from gamedp.rules.exactness import LARGE, as_given
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -117,19 +118,35 @@ def as_integers(name: str, values: Any) -> Integers:
     return array.astype(np.int64)
 
 
-def as_numbers(name: str, values: Any, dimensions: tuple[int, ...] = (1,)) -> Floats:
-    """Return a copy as floating-point numbers. Objects such as fractions are welcome."""
+def as_numbers(name: str, values: Any, dimensions: tuple[int, ...] = (1,)) -> NDArray[Any]:
+    """Return a copy as doubles; as objects, if there are numbers among them that are no doubles.
+
+    Those are Fractions then, and the others floats.
+    """
     array = _as_array(name, values, dimensions)
     if array.dtype.kind in "iufO":
         try:
-            if array.dtype.kind == "O":
-                numbers = [as_real(item) for item in array.ravel().tolist()]
-                return np.array(numbers, np.float64).reshape(array.shape)
-            return array.astype(np.float64)
+            if not _may_round(array):
+                return array.astype(np.float64)
+            if not isinstance(values, np.ndarray):  # a list of ints and floats is made floats
+                array = _as_array(name, np.asarray(values, object), dimensions)
+            numbers = array.ravel().tolist() if array.dtype.itemsize <= 8 else list(array.flat)
+            for number in numbers:
+                as_real(number)  # refuses texts, among others
+            return as_given(numbers).reshape(array.shape)
         except (TypeError, ValueError, OverflowError):
             pass  # objects that are no numbers
     message = f"{name} holds {array.dtype}; it must hold real numbers."
     raise InvalidModelError(message)
+
+
+def _may_round(array: NDArray[Any]) -> bool:
+    """Return whether there may be numbers in an array, or in a list, that are no doubles."""
+    if array.dtype.kind == "O" or array.dtype.itemsize > 8:
+        return True
+    return array.dtype.itemsize == 8 and bool(
+        array.max(initial=0) >= LARGE or array.min(initial=0) <= -LARGE
+    )
 
 
 def as_index(name: str, value: Any) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import operator
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gamedp.errors import InvalidModelError
 from gamedp.model.validation.forms import as_numbers, offsets_of
+from gamedp.model.validation.means import means_of
+from gamedp.rules.exactness import as_given, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,7 +107,7 @@ def _rewards_of_choices(
     states: NDArray[np.intp],
     actions: NDArray[np.intp],
     num_actions: int,
-) -> Floats | None:
+) -> NDArray[Any] | None:
     """Return the rewards of the available actions; those of the others may be anything."""
     if rewards is None:
         return None
@@ -119,13 +119,13 @@ def _rewards_of_choices(
             f"each state, or ({num_states}, {num_actions}), one for each state and action."
         )
         raise InvalidModelError(message)
-    chosen: Floats = numbers[states] if numbers.ndim == 1 else numbers[states, actions]
+    chosen: NDArray[Any] = numbers[states] if numbers.ndim == 1 else numbers[states, actions]
     return chosen
 
 
 def expected_rewards(
     arrays: dict[str, Any], rewards: Sequence[Any]
-) -> tuple[Floats, tuple[float, float, float]]:
+) -> tuple[NDArray[Any], tuple[float, float]]:
     """Return what each choice earns on average, if an action earns by the state it leads to.
 
     Parameters
@@ -137,50 +137,35 @@ def expected_rewards(
 
     Returns
     -------
-    rewards : (C,) float64
-        The doubles nearest to the averages by the probabilities as they are stored, in proportion.
-    rounding : (float, float, float)
-        As in :class:`gamedp.Model`.
+    rewards : (C,) float64, or objects
+        As :func:`gamedp.model.validation.means.means_of` does.
+    errors : (float, float)
     """
     labels, offsets = arrays["action_labels"], arrays["transition_offsets"]
     lengths, num_states = np.diff(offsets), len(arrays["choice_offsets"]) - 1
     owners = np.repeat(np.arange(num_states), np.diff(arrays["choice_offsets"]))
     sources, actions = np.repeat(owners, lengths), np.repeat(labels, lengths)
     successors = arrays["successors"]
-    paid = np.zeros(len(successors))
+    paid = np.zeros(len(successors), object)
     for action in range(int(labels.max(initial=-1)) + 1):
         here = actions == action
         paid[here] = _rewards_of_action(action, rewards, num_states)(
             sources[here], successors[here]
         )
-    if not np.isfinite(paid).all():
-        bad = int(np.flatnonzero(~np.isfinite(paid))[0])
+    finite = np.isfinite(nearest(paid))
+    if not finite.all():
+        bad = int(np.flatnonzero(~finite)[0])
         message = (
             f"the reward of action {actions[bad]} from state {sources[bad]} to state "
             f"{successors[bad]} is {paid[bad]}; it must be a finite number."
         )
         raise InvalidModelError(message)
-    if not len(labels):
-        return np.zeros(0), (0.0, 0.0, 0.0)
-    means = paid[offsets[:-1]]
-    absolute, relative = Fraction(0), Fraction(0)
-    varies = np.maximum.reduceat(paid, offsets[:-1]) > np.minimum.reduceat(paid, offsets[:-1])
-    for choice in np.flatnonzero(varies).tolist():
-        row = slice(*offsets[choice : choice + 2].tolist())
-        weights = [abs(Fraction(chance)) for chance in arrays["probabilities"][row].tolist()]
-        numbers = map(Fraction, paid[row].tolist())
-        mean = sum(map(operator.mul, weights, numbers), Fraction(0)) / sum(weights)
-        means[choice] = float(mean)
-        missed = abs(mean - Fraction(means[choice]))
-        absolute = max(absolute, missed)
-        if missed:
-            relative = max(relative, missed / abs(mean))
-    return means, (0.0, _above(absolute), _above(relative))
+    return means_of(offsets, arrays["probabilities"], as_given(paid.tolist()))
 
 
 def _rewards_of_action(
     action: int, rewards: Sequence[Any], num_states: int
-) -> Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]:
+) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]:
     """Return what an action earns from states to states."""
     import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
 
@@ -197,14 +182,9 @@ def _rewards_of_action(
         )
         raise InvalidModelError(message)
 
-    def earned(sources: NDArray[np.int64], successors: NDArray[np.int64]) -> Floats:
+    def earned(sources: NDArray[np.int64], successors: NDArray[np.int64]) -> NDArray[Any]:
         found: Any = matrix[sources, successors]
         dense = found.toarray() if hasattr(found, "toarray") else found
-        return np.asarray(dense, np.float64).ravel()
+        return as_numbers("transition_rewards", np.asarray(dense).ravel())
 
     return earned
-
-
-def _above(number: Fraction) -> float:
-    """Return a double that is not below a number."""
-    return float(np.nextafter(float(number), np.inf)) if number else 0.0

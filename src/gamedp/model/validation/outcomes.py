@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gamedp.errors import InvalidModelError
 from gamedp.model.validation.forms import LARGEST, Rows, how_many, offsets_of
+from gamedp.rules.exactness import as_given, nearest
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["check_outcomes", "merged", "scale"]
+__all__ = ["check_outcomes", "distributions", "scale"]
+
 GRID = 2.0**26
 
 SHORT_RUN = 64
@@ -106,7 +109,42 @@ def scale(offsets: Integers, probabilities: Floats) -> None:
         probabilities /= np.repeat(1 + excess, np.diff(offsets))
 
 
-def merged(
+def distributions(
+    offsets: Integers, successors: Integers, given: NDArray[Any]
+) -> tuple[Integers, Integers, NDArray[Any]]:
+    """Return rows of probabilities that sum to one, each successor once on either side.
+
+    Parameters
+    ----------
+    offsets : (C+1,)
+    successors : (T,)
+    given : (T,)
+        Doubles, or objects: then a row with a Fraction among them sums to one exactly.
+    """
+    rows, places, probabilities = _merged(offsets, successors, nearest(given).copy())
+    scale(rows, probabilities)
+    if given.dtype != object:
+        return rows, places, probabilities
+    exact = probabilities.astype(object)
+    is_exact = np.array([isinstance(number, Fraction) for number in given])
+    for row in np.flatnonzero(np.logical_or.reduceat(np.append(is_exact, False), offsets[:-1])):
+        first, last = offsets[row : row + 2].tolist()
+        if not is_exact[first:last].any():  # an empty row: reduceat has looked at the next
+            continue
+        totals: dict[tuple[int, bool], Fraction] = {}
+        for place, number in zip(
+            successors[first:last].tolist(), given[first:last].tolist(), strict=True
+        ):
+            side = place, number < 0
+            totals[side] = totals.get(side, Fraction(0)) + Fraction(number)
+        size = sum(map(abs, totals.values()))
+        here = slice(*rows[row : row + 2].tolist())
+        sides = zip(places[here].tolist(), (probabilities[here] < 0).tolist(), strict=True)
+        exact[here] = as_given([totals[side] / size for side in sides])
+    return rows, places, as_given(exact.tolist())
+
+
+def _merged(
     offsets: Integers, successors: Integers, probabilities: Floats
 ) -> tuple[Integers, Integers, Floats]:
     """Drop impossible outcomes, and add up those that lead to one state on the same side."""

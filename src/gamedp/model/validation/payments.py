@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, shown
 from gamedp.model.validation.forms import Rows, as_integers, as_numbers, how_many
+from gamedp.rules.exactness import nearest
 from gamedp.runtime.floats import SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 __all__ = ["checked_rewards", "endings"]
 
 
-def checked_rewards(rewards: ArrayLike | None, rows: Rows, num_players: int) -> Floats:
+def checked_rewards(rewards: ArrayLike | None, rows: Rows, num_players: int) -> NDArray[Any]:
     """Return the rewards of all choices, zero if not given."""
     table = _per_player("rewards", rewards, len(rows.labels), "choices", num_players)
     bad = _not_finite(table)
@@ -39,7 +39,7 @@ def endings(
     choice_offsets: Integers,
     num_players: int,
     constant_sum: float,
-) -> tuple[Integers, Floats]:
+) -> tuple[Integers, NDArray[Any]]:
     """Return the terminal states in ascending order, and the payoffs there."""
     stuck = np.diff(choice_offsets) == 0
     if terminals is None:
@@ -103,7 +103,7 @@ def _check_terminals(ends: Integers, stuck: NDArray[np.bool_]) -> None:
 
 def _per_player(
     name: str, values: ArrayLike | None, length: int, items: str, num_players: int
-) -> Floats:
+) -> NDArray[Any]:
     """Return `values` as a table with a column for each player, or just one for player 0."""
     several = num_players > 2
     if values is None:
@@ -118,16 +118,27 @@ def _per_player(
             f"players: {num_players})."
         )
         raise InvalidModelError(message)
+    if several and numbers.dtype == object:
+        place, player = next(zip(*np.nonzero(numbers != nearest(numbers)), strict=True))
+        message = (
+            f"{name}[{place}] is {shown(numbers[place, player])} for player {player}, which no "
+            "64-bit number is equal to; with three players or more, to round it may change what is "
+            "best for one of them. Give float(...) to have it rounded."
+        )
+        raise InvalidModelError(message)
     return numbers if numbers.ndim > 1 else numbers[:, np.newaxis]
 
 
-def _one_side(name: str, table: Floats, total: float, num_players: int, items: str) -> Floats:
+def _one_side(
+    name: str, table: NDArray[Any], total: float, num_players: int, items: str
+) -> NDArray[Any]:
     """Keep player 0's column of two players', whose numbers must add up to `total`."""
     if num_players > 2:
         return table
     if table.shape[1] == 2:
-        size = np.maximum(1, np.abs(table).max(axis=1))
-        bad = np.abs(table.sum(axis=1) - total) > SUM_TOLERANCE * size
+        numbers = nearest(table)
+        size = np.maximum(1, np.abs(numbers).max(axis=1))
+        bad = np.abs(numbers.sum(axis=1) - total) > SUM_TOLERANCE * size
         if bad.any():
             place = int(bad.argmax())
             message = (
@@ -138,12 +149,12 @@ def _one_side(name: str, table: Floats, total: float, num_players: int, items: s
     return np.ascontiguousarray(table[:, 0])
 
 
-def _not_finite(table: Floats) -> NDArray[np.bool_]:
-    bad: NDArray[np.bool_] = np.logical_not(np.isfinite(table).all(axis=1))
+def _not_finite(table: NDArray[Any]) -> NDArray[np.bool_]:
+    bad: NDArray[np.bool_] = np.logical_not(np.isfinite(nearest(table)).all(axis=1))
     return bad
 
 
-def _plain(numbers: Floats) -> float | list[float]:
+def _plain(numbers: NDArray[Any]) -> float | list[float]:
     """Return numbers as people write them: one alone, or a list."""
-    values: list[float] = numbers.tolist()
+    values: list[float] = nearest(numbers).tolist()
     return values[0] if len(values) == 1 else values

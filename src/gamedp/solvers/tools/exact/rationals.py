@@ -10,26 +10,19 @@ from __future__ import annotations
 import contextlib
 import importlib
 import math
-import numbers
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
-import numpy as np
-
-from gamedp.errors import InvalidModelError, shown
-from gamedp.model.model import describe_choice
-from gamedp.rules.game import method
 
 flint: Any = None
 with contextlib.suppress(ImportError):  # without the extra "exact"
     flint = importlib.import_module("flint")
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from gamedp.model.model import Model
-    from gamedp.rules.game import Rules
 
 __all__ = [
     "Rational",
@@ -44,9 +37,6 @@ __all__ = [
 
 Rational: TypeAlias = Any
 Value: TypeAlias = Any
-
-CLOSE = 1e-12
-"""How far a number that the rules give may be from the one that the model has, relatively."""
 
 
 def rational(number: Any) -> Rational:
@@ -98,8 +88,8 @@ def enclosed(number: Fraction | float) -> tuple[float, float, float]:
 class RationalModel:
     """What is random and what is earned in a model, in rational numbers.
 
-    Probabilities, rewards and payoffs are those that the rules give, where these are Fractions or
-    ints; else the stored ones, probabilities scaled to sum to one exactly.
+    Probabilities, rewards and payoffs are those that were given, by rules or in the arrays, where
+    these are rational; else the stored ones, probabilities scaled to sum to one exactly.
 
     Attributes
     ----------
@@ -122,29 +112,21 @@ class RationalModel:
 
     @classmethod
     def of(cls, model: Model) -> RationalModel:
-        """Convert a model, and ask its rules for what they give as Fractions.
-
-        Raises
-        ------
-        InvalidModelError
-            If the rules give other outcomes, rewards or payoffs than the model has.
-        """
+        """Convert a model."""
         probabilities = []
         offsets = model.transition_offsets.tolist()
-        stored = [Fraction(number) for number in np.abs(model.probabilities).tolist()]
+        stored = [abs(Fraction(number)) for number in _given(model, "probabilities")]
         for choice in range(model.num_choices):
             row = stored[offsets[choice] : offsets[choice + 1]]
             total = sum(row)
             probabilities.append([rational(number / total) for number in row])
-        rewards = [rational(number) for number in np.asarray(model.rewards).tolist()]
+        rewards = [rational(number) for number in _given(model, "rewards")]
         payoffs = {
             state: rational(number)
             for state, number in zip(
-                model.terminals.tolist(), np.asarray(model.payoffs).tolist(), strict=True
+                model.terminals.tolist(), _given(model, "payoffs"), strict=True
             )
         }
-        if model.rules is not None and model.states is not None:
-            _Asker(model, model.rules).ask(probabilities, rewards, payoffs)
         return cls(model, probabilities, rewards, payoffs, rational(model.constant_sum))
 
     def probabilities_of(self, choice: int) -> list[Rational]:
@@ -163,76 +145,8 @@ class RationalModel:
         return payoff if payoff is None or state < count else self.constant_sum - payoff
 
 
-@attrs.frozen(eq=False)
-class _Asker:
-    """Asks the rules once more, for numbers that no double is equal to."""
-
-    model: Model
-    rules: Rules
-
-    def ask(
-        self,
-        probabilities: list[list[Rational]],
-        rewards: list[Rational],
-        payoffs: dict[int, Rational],
-    ) -> None:
-        """Replace the stored numbers where the rules give rational ones."""
-        model, game = self.model, self.rules.game
-        earns = method(game, "reward")
-        choices = model.choice_offsets.tolist()
-        for index in range(model.num_states):
-            state = model.state(index)
-            if index in payoffs:
-                payoff = game.payoff(state, 0)
-                if isinstance(payoff, numbers.Rational):
-                    self._check(payoff, payoffs[index], f"the payoff of {shown(state)}")
-                    payoffs[index] = rational(payoff)
-            for choice in range(choices[index], choices[index + 1]):
-                action = int(model.action_labels[choice])
-                reward = earns(game, state, action, 0)
-                if isinstance(reward, numbers.Rational):
-                    words = f"the reward of {describe_choice(model, choice)}"
-                    self._check(reward, rewards[choice], words)
-                    rewards[choice] = rational(reward)
-                row = self._outcomes(choice, state, action, probabilities[choice])
-                if row is not None:
-                    probabilities[choice] = row
-
-    def _outcomes(
-        self, choice: int, state: Any, action: int, stored: Sequence[Rational]
-    ) -> list[Rational] | None:
-        """Return the probabilities of a choice if the rules give rational ones, else None."""
-        model = self.model
-        merged: dict[tuple[int, bool], Fraction] = {}
-        for probability, successor in self.rules.game.outcomes(state, action):
-            if not isinstance(probability, numbers.Rational):
-                return None
-            if probability:
-                representative = model.represented(successor)
-                place = representative[1], representative[2]
-                merged[place] = merged.get(place, Fraction(0)) + Fraction(probability)
-        row = slice(*model.transition_offsets[choice : choice + 2].tolist())
-        places = zip(
-            model.successors[row].tolist(), (model.probabilities[row] < 0).tolist(), strict=True
-        )
-        words = describe_choice(model, choice)
-        given = [merged.pop(place, None) for place in places]
-        if merged or None in given or sum(given) != 1:  # type: ignore[arg-type] # None is ruled out
-            message = (
-                f"the rules give other outcomes for {words} than the model has, or such that do "
-                "not sum to one. Compile the game again."
-            )
-            raise InvalidModelError(message)
-        for probability, number in zip(given, stored, strict=True):
-            self._check(probability, number, f"a probability of {words}")
-        return [rational(probability) for probability in given]
-
-    @staticmethod
-    def _check(given: Any, stored: Rational, words: str) -> None:
-        one, other = float(given), float(as_fraction(stored))
-        if abs(one - other) > CLOSE * max(abs(one), abs(other)):
-            message = (
-                f"{words} is {given} by the rules and {other!r} in the model. Compile the game "
-                "again."
-            )
-            raise InvalidModelError(message)
+def _given(model: Model, name: str) -> list[Any]:
+    """Return an array of a model as a list, with the Fractions that were given."""
+    array = model.fractions.get(name, getattr(model, name))
+    numbers: list[Any] = array.tolist()
+    return numbers

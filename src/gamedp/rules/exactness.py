@@ -1,0 +1,198 @@
+"""Numbers that no double is equal to: fractions, decimals, and whole numbers beyond 2**53.
+
+Such a number is kept as a :class:`~fractions.Fraction` beside the double nearest to it. Arrays of
+numbers as they were given hold both kinds, doubles and Fractions; arrays without a Fraction are
+those of the doubles themselves.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from numbers import Rational
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import InvalidModelError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "IN_STAGES",
+    "LARGE",
+    "SEVERAL",
+    "as_given",
+    "as_rational",
+    "is_rounded",
+    "model_numbers",
+    "nearest",
+    "read_back",
+    "refuse_rounded",
+    "upward",
+    "written",
+]
+
+LARGE = 2.0**53
+"""Whole numbers up to here are doubles."""
+
+MOST_DIGITS = 5000
+"""A decimal with its point further away than this is beyond all doubles, and too long to keep."""
+
+
+IN_STAGES = "the bounds of a staged game are proven in these."
+"""Why payments of contexts are refused."""
+
+SEVERAL = "with three players or more, to round it may change what is best for one of them."
+"""Why all others are, then."""
+
+
+def as_rational(number: Any) -> Fraction | None:
+    """Return a rational number of any library as a Fraction; None for a float, and what is none.
+
+    Decimals, and floats of more than 64 bits, are rational numbers, too.
+
+    Raises
+    ------
+    OverflowError
+        If it has too many digits.
+    """
+    if isinstance(number, float):
+        return None
+    if isinstance(number, Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
+    if hasattr(number, "__index__") and not getattr(number, "ndim", 0):
+        return Fraction(operator.index(number))
+    if isinstance(number, (decimal.Decimal, np.longdouble)) and math.isfinite(number):
+        if isinstance(number, decimal.Decimal) and number and abs(number.adjusted()) > MOST_DIGITS:
+            message = f"{number:.3e} is beyond the range of 64-bit floating point"
+            raise OverflowError(message)
+        return Fraction(*number.as_integer_ratio())
+    return None
+
+
+def is_rounded(number: Any) -> bool:
+    """Return whether a number is rational, and no double is equal to it."""
+    if type(number) is float or (isinstance(number, int) and -LARGE <= number <= LARGE):
+        return False
+    exact = as_rational(number)
+    if exact is None:
+        return False
+    try:
+        return exact != Fraction(float(exact))
+    except OverflowError:
+        return True
+
+
+def refuse_rounded(number: Any, words: str, why: str) -> None:
+    """Raise InvalidModelError if no double is equal to a payment.
+
+    Parameters
+    ----------
+    number
+    words : str
+        What it is, such as ``payoff(Place(1), 0)``.
+    why : str
+        A sentence on why it cannot be rounded here.
+    """
+    if is_rounded(number):
+        message = (
+            f"{words} is {shown(number)}, which no 64-bit number is equal to; {why} Return "
+            "float(...) to have it rounded."
+        )
+        raise InvalidModelError(message)
+
+
+def as_given(numbers: Sequence[Any]) -> NDArray[Any]:
+    """Return numbers as an array: of doubles, or of doubles and Fractions.
+
+    Raises
+    ------
+    OverflowError
+        If one is beyond the range of doubles.
+    """
+    if set(map(type, numbers)) <= {float}:
+        return np.array(numbers, np.float64)
+    items = [as_rational(number) if is_rounded(number) else float(number) for number in numbers]
+    doubles = np.array(list(map(float, items)), np.float64)  # type: ignore[arg-type]
+    if not any(isinstance(item, Fraction) for item in items):
+        return doubles
+    array = np.empty(len(items), object)
+    array[:] = items
+    return array
+
+
+def nearest(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the doubles nearest to numbers as they were given."""
+    return numbers.astype(np.float64, copy=False)
+
+
+def model_numbers(**given: NDArray[Any]) -> dict[str, Any]:
+    """Return arrays of numbers as they were given as fields of a :class:`gamedp.Model`.
+
+    Parameters
+    ----------
+    **given
+        Some of its probabilities, rewards, payoffs and initial probabilities.
+
+    Returns
+    -------
+    dict
+        The doubles nearest to them by the same names; `fractions`, of the arrays that hold some;
+        and `rounding`, if `rewards` and `payoffs` are among them.
+    """
+    fields: dict[str, Any] = {name: nearest(array) for name, array in given.items()}
+    fields["fractions"] = {name: array for name, array in given.items() if array.dtype == object}
+    if "rewards" in given and "payoffs" in given:
+        (payoff, one), (reward, other) = map(_largest_errors, (given["payoffs"], given["rewards"]))
+        fields["rounding"] = (payoff, reward, max(one, other))
+    return fields
+
+
+def _largest_errors(given: NDArray[Any]) -> tuple[float, float]:
+    """Return by how much the nearest doubles are off at most, and by which part of themselves."""
+    most, part = Fraction(0), Fraction(0)
+    for number in given.flat if given.dtype == object else ():
+        stored = Fraction(float(number))
+        error = abs(Fraction(number) - stored)
+        if error:
+            most = max(most, error)
+            part = max(part, error / abs(stored) if stored else Fraction(2))
+    return upward(most), upward(part)
+
+
+def written(numbers: Iterable[Fraction | float]) -> str:
+    """Return numbers as text, one a line; in hexadecimal digits, of which Python reads any."""
+    return "\n".join(
+        f"{number.numerator:x}/{number.denominator:x}"
+        if isinstance(number, Fraction)
+        else repr(float(number))
+        for number in numbers
+    )
+
+
+def read_back(text: str) -> list[Fraction | float]:
+    """Return the numbers that :func:`written` has written down.
+
+    Raises
+    ------
+    ValueError, ZeroDivisionError
+        If a line is no number.
+    """
+    pairs = (line.partition("/") for line in text.split("\n"))
+    return [
+        Fraction(int(number, 16), int(below, 16)) if slash else float(number)
+        for number, slash, below in pairs
+    ]
+
+
+def upward(number: Fraction) -> float:
+    """Return a double that is not less."""
+    nearest_one = float(number)
+    if Fraction(nearest_one) < number:
+        return math.nextafter(nearest_one, math.inf)
+    return nearest_one

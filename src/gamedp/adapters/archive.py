@@ -11,12 +11,15 @@ import lzma
 import tarfile
 import zlib
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidModelError, LimitExceededError
+from gamedp.model.validation import as_numbers
+from gamedp.rules.exactness import as_given
 from gamedp.runtime.files import open_plain
 from gamedp.runtime.slices import BYTES
 
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
 __all__ = [
@@ -32,15 +34,13 @@ __all__ = [
     "Archive",
     "bits_of",
     "damaged",
+    "packed",
     "too_large",
     "unsupported",
     "write_archive",
 ]
 
 INDEX = "index.json"
-
-EXACT = 2**53
-"""Integers up to this size are doubles; a quotient of two such is rounded once, as it should be."""
 
 FASTEST = 1
 """Of gzip's levels: arrays of numbers hardly get smaller with more work."""
@@ -210,8 +210,8 @@ class Archive:
         except UnicodeDecodeError as error:
             raise damaged(self, f"has a text in {name} that is not UTF-8 ({error})") from None
 
-    def numbers(self, name: str, kind: Any, count: int) -> Floats:
-        """Return numbers of a type that the index names, each as the nearest double."""
+    def numbers(self, name: str, kind: Any, count: int) -> NDArray[Any]:
+        """Return numbers of a type that the index names; Fractions where no doubles are equal."""
         word = kind.get("type") if isinstance(kind, dict) else None
         if word not in DEFAULT_BITS:
             raise unsupported(self, f"has numbers of the type {word!r} in {name}")
@@ -223,29 +223,27 @@ class Archive:
         if word == "rational":
             return self._quotients(name, content, bits // 16)
         kinds = {"double": "<f8", "int": "<i8", "uint": "<u8"}
-        return np.frombuffer(content, kinds[word]).astype(np.float64)
+        return as_numbers(name, np.frombuffer(content, kinds[word]))
 
-    def _quotients(self, name: str, content: bytes, half: int) -> Floats:
-        """Return the doubles nearest to fractions, of numerators and denominators in turns."""
+    def _quotients(self, name: str, content: bytes, half: int) -> NDArray[Any]:
+        """Return fractions, of numerators and denominators in turns; equal ones are made once."""
         if half == 8:
-            above = np.frombuffer(content, "<i8")[0::2]
-            below = np.frombuffer(content, "<u8")[1::2]
+            above = np.frombuffer(content, "<i8")[0::2].tolist()
+            below = np.frombuffer(content, "<u8")[1::2].tolist()
         else:
             both = [
                 int.from_bytes(content[at : at + half], "little", signed=at % (2 * half) == 0)
                 for at in range(0, len(content), half)
             ]
-            above, below = np.array(both[0::2], object), np.array(both[1::2], object)
-        if (below == 0).any():
+            above, below = both[0::2], both[1::2]
+        if 0 in below:
             raise damaged(self, f"has a fraction with the denominator 0 in {name}")
-        if len(above) and (above.max() > EXACT or above.min() < -EXACT or below.max() > EXACT):
-            # Python divides integers of any size, and rounds once.
-            pairs = zip(above.tolist(), below.tolist(), strict=True)
-            try:
-                return np.array([over / under for over, under in pairs])
-            except OverflowError:
-                raise damaged(self, f"has a fraction beyond all doubles in {name}") from None
-        return above.astype(np.float64) / below.astype(np.float64)
+        pairs = list(zip(above, below, strict=True))
+        made = {pair: Fraction(*pair) for pair in set(pairs)}
+        try:
+            return as_given([made[pair] for pair in pairs])
+        except OverflowError:
+            raise damaged(self, f"has a fraction beyond all doubles in {name}") from None
 
 
 def damaged(archive: Archive, what: str) -> DamagedFileError:
@@ -268,6 +266,24 @@ def bits_of(mask: Mask) -> bytes:
     padded = np.zeros(-(-len(mask) // 64) * 64, np.bool_)
     padded[: len(mask)] = mask
     return np.packbits(padded, bitorder="little").tobytes()
+
+
+def packed(numbers: NDArray[Any]) -> tuple[dict[str, Any], bytes]:
+    """Return the type of numbers and their bytes: doubles, or fractions if there are some."""
+    if numbers.dtype != object:
+        return {"type": "double", "size": 64}, numbers.astype("<f8").tobytes()
+    fractions = [Fraction(number) for number in numbers.tolist()]
+    longest = max(
+        max(abs(number.numerator).bit_length() + 1, number.denominator.bit_length())
+        for number in fractions
+    )
+    half = 8 * -(-longest // 64)
+    content = b"".join(
+        number.numerator.to_bytes(half, "little", signed=True)
+        + number.denominator.to_bytes(half, "little")
+        for number in fractions
+    )
+    return {"type": "rational", "size": 16 * half}, content
 
 
 def write_archive(file: BinaryIO, index: Any, files: Mapping[str, bytes]) -> None:

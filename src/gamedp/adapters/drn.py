@@ -6,15 +6,15 @@ Read as Storm 1.8 and newer write it. It does not say who moves in a game, so ga
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import attrs
 import numpy as np
 
-from gamedp.adapters.parts import CHOICES, STATES, Parts
-from gamedp.adapters.text import TextFile, write_lines
+from gamedp.adapters.parts import CHOICES, STATES, Parts, spread
+from gamedp.adapters.text import TextFile, word_of, word_of_fraction, write_lines
 from gamedp.adapters.writing import INITIAL, names_of
 from gamedp.errors import InvalidModelError
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["read_drn", "write_drn"]
 
 KINDS = ("DTMC", "MDP")
+
+RATIONAL = "rational"
+"""The type of the values of a file in which decimals are exact."""
 
 NAMELESS = "__NOLABEL__"
 """What Storm writes for an action without a name."""
@@ -133,6 +136,8 @@ def _read_head(file: TextFile) -> tuple[_Head, int]:
             if section == "@type":
                 head.kind = line.partition(":")[2].strip().upper()
                 _check_kind(file, head.kind)
+            if section == "@value_type":
+                file.is_exact = line.partition(":")[2].strip().lower() == RATIONAL
         elif section == "@reward_models":
             # A structure without a name leaves nothing but the space behind it.
             head.rewards += full.removesuffix(" ").split(" ") if full else []
@@ -290,10 +295,9 @@ def _rewards(file: TextFile, head: _Head, listed: list[tuple[int, int, str]], co
     if head.placeholders:
         words = [head.placeholders.get(word, word) for word in words]
     places = [place for _, place, _ in listed for _ in head.rewards]
-    table = np.zeros((count, len(head.rewards)))
     rows = [row for row, _, _ in listed]
-    table[rows] = file.numbers(words, places, "a reward").reshape(len(rows), len(head.rewards))
-    return table
+    numbers = file.numbers(words, places, "a reward").reshape(len(rows), len(head.rewards))
+    return spread(numbers, rows, count)
 
 
 def _mask(listed: Iterable[int], count: int) -> Any:
@@ -314,19 +318,21 @@ def _actions(words: list[str]) -> tuple[Any, tuple[str, ...]]:
 def write_drn(file: BinaryIO, parts: Parts) -> None:
     """Write a model, each number with as many digits as it takes to read the same one again.
 
-    A label stands beside the states that have it. One that no state has is named in a comment,
-    which other tools pass over.
+    Where Fractions were given, all numbers are written as fractions. A label stands beside the
+    states that have it. One that no state has is named in a comment, which other tools pass over.
     """
     if parts.num_players > 1:
         message = "a file of this format does not say who moves; write a game as .umb."
         raise InvalidModelError(message)
     states = len(parts.choice_offsets) - 1
+    is_exact = parts.is_exact
+    values = RATIONAL if is_exact else "double"
     kind = "DTMC" if parts.num_players == 0 else "MDP"
     structures = "".join(f"{_word(name)} " for name in parts.rewards)
     unused = [_word(name) for name, mask in parts.labels.items() if not mask.any()]
     comment = f"{UNUSED}{' '.join(unused)}\n" if unused else ""
     head = (
-        f"// Exported by gamedp\n{comment}@type: {kind}\n@value_type: double\n@parameters\n\n"
+        f"// Exported by gamedp\n{comment}@type: {kind}\n@value_type: {values}\n@parameters\n\n"
         f"@reward_models\n{structures}\n@nr_states\n{states}\n"
         f"@nr_choices\n{len(parts.transition_offsets) - 1}\n@model\n"
     )
@@ -337,16 +343,20 @@ def write_drn(file: BinaryIO, parts: Parts) -> None:
     for name, mask in parts.labels.items():
         for state in np.flatnonzero(mask).tolist():
             labels[state].append(_word(name))
-    write_lines(file, _lines(parts, labels))
+    word = word_of_fraction if is_exact else word_of
+    write_lines(file, _lines(parts, labels, word))
 
 
-def _lines(parts: Parts, labels: list[list[str]]) -> Iterable[str]:
+def _lines(parts: Parts, labels: list[list[str]], word: Callable[[Any], str]) -> Iterable[str]:
     """Yield the lines of each state."""
     choices, transitions = parts.choice_offsets.tolist(), parts.transition_offsets.tolist()
-    successors, probabilities = parts.successors.tolist(), parts.probabilities.tolist()
+    successors, probabilities = (
+        parts.successors.tolist(),
+        list(map(word, parts.probabilities.tolist())),
+    )
     columns = [kinds[CHOICES].tolist() for kinds in parts.rewards.values()]
     zeros = f" [{', '.join(['0'] * len(columns))}]" if columns else ""
-    rewards = [f" [{', '.join(map(repr, row))}]" for row in zip(*columns, strict=True)]
+    rewards = [f" [{', '.join(map(word, row))}]" for row in zip(*columns, strict=True)]
     names = names_of(parts)
     for state, words in enumerate(labels):
         lines = [" ".join([f"state {state}{zeros}", *words])]
@@ -354,7 +364,7 @@ def _lines(parts: Parts, labels: list[list[str]]) -> Iterable[str]:
             reward = rewards[choice] if columns else ""
             lines.append(f"\taction {names[choice] or NAMELESS}{reward}")
             begin, end = transitions[choice], transitions[choice + 1]
-            lines += [f"\t\t{successors[t]} : {probabilities[t]!r}" for t in range(begin, end)]
+            lines += [f"\t\t{successors[t]} : {probabilities[t]}" for t in range(begin, end)]
         yield "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 
 from gamedp.errors import UnknownNameError
-from gamedp.model.model import Model
+from gamedp.model.model import Model, with_rewards
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +42,10 @@ class LoadedModel:
     rewards : mapping of str to (C,) float64
         The expected reward of each choice, for each reward structure: rewards of states and of
         transitions are in it.
+    fractions : mapping of str to (C,) objects
+        Those of `rewards` again that no doubles are equal to, with :class:`fractions.Fraction`.
+    rounding : mapping of str to (float, float)
+        How far a reward may be from the double in `rewards`, and as a part of that.
     action_names : tuple of str
         The name of each number in `action_labels` of :class:`gamedp.Model`; empty if the file has
         numbers alone. A nameless action has the name ``""``.
@@ -59,6 +63,8 @@ class LoadedModel:
     model: Model
     labels: Mapping[str, NDArray[np.bool_]] = attrs.field(factory=dict)
     rewards: Mapping[str, NDArray[np.float64]] = attrs.field(factory=dict)
+    fractions: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)
+    rounding: Mapping[str, tuple[float, float]] = attrs.field(factory=dict)
     action_names: tuple[str, ...] = ()
     player_names: tuple[str, ...] = ()
     variables: Mapping[str, NDArray[np.int64] | NDArray[np.bool_]] = attrs.field(factory=dict)
@@ -70,7 +76,8 @@ class LoadedModel:
         self._lock()
 
     def _lock(self) -> None:
-        named: tuple[Mapping[str, NDArray[Any]], ...] = (self.labels, self.rewards, self.variables)
+        named: tuple[Mapping[str, NDArray[Any]], ...]
+        named = (self.labels, self.rewards, self.variables, self.fractions)
         for arrays in named:
             for array in arrays.values():
                 array.flags.writeable = False
@@ -120,7 +127,8 @@ class LoadedModel:
         UnknownNameError
             If the model has no such reward structure.
         """
-        return attrs.evolve(self.model, rewards=_named("reward structure", name, self.rewards))
+        rewards = self.fractions.get(name, _named("reward structure", name, self.rewards))
+        return with_rewards(self.model, rewards, *self.rounding.get(name, (0.0, 0.0)))
 
     def action_name(self, choice: int) -> str:
         """Return the name of a choice's action; its number where the file has numbers alone."""

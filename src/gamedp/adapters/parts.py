@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.errors import InvalidModelError
 from gamedp.model.model import Model
+from gamedp.model.validation import means_of
+from gamedp.rules.exactness import errors_of, model_numbers, nearest
 from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["CHOICES", "STATES", "TRANSITIONS", "Parts", "assemble", "offsets_of"]
+__all__ = ["CHOICES", "STATES", "TRANSITIONS", "Parts", "assemble", "offsets_of", "spread"]
 
 STATES, CHOICES, TRANSITIONS = "states", "choices", "branches"
 """What a reward may belong to; words of the UMB format."""
@@ -41,7 +44,8 @@ class Parts:
     choice_offsets : (S+1,) int64
     transition_offsets : (C+1,) int64
     successors : (T,) int64
-    probabilities : (T,) float64
+    probabilities : (T,) float64 or objects
+        Objects where there are Fractions among the doubles; so are rewards.
     players : (S,) int64 or None
         Who chooses; None for player 0.
     num_players : int
@@ -66,7 +70,7 @@ class Parts:
     choice_offsets: Integers
     transition_offsets: Integers
     successors: Integers
-    probabilities: Floats
+    probabilities: NDArray[Any]
     players: Integers | None = None
     num_players: int = 1
     player_names: tuple[str, ...] = ()
@@ -74,10 +78,16 @@ class Parts:
     action_names: tuple[str, ...] = ()
     initial: Integers
     labels: Mapping[str, Mask] = attrs.field(factory=dict)
-    rewards: Mapping[str, Mapping[str, Floats]] = attrs.field(factory=dict)
+    rewards: Mapping[str, Mapping[str, NDArray[Any]]] = attrs.field(factory=dict)
     variables: Mapping[str, Integers | Mask] = attrs.field(factory=dict)
     lines: Integers | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether there are Fractions among the numbers."""
+        columns = [column for kinds in self.rewards.values() for column in kinds.values()]
+        return any(array.dtype == object for array in (self.probabilities, *columns))
 
     def where(self, choice: int) -> str:
         """Return words for a choice and where it stands."""
@@ -92,6 +102,13 @@ def offsets_of(counts: NDArray[Any]) -> Integers:
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
+
+
+def spread(numbers: NDArray[Any], places: Any, count: int) -> NDArray[Any]:
+    """Return an array of so many rows with numbers in some places, and zeros elsewhere."""
+    table = np.full((count, *numbers.shape[1:]), 0.0, numbers.dtype)
+    table[places] = numbers
+    return table
 
 
 def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel:
@@ -111,7 +128,8 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
     notes = list(parts.notes)
     probabilities = _probabilities(parts, notes)
     players, num_players = _sides(parts, coalition)
-    rewards = {name: _expected(parts, name, kinds) for name, kinds in parts.rewards.items()}
+    parts = attrs.evolve(parts, probabilities=probabilities)
+    earned = {name: _expected(parts, name, kinds, notes) for name, kinds in parts.rewards.items()}
     notes += _lost_rewards(parts)
     starts = parts.initial
     if len(starts) == 0:
@@ -123,33 +141,38 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
             "the same probability"
         )
     stuck = np.flatnonzero(np.diff(parts.choice_offsets) == 0)
-    only = next(iter(rewards.values())) if len(rewards) == 1 else None
     try:
         model = Model.from_arrays(
             parts.choice_offsets,
             parts.transition_offsets,
             parts.successors,
             probabilities,
-            rewards=only,
             players=players,
             terminals=stuck,
             action_labels=parts.actions,
-            initial=[(1 / len(starts), state) for state in starts.tolist()],
+            initial=[(Fraction(1, len(starts)), state) for state in starts.tolist()],
             num_players=num_players,
         )
     except InvalidModelError as error:
         message = f"{parts.path}: {error}"
         raise InvalidModelError(message) from None
-    return LoadedModel(
+    numbers = model_numbers(**{name: given for name, (given, _) in earned.items()})
+    fractions = numbers.pop("fractions")
+    loaded = LoadedModel(
         model=model,
         labels=dict(parts.labels),
-        rewards=rewards,
+        rewards={name: numbers[name] for name in earned},
+        fractions=fractions,
+        rounding={name: errors for name, (_, errors) in earned.items()},
         action_names=parts.action_names,
         player_names=parts.player_names,
         variables=dict(parts.variables),
         path=parts.path,
         notes=tuple(notes),
     )
+    if len(earned) == 1:
+        return attrs.evolve(loaded, model=loaded.with_rewards(*earned))
+    return loaded
 
 
 def _how_many(bad: Mask) -> str:
@@ -157,19 +180,24 @@ def _how_many(bad: Mask) -> str:
     return f"({count:,} of {len(bad):,} choices {'is' if count == 1 else 'are'} off)"
 
 
-def _probabilities(parts: Parts, notes: list[str]) -> Floats:
+def _probabilities(parts: Parts, notes: list[str]) -> NDArray[Any]:
     """Return probabilities that sum to one for each choice as well as doubles can.
 
     Files of text often have probabilities of few digits. Where that shows, they are divided by
-    their sum: bounds are proven for models whose probabilities sum to one.
+    their sum: bounds are proven for models whose probabilities sum to one. Choices with Fractions
+    are scaled exactly.
     """
-    probabilities, offsets = parts.probabilities, parts.transition_offsets
+    given, offsets = parts.probabilities, parts.transition_offsets
+    probabilities = nearest(given)
     counts = np.diff(offsets)
     if len(counts) == 0:
-        return probabilities
+        return given
     _check_probabilities(parts, counts)
     totals = np.add.reduceat(probabilities.astype(np.longdouble), offsets[:-1])
     distance = np.abs(totals - 1).astype(np.float64)
+    sums = _exact_sums(given, offsets)
+    for choice, total in sums.items():
+        distance[choice] = abs(total - 1)
     wrong = distance > ROUNDED
     if wrong.any():
         choice = int(wrong.argmax())
@@ -181,15 +209,29 @@ def _probabilities(parts: Parts, notes: list[str]) -> Floats:
         raise InvalidModelError(message)
     rounded = distance > (counts + 4) * UNIT
     if not rounded.any():
-        return probabilities
+        return given
     notes.append(
         f"the probabilities of {int(np.count_nonzero(rounded)):,} of {len(rounded):,} choices were "
         f"rounded in the file: they sum to one within {distance.max():.2g}, and were divided by "
         "their sum"
     )
     divisors = np.repeat(np.where(rounded, totals, 1), counts)
-    scaled: Floats = (probabilities / divisors).astype(np.float64)
+    scaled: NDArray[Any] = (probabilities / divisors).astype(np.float64).astype(given.dtype)
+    for choice, total in sums.items():
+        row = slice(*offsets[choice : choice + 2].tolist())
+        scaled[row] = [Fraction(number) / total for number in given[row].tolist()]
     return scaled
+
+
+def _exact_sums(given: NDArray[Any], offsets: Integers) -> dict[int, Fraction]:
+    """Return the total probability of each choice that has a Fraction."""
+    if given.dtype != object:
+        return {}
+    is_exact = np.array([isinstance(number, Fraction) for number in given.tolist()], np.bool_)
+    return {
+        choice: sum(map(Fraction, given[offsets[choice] : offsets[choice + 1]]), Fraction(0))
+        for choice in np.flatnonzero(np.logical_or.reduceat(is_exact, offsets[:-1])).tolist()
+    }
 
 
 def _check_probabilities(parts: Parts, counts: Integers) -> None:
@@ -202,13 +244,14 @@ def _check_probabilities(parts: Parts, counts: Integers) -> None:
         )
         raise InvalidModelError(message)
     # A negative one would be taken for a swap of the players. Written so that NaN is bad, too.
-    bad = ~((parts.probabilities >= 0) & (parts.probabilities <= 1 + ROUNDED))
+    numbers = nearest(parts.probabilities)
+    bad = ~((numbers >= 0) & (numbers <= 1 + ROUNDED))
     if bad.any():
         place = int(bad.argmax())
         choice = int(np.searchsorted(parts.transition_offsets, place, side="right")) - 1
         message = (
             f"{parts.where(choice)} leads to state {parts.successors[place]} with probability "
-            f"{float(parts.probabilities[place])!r}; a probability is a number from 0 to 1."
+            f"{float(numbers[place])!r}; a probability is a number from 0 to 1."
         )
         raise InvalidModelError(message)
 
@@ -248,10 +291,15 @@ def _player(parts: Parts, player: str | int) -> int:
     return number
 
 
-def _expected(parts: Parts, name: str, kinds: Mapping[str, Floats]) -> Floats:
-    """Return the expected reward of each choice."""
+def _expected(
+    parts: Parts, name: str, kinds: Mapping[str, NDArray[Any]], notes: list[str]
+) -> tuple[NDArray[Any], tuple[float, float]]:
+    """Return the expected reward of each choice, and how far off it may be.
+
+    See :func:`gamedp.model.validation.means_of`.
+    """
     for kind, array in kinds.items():
-        bad = ~np.isfinite(array)
+        bad = ~np.isfinite(nearest(array))
         if bad.any():
             place = int(bad.argmax())
             word = {STATES: "state", CHOICES: "choice", TRANSITIONS: "transition"}[kind]
@@ -260,18 +308,23 @@ def _expected(parts: Parts, name: str, kinds: Mapping[str, Floats]) -> Floats:
                 "it must be a finite number."
             )
             raise InvalidModelError(message)
-    total = np.zeros(int(parts.choice_offsets[-1]))
+    certain = []
     if STATES in kinds:
-        total += np.repeat(kinds[STATES], np.diff(parts.choice_offsets))
+        certain.append(np.repeat(kinds[STATES], np.diff(parts.choice_offsets)))
     if CHOICES in kinds:
-        total += kinds[CHOICES]
-    if TRANSITIONS in kinds and len(total):
-        # Counted from the first one's, so that equal rewards give just that.
-        begin, counts = parts.transition_offsets[:-1], np.diff(parts.transition_offsets)
-        first = kinds[TRANSITIONS][begin]
-        beyond = kinds[TRANSITIONS] - np.repeat(first, counts)
-        total += first + np.add.reduceat(parts.probabilities * beyond, begin)
-    return total
+        certain.append(kinds[CHOICES])
+    paid = kinds.get(TRANSITIONS, np.zeros(len(parts.successors)))
+    try:
+        means, errors = means_of(parts.transition_offsets, parts.probabilities, paid, *certain)
+    except OverflowError:
+        message = f"{parts.path}: the reward {name!r} of a choice is beyond the range of doubles."
+        raise InvalidModelError(message) from None
+    if errors[0] > errors_of(means)[0]:
+        notes.append(
+            f"the reward {name!r} depends on where a choice leads: its average is known to "
+            f"{errors[0]:.2g} as probabilities are rounded, and bounds allow for that"
+        )
+    return means, errors
 
 
 def _lost_rewards(parts: Parts) -> list[str]:

@@ -16,8 +16,8 @@ import attrs
 import numpy as np
 
 from gamedp.adapters.archive import too_large
-from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts, offsets_of
-from gamedp.adapters.text import TextFile, write_lines
+from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts, offsets_of, spread
+from gamedp.adapters.text import TextFile, word_of, write_lines
 from gamedp.adapters.writing import INITIAL
 from gamedp.errors import InvalidModelError, InvalidParameterError
 
@@ -327,11 +327,9 @@ def _state_rewards(parts: Parts, table: _Table) -> Any:
     table.check_widths(2)
     if table.header:
         table.check_count(table.header[-1], len(table), "rewards")
-    rewards = np.zeros(len(parts.choice_offsets) - 1)
-    states = table.column(0, "a state")
-    _check_below(table, states, len(rewards), "state")
-    rewards[states] = table.values(1, "a reward")
-    return rewards
+    states, count = table.column(0, "a state"), len(parts.choice_offsets) - 1
+    _check_below(table, states, count, "state")
+    return spread(table.values(1, "a reward"), states, count)
 
 
 def _transition_rewards(parts: Parts, table: _Table) -> Any:
@@ -358,9 +356,7 @@ def _transition_rewards(parts: Parts, table: _Table) -> Any:
     if wrong.any():
         message = "there is no such transition to have a reward"
         raise table.file.damaged(table.places[int(wrong.argmax())], message)
-    rewards = np.zeros(len(keys))
-    rewards[places] = table.values(2 + skipped, "a reward")
-    return rewards[of_key]
+    return spread(table.values(2 + skipped, "a reward"), places, len(keys))[of_key]
 
 
 def _check_below(table: _Table, numbers: Integers, end: int, what: str) -> None:
@@ -421,12 +417,12 @@ def _transitions(parts: Parts) -> Iterable[str]:
     states, choices = len(parts.choice_offsets) - 1, len(parts.transition_offsets) - 1
     middle = f" {choices}" if parts.num_players else ""
     yield f"{states}{middle} {len(parts.successors)}"
-    probabilities = parts.probabilities.tolist()
+    probabilities = list(map(word_of, parts.probabilities.tolist()))
     names = parts.action_names
     actions = [] if parts.actions is None else parts.actions.tolist()
     for begin, choice, successor, transition in _rows(parts):
         name = f" {names[actions[choice]]}" if names else ""
-        yield f"{begin} {successor} {probabilities[transition]!r}{name}".rstrip()
+        yield f"{begin} {successor} {probabilities[transition]}{name}".rstrip()
 
 
 def _label_lines(parts: Parts) -> Iterable[str]:
@@ -447,7 +443,7 @@ def _variable_lines(parts: Parts) -> Iterable[str]:
         yield f"{state}:({','.join(str(value).lower() for value in values)})"
 
 
-def _reward_lines(parts: Parts, name: str, rewards: list[float]) -> Iterable[str]:
+def _reward_lines(parts: Parts, name: str, rewards: list[Any]) -> Iterable[str]:
     """Yield lines that give each transition the reward of its choice."""
     earning = [row for row in _rows(parts) if rewards[row[1]]]
     states, choices = len(parts.choice_offsets) - 1, len(parts.transition_offsets) - 1
@@ -456,7 +452,7 @@ def _reward_lines(parts: Parts, name: str, rewards: list[float]) -> Iterable[str
     yield "# Transition rewards"
     yield f"{states}{middle} {len(earning)}"
     for begin, choice, successor, _ in earning:
-        yield f"{begin} {successor} {rewards[choice]!r}"
+        yield f"{begin} {successor} {word_of(rewards[choice])}"
 
 
 def _check_names(parts: Parts) -> None:

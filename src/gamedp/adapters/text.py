@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import decimal
+import functools
 import itertools
+import re
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from gamedp.errors import DamagedFileError
+from gamedp.rules.exactness import LARGE, as_given, as_rational
 from gamedp.runtime.files import open_plain
 from gamedp.runtime.slices import LINES
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+__all__ = ["TextFile", "word_of", "word_of_fraction", "write_lines"]
 
-__all__ = ["TextFile", "write_lines"]
+WHOLE_OR_FRACTION = re.compile(r"\s*[+-]?\d+(/\d+)?\s*")
+"""A number that stands for itself, not for the nearest double."""
 
 
 def write_lines(file: BinaryIO, lines: Iterable[str]) -> None:
@@ -28,8 +32,23 @@ def write_lines(file: BinaryIO, lines: Iterable[str]) -> None:
         file.write("\n".join([*batch, ""]).encode())
 
 
+def word_of(number: Fraction | float) -> str:
+    """Return a number as text, from which the same number is read."""
+    return str(number) if isinstance(number, Fraction) else repr(number)
+
+
+def word_of_fraction(number: Fraction | float) -> str:
+    """Return a number as a fraction, for files in which decimals are exact."""
+    return str(Fraction(number))
+
+
 class TextFile:
     """The lines of a file of text.
+
+    Attributes
+    ----------
+    is_exact : bool
+        Whether decimals are rational numbers; else each stands for the nearest double.
 
     Raises
     ------
@@ -39,6 +58,7 @@ class TextFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.is_exact = False
         try:
             with open_plain(path, links=True) as file:
                 self.lines = file.read().decode().splitlines()
@@ -60,21 +80,27 @@ class TextFile:
         if "_" not in "".join(words):
             with contextlib.suppress(ValueError, OverflowError):  # which word it is, is found below
                 return np.array(list(map(int, words)), np.int64)
-        return self._converted(_integer, words, places, what).astype(np.int64)
+        return np.array(self._converted(_integer, words, places, what), np.int64)
 
     def numbers(self, words: Sequence[str], places: Sequence[int], what: str) -> Any:
-        """Return texts as an array of doubles, fractions such as ``1/3`` among them."""
-        if "_" not in "".join(words):
+        """Return texts as an array of doubles; of objects, if there are Fractions among them.
+
+        So fractions such as ``1/3`` are kept, and whole numbers that no double is equal to.
+        """
+        if not self.is_exact and "_" not in "".join(words):
             with contextlib.suppress(ValueError):
-                return np.array(list(map(float, words)), np.float64)
-        return self._converted(_number, words, places, what)
+                numbers = np.array(list(map(float, words)), np.float64)
+                if np.abs(numbers).max(initial=0.0) < LARGE:
+                    return numbers
+        convert = _exact_number if self.is_exact else _number
+        return as_given(self._converted(functools.cache(convert), words, places, what))
 
     def _converted(
         self, convert: Callable[[str], Any], words: Sequence[str], places: Sequence[int], what: str
-    ) -> NDArray[Any]:
+    ) -> list[Any]:
         try:
-            return np.array(list(map(convert, words)), None if words else np.float64)
-        except (ValueError, ZeroDivisionError, OverflowError):
+            return list(map(convert, words))
+        except (ValueError, ZeroDivisionError, OverflowError, decimal.InvalidOperation):
             place = _first_wrong(convert, words)
             message = f"{what} must be a number, and {words[place]!r} is not one"
             raise self.damaged(places[place], message) from None
@@ -101,15 +127,25 @@ def _plain(word: str) -> str:
     return word
 
 
-def _number(word: str) -> float:
+def _number(word: str) -> Fraction | float:
     word = _plain(word)
-    return float(Fraction(word)) if "/" in word else float(word)
+    return _exact_number(word) if WHOLE_OR_FRACTION.fullmatch(word) else float(word)
+
+
+def _exact_number(word: str) -> Fraction | float:
+    """Return a number as it is written, as long as the nearest double is finite."""
+    word = _plain(word)
+    exact = Fraction(word) if "/" in word else as_rational(decimal.Decimal(word))
+    if exact is None:
+        return float(word)  # infinite, or nan: there is another message for these
+    float(exact)  # refuses what is beyond all doubles
+    return exact
 
 
 def _first_wrong(convert: Callable[[str], Any], words: Iterable[str]) -> int:
     for place, word in enumerate(words):
         try:
             convert(word)
-        except (ValueError, ZeroDivisionError, OverflowError):
+        except (ValueError, ZeroDivisionError, OverflowError, decimal.InvalidOperation):
             return place
     return 0

@@ -17,6 +17,7 @@ from gamedp.adapters.archive import (
     Archive,
     bits_of,
     damaged,
+    packed,
     too_large,
     unsupported,
     write_archive,
@@ -92,7 +93,7 @@ def read_umb(path: Path, most: int) -> Parts:
         labels=_labels(archive, states),
         rewards=_rewards(archive, counts),
         variables=variables,
-        notes=(*_notes(kind), *unread),
+        notes=unread,
         **_actions(archive, counts["#choice-actions"], choices),
     )
 
@@ -133,12 +134,6 @@ def _probabilities(archive: Archive, kind: Any, offsets: Any) -> Any:
     if (np.diff(offsets) > 1).any():
         raise unsupported(archive, "has choices with several branches and no probabilities")
     return np.ones(int(offsets[-1]))
-
-
-def _notes(kind: Any) -> tuple[str, ...]:
-    if kind is not None and kind["type"] == "rational":
-        return ("the probabilities are fractions in the file, each read as the nearest double",)
-    return ()
 
 
 def _player_names(archive: Archive, system: dict[str, Any], count: int) -> tuple[str, ...]:
@@ -219,7 +214,7 @@ def write_umb(file: BinaryIO, parts: Parts) -> None:
     # It may be left out where there is one each, but not every reader knows that.
     files["choice-to-branches.bin"] = parts.transition_offsets.astype("<u8").tobytes()
     files["branch-to-target.bin"] = parts.successors.astype("<u8").tobytes()
-    files["branch-to-probability.bin"] = parts.probabilities.astype("<f8").tobytes()
+    of_probabilities, files["branch-to-probability.bin"] = packed(parts.probabilities)
     system: dict[str, Any] = {
         "time": "discrete",
         "#players": parts.num_players,
@@ -230,7 +225,7 @@ def write_umb(file: BinaryIO, parts: Parts) -> None:
         "#branches": len(parts.successors),
         "#branch-actions": 0,
         "#observations": 0,
-        "branch-probability-type": {"type": "double", "size": 64},
+        "branch-probability-type": of_probabilities,
     }
     if parts.num_players > 1:
         system["player-names"] = list(parts.player_names)
@@ -278,7 +273,7 @@ def _write_annotations(parts: Parts, files: dict[str, bytes]) -> dict[str, dict[
         for name, mask in parts.labels.items()
     ]
     contents += [
-        ("rewards", name, kind, {"type": "double", "size": 64}, numbers.astype("<f8").tobytes())
+        ("rewards", name, kind, *packed(numbers))
         for name, kinds in parts.rewards.items()
         for kind, numbers in kinds.items()
     ]

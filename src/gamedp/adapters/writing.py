@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -12,15 +13,16 @@ import numpy as np
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.parts import CHOICES, Parts, offsets_of
 from gamedp.errors import InvalidModelError
-from gamedp.model.model import Model
+from gamedp.model.model import Model, given_numbers
 from gamedp.model.objectives import Reachability, resolved
+from gamedp.model.validation import as_numbers
 from gamedp.reduction.unfolding import unfold
+from gamedp.rules.exactness import as_given
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
 __all__ = ["Ends", "names_of", "parts_of"]
@@ -53,13 +55,17 @@ def parts_of(
     if labels is None:
         labels = given.labels if isinstance(given, LoadedModel) else {}
     if rewards is None and isinstance(given, LoadedModel):
-        rewards = given.rewards
+        rewards = {**given.rewards, **given.fractions}
     own = rewards is None
     if rewards is None:
-        rewards = {OWN: model.rewards} if model.rewards.any() or model.payoffs.any() else {}
+        earns = model.rewards.any() or model.payoffs.any()
+        rewards = {OWN: given_numbers(model, "rewards")} if earns else {}
     masks = {name: _states(model, name, states) for name, states in labels.items()}
     columns = {name: _column(model, name, numbers) for name, numbers in rewards.items()}
+    probabilities, payoffs = given_numbers(model, "probabilities"), given_numbers(model, "payoffs")
     if model.has_swaps or (model.initial_probabilities < 0).any():
+        probabilities = np.tile(np.abs(probabilities), 2)
+        payoffs = np.concatenate([payoffs, _opposite(model, payoffs)])
         model, masks, columns = _unfolded(model, masks, columns)
     counts, actions = np.diff(model.choice_offsets), model.action_labels.astype(np.int64)
     names = given.action_names if isinstance(given, LoadedModel) else ()
@@ -72,7 +78,7 @@ def parts_of(
         choice_offsets=model.choice_offsets,
         transition_offsets=model.transition_offsets,
         successors=model.successors.astype(np.int64),
-        probabilities=model.probabilities,
+        probabilities=probabilities,
         players=model.players.astype(np.int64) if model.num_players == 2 else None,
         num_players=0 if is_chain else model.num_players,
         player_names=_player_names(given, model),
@@ -84,7 +90,7 @@ def parts_of(
         variables=given.variables if isinstance(given, LoadedModel) else {},
     )
     if own and model.payoffs.any():
-        parts = _with_sink(parts, model)
+        parts = _with_sink(parts, model.terminals, payoffs)
     return _closed(parts) if ends == "loop" else parts
 
 
@@ -96,7 +102,7 @@ def _check(model: Model) -> None:
             "other tools know at most two sides."
         )
         raise InvalidModelError(message)
-    starts = np.abs(model.initial_probabilities)
+    starts = np.abs(given_numbers(model, "initial_probabilities"))
     if (starts != starts[0]).any():
         message = (
             "the model starts in one of several states with unequal probabilities; a file can only "
@@ -105,9 +111,15 @@ def _check(model: Model) -> None:
         raise InvalidModelError(message)
 
 
+def _opposite(model: Model, payoffs: NDArray[Any]) -> NDArray[Any]:
+    """Return what the constant sum leaves of each payoff."""
+    total = Fraction(model.constant_sum)
+    return as_given([total - Fraction(payoff) for payoff in payoffs.tolist()])
+
+
 def _unfolded(
-    model: Model, masks: dict[str, Mask], columns: dict[str, Floats]
-) -> tuple[Model, dict[str, Mask], dict[str, Floats]]:
+    model: Model, masks: dict[str, Mask], columns: dict[str, NDArray[Any]]
+) -> tuple[Model, dict[str, Mask], dict[str, NDArray[Any]]]:
     """Return a model whose players keep their places, and the labels and rewards to go with it."""
     is_swapped = np.repeat([False, True], model.num_states)
     masks = {SWAPPED: is_swapped} | {name: np.tile(mask, 2) for name, mask in masks.items()}
@@ -131,8 +143,8 @@ def _states(model: Model, name: str, states: Any) -> Mask:
     return mask
 
 
-def _column(model: Model, name: str, numbers: Any) -> Floats:
-    column = np.asarray(numbers, np.float64)
+def _column(model: Model, name: str, numbers: Any) -> NDArray[Any]:
+    column = as_numbers(f"the reward structure {name!r}", numbers, (0, 1, 2, 3))
     if column.shape != (model.num_choices,):
         message = (
             f"the reward structure {name!r} has the shape {column.shape}; it needs one number for "
@@ -154,7 +166,7 @@ def _closed(parts: Parts) -> Parts:
     return _with_choices(parts, stuck, stuck, np.zeros(len(stuck)))
 
 
-def _with_sink(parts: Parts, model: Model) -> Parts:
+def _with_sink(parts: Parts, terminals: Integers, payoffs: NDArray[Any]) -> Parts:
     """Let a state with a payoff earn it on one more step, to a new state that is the last."""
     sink = len(parts.choice_offsets) - 1
     parts = attrs.evolve(
@@ -163,12 +175,14 @@ def _with_sink(parts: Parts, model: Model) -> Parts:
         players=None if parts.players is None else np.append(parts.players, 0),
         labels={label: np.append(mask, [False]) for label, mask in parts.labels.items()},
     )
-    paid = model.payoffs != 0
+    paid = payoffs != 0
     successors = np.full(np.count_nonzero(paid), sink)
-    return _with_choices(parts, model.terminals[paid], successors, model.payoffs[paid])
+    return _with_choices(parts, terminals[paid], successors, payoffs[paid])
 
 
-def _with_choices(parts: Parts, states: Integers, successors: Integers, rewards: Floats) -> Parts:
+def _with_choices(
+    parts: Parts, states: Integers, successors: Integers, rewards: NDArray[Any]
+) -> Parts:
     """Give states without choices, in ascending order, one each that leads to a state for sure."""
     places = parts.choice_offsets[states]
     counts = np.diff(parts.choice_offsets)
@@ -188,10 +202,16 @@ def _with_choices(parts: Parts, states: Integers, successors: Integers, rewards:
         actions=None if parts.actions is None else np.insert(parts.actions, places, action),
         action_names=names,
         rewards={
-            name: {CHOICES: np.insert(kinds[CHOICES], places, rewards)}
+            name: {CHOICES: _inserted(kinds[CHOICES], places, rewards)}
             for name, kinds in parts.rewards.items()
         },
     )
+
+
+def _inserted(column: NDArray[Any], places: Integers, rewards: NDArray[Any]) -> NDArray[Any]:
+    """Insert rewards into a column; either may hold Fractions."""
+    kind = np.result_type(column, rewards)
+    return np.insert(column.astype(kind), places, rewards.astype(kind))
 
 
 def names_of(parts: Parts) -> Sequence[str]:

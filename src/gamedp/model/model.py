@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex
 
 import attrs
 import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from gamedp.graph.structure import Structure
+    from gamedp.model.any_model import AnyModel
     from gamedp.rules.layout import StateTable
 
 __all__ = ["Model"]
@@ -350,7 +351,7 @@ class Model:
         terminals: ArrayLike | None = None,
         payoffs: ArrayLike | None = None,
         action_labels: ArrayLike | None = None,
-        initial: int | Sequence[tuple[float, int]] = 0,
+        initial: int | Sequence[tuple[SupportsFloat, int]] = 0,
         num_players: int | None = None,
         constant_sum: float = 0.0,
     ) -> Model:
@@ -496,6 +497,15 @@ class Model:
             raise InvalidModelError(message)
         given, (reward, part) = expected_rewards(arrays, transition_rewards)
         return with_rewards(model, given, reward, part)
+
+
+def given_numbers(model: AnyModel, name: str) -> NDArray[Any]:
+    """Return an array of a model: objects, if numbers were given in it that no double is equal to.
+
+    Those are Fractions then, and the others floats.
+    """
+    array: NDArray[Any] = model.fractions.get(name, getattr(model, name))
+    return array
 
 
 def with_rewards(

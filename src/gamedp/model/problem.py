@@ -16,6 +16,7 @@ from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.model.any_model import AnyModel
 from gamedp.model.model import Model, check_finite, describe_choice
 from gamedp.model.objectives import (
+    AverageReward,
     Discounted,
     FiniteHorizon,
     Objective,
@@ -277,18 +278,23 @@ class Problem(AnyProblem[Model]):
         return constants, sizes
 
     def range_of_values(self) -> tuple[float, float]:
-        """Return bounds that hold without any computation: those of probabilities, or of payoffs.
+        """Return bounds of finite values that hold without any computation.
 
-        The range of the payoffs only where there are neither rewards nor targets, and play surely
-        ends; else infinite.
+        Those of probabilities; of payoffs, where nothing else is received; and zero, where all that
+        is received has one sign.
         """
         model = self.model
         if isinstance(self.objective, Reachability):
             return 0.0, 1.0
-        is_total = isinstance(self.objective, TotalReward) and not has_target(self.objective)
-        if not is_total or model.rewards.any():
+        if isinstance(self.objective, AverageReward):
             return -np.inf, np.inf
-        low, high = float(model.payoffs.min()), float(model.payoffs.max())
+        low, high = float(model.payoffs.min(initial=0.0)), float(model.payoffs.max(initial=0.0))
+        if model.rewards.any():
+            low = -np.inf if model.rewards.min() < 0 else low
+            high = np.inf if model.rewards.max() > 0 else high
+        elif isinstance(self.objective, TotalReward) and not has_target(self.objective):
+            # Play surely ends, or endless play counts by itself.
+            low, high = float(model.payoffs.min()), float(model.payoffs.max())
         if model.has_swaps:
             total = model.constant_sum
             # The differences may be rounded: the interval must not get narrower by that.

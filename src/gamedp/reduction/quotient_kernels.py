@@ -289,7 +289,7 @@ def finish(
     values, errors, policy : (S',)
         Of the classes, and of terminal states.
     low, high : float
-        Bounds of all values, known before solving.
+        Bounds of all finite values, known before solving.
     class_of, known, choices : (S,) or (0,)
         The class of each state; the value, and the choice where that matters, for those that
         are NONE. Empty if states are classes.
@@ -317,10 +317,11 @@ def finish(
         if errors[number] != 0.0:
             least = np.nextafter(value - errors[number], -np.inf)
             most = np.nextafter(value + errors[number], np.inf)
-        if least < low:
-            least = low
-        if most > high:
-            most = high
+        if np.isfinite(value):
+            if least < low:
+                least = low
+            if most > high:
+                most = high
         if value < least:
             value = least
         if value > most:

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnknownStateError, UnsupportedProblemError
+from gamedp.model.model import given_numbers
 from gamedp.results.choice_values import choice_values
 from gamedp.results.columns import choice_columns_of, columns_of
 from gamedp.results.optimal_choices import OptimalChoices
@@ -133,8 +134,8 @@ class Solution(Table):
             return Fraction(self._sum) - number if swapped ^ (player == 1) else number
         model = self.model
         numbers = [self.exact[index] for index in model.initial_states.tolist()]
-        given = model.fractions.get("initial_probabilities", model.initial_probabilities)
-        mean = exact_mean(numbers, given.tolist(), self._start_sum)
+        probabilities = given_numbers(model, "initial_probabilities").tolist()
+        mean = exact_mean(numbers, probabilities, self._start_sum)
         return Fraction(self._sum) - mean if player == 1 else mean
 
     def best_actions(

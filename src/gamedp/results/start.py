@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gamedp.model.model import given_numbers
 from gamedp.runtime.floats import PROBABILITY_ROUNDING
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ def mean_at_start(
     numbers, opposite : (I,) or (I, N)
         Of the initial states.
     """
-    given = model.fractions.get("initial_probabilities", model.initial_probabilities)
-    probabilities = given.tolist()
+    probabilities = given_numbers(model, "initial_probabilities").tolist()
     total = model.constant_sum if total is None else total
     rows = [
         (other if probability < 0 else own)
@@ -107,8 +107,8 @@ def mean_of(
     mean = exact_mean(terms, sizes, 0.0)
     if outward is not None:
         # A mean m moves by the sum of w d (x - m) where each weight w becomes w (1 + d).
-        away = [
-            abs(term - mean) * isinstance(probability, float)
+        away: list[Fraction | float] = [
+            max(term - mean, mean - term) if isinstance(probability, float) else Fraction(0)
             for term, probability in zip(terms, probabilities, strict=True)
         ]
         spread = Fraction(math.copysign(PROBABILITY_ROUNDING, outward))

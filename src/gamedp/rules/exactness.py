@@ -28,6 +28,7 @@ __all__ = [
     "SEVERAL",
     "as_given",
     "as_rational",
+    "errors_of",
     "is_rounded",
     "model_numbers",
     "nearest",
@@ -117,7 +118,12 @@ def as_given(numbers: Sequence[Any]) -> NDArray[Any]:
     """
     if set(map(type, numbers)) <= {float}:
         return np.array(numbers, np.float64)
-    items = [as_rational(number) if is_rounded(number) else float(number) for number in numbers]
+    # Files and callers repeat few objects, and to look at one takes a microsecond.
+    made = {
+        key: as_rational(number) if is_rounded(number) else float(number)
+        for key, number in {id(number): number for number in numbers}.items()
+    }
+    items = [made[id(number)] for number in numbers]
     doubles = np.array(list(map(float, items)), np.float64)  # type: ignore[arg-type]
     if not any(isinstance(item, Fraction) for item in items):
         return doubles
@@ -148,12 +154,12 @@ def model_numbers(**given: NDArray[Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {name: nearest(array) for name, array in given.items()}
     fields["fractions"] = {name: array for name, array in given.items() if array.dtype == object}
     if "rewards" in given and "payoffs" in given:
-        (payoff, one), (reward, other) = map(_largest_errors, (given["payoffs"], given["rewards"]))
+        (payoff, one), (reward, other) = map(errors_of, (given["payoffs"], given["rewards"]))
         fields["rounding"] = (payoff, reward, max(one, other))
     return fields
 
 
-def _largest_errors(given: NDArray[Any]) -> tuple[float, float]:
+def errors_of(given: NDArray[Any]) -> tuple[float, float]:
     """Return by how much the nearest doubles are off at most, and by which part of themselves."""
     most, part = Fraction(0), Fraction(0)
     for number in given.flat if given.dtype == object else ():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     terminals: ArrayLike | None,
     payoffs: ArrayLike | None,
     action_labels: ArrayLike | None,
-    initial: int | Sequence[tuple[float, int]],
+    initial: int | Sequence[tuple[SupportsFloat, int]],
     num_players: int | None,
     constant_sum: float,
 ) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _constant_sum(constant_sum: float, num_players: int) -> float:
 
 
 def _start(
-    initial: int | Sequence[tuple[float, int]], num_states: int, num_players: int
+    initial: int | Sequence[tuple[SupportsFloat, int]], num_states: int, num_players: int
 ) -> tuple[Integers, NDArray[Any]]:
     """Return the initial states, each with a probability that is signed like a transition's.
 

@@ -55,7 +55,7 @@ def finished(
     values, errors, policy : (S',)
         Of the problem that was solved.
     low, high : float
-        Bounds of all values, known before solving.
+        Bounds of all finite values, known before solving.
     """
     if reduction is None:
         # Of the types that reductions have: so the kernel compiles only once.

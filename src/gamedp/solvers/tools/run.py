@@ -263,8 +263,9 @@ class Run:
         high: float,
     ) -> tuple[Numbers, NDArray[np.int64], float]:
         """Return the same where the solver has found bounds itself."""
-        np.clip(lower, low, None, out=lower)
-        np.clip(upper, None, high, out=upper)
+        infinite = (lower == np.inf) | (upper == -np.inf)
+        np.clip(lower, low, None, out=lower, where=~infinite)
+        np.clip(upper, None, high, out=upper, where=~infinite)
         np.clip(self.values, lower, upper, out=self.values)
         width = width_of(lower, upper)
         if reduction is None:

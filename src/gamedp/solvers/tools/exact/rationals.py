@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
+from gamedp.model.model import given_numbers
+
 flint: Any = None
 with contextlib.suppress(ImportError):  # without the extra "exact"
     flint = importlib.import_module("flint")
@@ -115,16 +117,17 @@ class RationalModel:
         """Convert a model."""
         probabilities = []
         offsets = model.transition_offsets.tolist()
-        stored = [abs(Fraction(number)) for number in _given(model, "probabilities")]
+        given = given_numbers(model, "probabilities").tolist()
+        stored = [abs(Fraction(number)) for number in given]
         for choice in range(model.num_choices):
             row = stored[offsets[choice] : offsets[choice + 1]]
             total = sum(row)
             probabilities.append([rational(number / total) for number in row])
-        rewards = [rational(number) for number in _given(model, "rewards")]
+        rewards = [rational(number) for number in given_numbers(model, "rewards").tolist()]
         payoffs = {
             state: rational(number)
             for state, number in zip(
-                model.terminals.tolist(), _given(model, "payoffs"), strict=True
+                model.terminals.tolist(), given_numbers(model, "payoffs").tolist(), strict=True
             )
         }
         return cls(model, probabilities, rewards, payoffs, rational(model.constant_sum))
@@ -143,10 +146,3 @@ class RationalModel:
         count = self.model.num_states
         payoff = self.payoffs.get(state % count)
         return payoff if payoff is None or state < count else self.constant_sum - payoff
-
-
-def _given(model: Model, name: str) -> list[Any]:
-    """Return an array of a model as a list, with the Fractions that were given."""
-    array = model.fractions.get(name, getattr(model, name))
-    numbers: list[Any] = array.tolist()
-    return numbers

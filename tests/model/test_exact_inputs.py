@@ -411,3 +411,213 @@ def test_what_comes_in_exactly_is_solved_exactly(seed, tmp_path):
 @pytest.mark.parametrize("seed", range(1000, 1400))
 def test_more_that_comes_in_exactly_is_solved_exactly(seed, tmp_path):
     check(seed, tmp_path)
+
+
+# Doubles stand for what was meant, to two units in the last place ---------------------------------
+
+
+def as_doubles(table):
+    """Give arrays with the doubles nearest to probabilities."""
+    arrays = arrays_of(table)
+    arrays["probabilities"] = list(map(float, arrays["probabilities"]))
+    arrays["initial"] = [(float(share), state) for share, state in table.start]
+    return gamedp.Model.from_arrays(**arrays)
+
+
+def as_matrices(table):
+    """Give matrices of doubles, and the rewards of transitions."""
+    matrices = np.zeros((2, table.num_states, table.num_states))
+    earned = np.zeros(matrices.shape, object)
+    for state, choices in enumerate(table.choices):
+        for number, choice in enumerate(choices):
+            for to, share in choice.outcomes.items():
+                matrices[number, state, to] = share
+                earned[number, state, to] = choice.earned[to]
+    keywords = {key: arrays_of(table)[key] for key in ("players", "terminals", "payoffs")}
+    initial = [(float(share), state) for share, state in table.start]
+    return gamedp.Model.from_scipy(
+        matrices, transition_rewards=earned, initial=initial, num_players=2, **keywords
+    )
+
+
+def check_doubles(seed):
+    """Compare a random model with the oracle whose probabilities were rounded on the way in."""
+    draw = random.Random(seed)  # noqa: S311 - a test
+    table, optimum = a_table(draw), draw.choice(["max", "min"])
+    kind = draw.choice(list(OBJECTIVES))
+    values = truth(table, kind, optimum)
+    start = sum(share * values[state] for share, state in table.start)
+    model = draw.choice([as_matrices, as_doubles])(table)
+    for solver in (None, gamedp.solvers.ValueIteration(), gamedp.solvers.BackwardInduction()):
+        solution = solution_of(model, OBJECTIVES[kind](optimum), solver)
+        if solution is not None and solution.exact is None:
+            holds(solution, values, start)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_contain_what_rounded_probabilities_were_meant_to_say(seed):
+    check_doubles(seed)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(1000, 1400))
+def test_more_bounds_contain_what_rounded_probabilities_were_meant_to_say(seed):
+    check_doubles(seed)
+
+
+# One by one ---------------------------------------------------------------------------------------
+
+SURE = {
+    "choice_offsets": [0, 0, 0], "transition_offsets": [0], "successors": [], "probabilities": [],
+}  # fmt: skip
+"""Two states that pay, and nothing to choose."""
+
+
+@pytest.mark.parametrize("kind", [Fraction, float])
+def test_a_start_by_chance_with_payoffs_that_cancel(kind):
+    start = [(kind(Fraction(1, 49)), 0), (kind(Fraction(48, 49)), 1)]
+    model = gamedp.Model.from_arrays(**SURE, payoffs=[48e12, -1e12], initial=start)
+    solution = gamedp.solve(model)
+    low, high = solution.bounds()
+    assert low <= 0 <= high
+    assert (low == 0 == high) == (kind is Fraction)
+    assert (gamedp.solve(model, solver=EXACT).exact_value() == 0) == (kind is Fraction)
+
+
+@attrs.frozen
+class ByLot:
+    """Rules that pay by the lot that is drawn at the start."""
+
+    lots: tuple = ((Fraction(1, 49), 48 * 10**12), (Fraction(48, 49), -(10**12)))
+
+    def initial_state(self):
+        """Return the lots."""
+        return [(share, Place(number)) for number, (share, _) in enumerate(self.lots)]
+
+    def is_terminal(self, state):
+        """Return that all is over."""
+        return True
+
+    def actions(self, state):
+        """Return nothing."""
+        return ()
+
+    def outcomes(self, state, action):
+        """Return nothing."""
+        return ()
+
+    def payoff(self, state, player):
+        """Return what the lot pays."""
+        return self.lots[state.number][1]
+
+
+@pytest.mark.parametrize("tier", ["never", "auto"])
+def test_rules_that_start_by_chance(tier, tmp_path):
+    model = gamedp.compile(ByLot(), compile=tier)
+    assert gamedp.solve(model).bounds() == (0, 0)
+    exact = gamedp.solve(model, solver=EXACT)
+    assert exact.exact_value() == 0
+    gamedp.save(exact, tmp_path / "saved")
+    again = gamedp.load(tmp_path / "saved", game=ByLot())
+    assert again.exact_value() == 0
+    assert again.bounds() == (0, 0)
+    low, high = gamedp.solve(ByLot(((1 / 49, 48e12), (48 / 49, -1e12)))).bounds()
+    assert low < 0 < high
+
+
+def test_rewards_of_transitions_that_cancel():
+    bet = {"transition_rewards": [[[8e15, -3e15], [0, 0]]], "payoffs": [0]}
+    model = gamedp.Model.from_scipy([[[0, 1], [0, 0]]], **bet)
+    assert model.rounding == (0, 0, 0)
+    ends = {"players": [0, 0, 0], "payoffs": [0, 0]}
+    rewards = np.array([[[0, 8e15, -3e15], [0, 0, 0], [0, 0, 0]]])
+    model = gamedp.Model.from_scipy(
+        [[[0, 3 / 11, 8 / 11], [0, 0, 0], [0, 0, 0]]], transition_rewards=rewards, **ends
+    )
+    low, high = gamedp.solve(model, tolerance=100).bounds(0)
+    assert low <= 0 <= high
+    assert high - low < 50
+
+
+NUMBERS = {
+    "fraction": (Fraction(1, 3), Fraction(1, 3)),
+    "decimal": (decimal.Decimal("0.1"), Fraction(1, 10)),
+    "tiny": (decimal.Decimal("-1e-400"), Fraction(-1, 10**400)),
+    "int": (2**53 + 1, 2**53 + 1),
+    "numpy int": (np.int64(2**53 + 1), 2**53 + 1),
+    "unsigned": (np.uint64(2**64 - 1), 2**64 - 1),
+    "long": (1 - 10**30, 1 - 10**30),
+    "long double": (1 + np.longdouble(2) ** -60, 1 + Fraction(1, 2**60)),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+@pytest.mark.parametrize("others", [[0.5], [Fraction(2, 3)], []], ids=str)
+def test_numbers_of_all_kinds_are_kept(kind, others):
+    number, exactly = NUMBERS[kind]
+    if kind == "long double" and np.finfo(np.longdouble).nmant < 60:
+        pytest.skip("a long double is a double here")
+    offsets = np.zeros(2 + len(others), np.int64)
+    model = gamedp.Model.from_arrays(offsets, [0], [], [], payoffs=[number, *others])
+    for state, payoff in enumerate([exactly, *others]):
+        assert gamedp.solve(model, solver=EXACT).exact_value(state) == payoff
+        low, high = gamedp.solve(model, tolerance=1e20).bounds(state)
+        assert low <= payoff <= high
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"constant_sum": Fraction(1, 3)}, "constant_sum is Fraction"),
+        ({"constant_sum": decimal.Decimal("0.1")}, "constant_sum is Decimal"),
+        ({"num_players": 3, "payoffs": [[Fraction(1, 3), 0, 0]]}, r"payoffs\[0\] is Fraction"),
+        (
+            {"num_players": 3, "payoffs": [[0, 0, 0]], "rewards": [[0, 2**53 + 1, 0]]},
+            r"for player 1",
+        ),
+        ({"probabilities": [1, Fraction(1, 10**400)]}, "too few digits"),
+        ({"initial": [(1, 0), (Fraction(1, 10**400), 1)]}, "too few digits"),
+        ({"rewards": [decimal.Decimal("1e400")]}, "must be finite|real numbers"),
+        ({"rewards": [decimal.Decimal("1e999999999")]}, "real numbers"),
+        ({"rewards": [decimal.Decimal("1e-999999999")]}, "real numbers"),
+        ({"rewards": [Fraction(10**400)]}, "real numbers"),
+        ({"rewards": [decimal.Decimal("nan")]}, "must be finite"),
+    ],
+    ids=str,
+)
+def test_what_no_double_can_stand_for_is_refused(changes, words):
+    arrays = {
+        "choice_offsets": [0, 1, 1], "transition_offsets": [0, 2], "successors": [0, 1],
+        "probabilities": [0.5, 0.5], "terminals": [1], "payoffs": [0], "num_players": 2,
+    }  # fmt: skip
+    with pytest.raises(gamedp.InvalidModelError, match=words):
+        gamedp.Model.from_arrays(**(arrays | changes))
+
+
+@pytest.mark.parametrize("discount", [Fraction(9, 10), decimal.Decimal("0.9")], ids=str)
+def test_a_discount_that_no_double_is_equal_to_is_refused(discount):
+    with pytest.raises(gamedp.InvalidParameterError, match="no 64-bit float"):
+        gamedp.Discounted(discount)
+    assert gamedp.Discounted(Fraction(1, 2)).discount == 0.5
+
+
+def test_fractions_that_belong_to_other_numbers_are_refused():
+    model = gamedp.Model.from_arrays(**SURE, payoffs=[Fraction(1, 3), 0])
+    assert model.fractions["payoffs"][0] == Fraction(1, 3)
+    assert not model.fractions["payoffs"].flags.writeable
+    with pytest.raises(gamedp.InvalidModelError, match="fractions"):
+        attrs.evolve(model, payoffs=np.array([0.5, 0.0]))
+    other = gamedp.Model.from_arrays(**SURE, payoffs=[1 / 3, 0])
+    assert other.digest() != model.digest()
+    assert attrs.evolve(model, fractions={}).digest() == other.digest()
+
+
+@pytest.mark.parametrize("objective", [gamedp.TotalReward("min"), gamedp.Discounted(0.9)], ids=str)
+def test_rules_that_give_decimals(objective):
+    lots = ((decimal.Decimal("0.1"), decimal.Decimal("0.3")), (decimal.Decimal("0.9"), 1))
+    solution = gamedp.solve(ByLot(lots), objective, compile="never")
+    low, high = solution.bounds()
+    assert low <= Fraction(93, 100) <= high
+    assert low < high
+    exact = gamedp.solve(ByLot(lots), objective, EXACT, compile="never")
+    assert exact.exact_value() == Fraction(93, 100)

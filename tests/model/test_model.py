@@ -476,12 +476,15 @@ def test_rewards_that_depend_on_the_next_state():
     for rewards in (paid, [scipy.sparse.csr_array(part) for part in paid]):
         model = Model.from_scipy(probabilities, transition_rewards=rewards)
         assert model.rewards.tolist() == [0.25, 0.1, 1.0, 0.7]
-        assert model.rounding == (0.0, 0.0, 0.0)
+        assert not model.fractions
+        # Two units in the last place of 1/4 and 3/4: that of the mean of |4 - 1/4| and |-1 - 1/4|.
+        assert model.rounding == (0.0, 1.875 * 2.0**-51, 7.5 * 2.0**-51)
     third = Model.from_scipy([[[1 / 3, 2 / 3], [0, 1]]], transition_rewards=[[[1, 0], [0, 0]]])
     chance = Fraction(1 / 3) / (Fraction(1 / 3) + Fraction(2 / 3))
     missed = abs(Fraction(third.rewards[0]) - chance)
-    assert 0 < missed <= third.rounding[1] < 1e-16
-    assert missed / chance <= third.rounding[2] < 2**-52
+    assert 0 < missed <= third.rounding[1] < 3e-16
+    assert missed / chance <= third.rounding[2] < 2**-49
+    assert third.fractions["rewards"].tolist() == [chance, 0]
     low, high = gamedp.solve(third, gamedp.FiniteHorizon(1)).bounds(0)
     assert low < chance < high
     assert low < Fraction(1, 3) < high

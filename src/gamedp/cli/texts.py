@@ -133,10 +133,15 @@ def _scalar(text: str, kind: Any) -> Any:
         message = f"a value of type {notation(kind)} cannot be given on the command line"
         raise ValueError(message)
     try:
-        return kind(text)
+        value = kind(text)
+        whole = int(text) if kind is float and text.strip().isdecimal() else None
     except ValueError:
         message = f"{shown(text)} is not a {'whole ' if kind is int else ''}number"
         raise ValueError(message) from None
+    if whole is not None and whole != value:
+        message = f"{shown(text)} is a whole number that no 64-bit float is equal to"
+        raise ValueError(message)
+    return value
 
 
 def _names(kind: Any) -> dict[str, Any] | None:

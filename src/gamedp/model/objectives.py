@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
+from gamedp.rules.exactness import is_rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,10 +47,17 @@ def _is_optimum(_instance: object, _attribute: object, value: str) -> None:
 
 def _as_number(value: Any) -> float:
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
         message = f"discount is {shown(value)}; it must be a number, at least 0 and below 1."
         raise InvalidParameterError(message) from None
+    if is_rounded(value):
+        message = (
+            f"discount is {shown(value)}, which no 64-bit float is equal to. Give float(...) to "
+            "have it rounded: values are then those of the float."
+        )
+        raise InvalidParameterError(message)
+    return number
 
 
 def _as_steps(value: Any) -> int:

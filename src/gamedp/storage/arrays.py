@@ -12,7 +12,7 @@ from gamedp.rules.exactness import read_back
 from gamedp.storage.folder import MANIFEST, WAY_OUT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from fractions import Fraction
     from pathlib import Path
 
@@ -99,13 +99,16 @@ def length(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
     return len(arrays[name]) if name in arrays and arrays[name].ndim else 0
 
 
-def numbers_of(folder: Path, text: NDArray[np.uint8], count: int) -> tuple[Fraction | float, ...]:
-    """Return rational numbers that were saved as text, one a line; some may be infinite floats."""
+def numbers_of(
+    folder: Path, text: NDArray[np.uint8], count: int, may_be: Callable[[float], bool]
+) -> tuple[Fraction | float, ...]:
+    """Return rational numbers that were saved as text, one a line, and floats that may be there."""
     try:
         numbers = tuple(read_back(text.tobytes().decode("ascii", errors="replace")))
     except (ValueError, ZeroDivisionError):
         numbers = ()
-    if len(numbers) != count or any(number != number for number in numbers):  # noqa: PLR0124 - nan
+    floats = [number for number in numbers if isinstance(number, float)]
+    if len(numbers) != count or not all(map(may_be, floats)):
         message = (
             f"the exact values in {folder} are not {count:,} rational numbers, one a line. "
             f"{WAY_OUT}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import typing
 from typing import TYPE_CHECKING, Any
 
@@ -116,7 +117,9 @@ def _fractions(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, ND
     found = {}
     for name, file in EXACT.items():
         if file in arrays:
-            found[name] = np.array(numbers_of(folder, arrays[file], len(arrays[name])), object)
+            found[name] = np.array(
+                numbers_of(folder, arrays[file], len(arrays[name]), math.isfinite), object
+            )
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from gamedp.storage.rules import game_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -71,7 +73,7 @@ def restore(
         arrays,
         Solution,
         model=model,
-        exact=numbers_of(folder, arrays["exact"], model.num_states) if "exact" in arrays else None,
+        exact=_exact_values(folder, arrays, model.num_states),
         biases=biases if len(biases) == len(BIASES) else None,
         following=following if len(following) == len(FOLLOWING) else None,
         **{name: arrays.get(name) for name in SOLUTION_ARRAYS},
@@ -81,3 +83,12 @@ def restore(
 def _shape_of_values(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return one row for each state, and for more than two players columns as rewards have them."""
     return (*shapes["players"], *shapes["rewards"][1:])
+
+
+def _exact_values(
+    folder: Path, arrays: Mapping[str, NDArray[Any]], num_states: int
+) -> tuple[Fraction | float, ...] | None:
+    """Return the exact values of a folder, of which some may be infinite; None if it has none."""
+    if "exact" not in arrays:
+        return None
+    return numbers_of(folder, arrays["exact"], num_states, math.isinf)

@@ -52,8 +52,9 @@ class ExactPolicyIteration(PreparingSolver):
 
     The solution has the rationals, `exact`. Its bounds are the two doubles next to each, equal
     where it is a double. They speak of these very numbers: probabilities, rewards and payoffs are
-    those that the rules give, where these are :class:`fractions.Fraction` or int, so that 1/6 is
-    1/6; else those that are stored, probabilities scaled to sum to one exactly. Where two
+    those that rules, arrays or a file give, where these are :class:`fractions.Fraction`,
+    :class:`decimal.Decimal` or int, so that 1/6 is 1/6; else those that are stored, probabilities
+    scaled to sum to one exactly. So are the probabilities of several initial states. Where two
     neighbouring doubles are further apart than the tolerance, the status says `ROUNDING`, and
     nothing is raised.
 
@@ -123,7 +124,7 @@ class ExactPolicyIteration(PreparingSolver):
         require(self, prepared)
         reporter = Reporter(progress, "solve")
         stored = prepared
-        if any(problem.model.rounding):  # here the rules are asked; a start may be rounded
+        if any(problem.model.rounding):  # here Fractions count; what is only a start may be rounded
             model = attrs.evolve(problem.model, rounding=(0.0, 0.0, 0.0))
             stored = prepare(attrs.evolve(problem, model=model))
         work = Work(

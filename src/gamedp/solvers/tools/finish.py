@@ -15,6 +15,7 @@ from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, Re
 from gamedp.reduction import quotient_kernels
 from gamedp.results.status import width_of
 from gamedp.results.step_values import room_for_steps
+from gamedp.runtime.floats import UNIT, UPWARD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from gamedp.reduction import Reduction
 
     Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
+MOST_SWEEPS = 10_000
+"""Steps of play that are looked at to bound how long it lasts: about a second for small models."""
 
 __all__ = [
     "check_range",
@@ -139,12 +143,12 @@ def widened(
     With payoffs off by p and rewards by r at most, every policy is worth the same to within p, and
     r for each step, discounted. Where steps are not bounded, but nothing is negative (or nothing
     positive), it is worth the same to within a part of itself, the largest part by which a number
-    is off; and so are then the best of all.
+    is off; and so are then the best of all. Else it takes a bound of the steps to be expected.
 
     Raises
     ------
     UnsupportedProblemError
-        If rewards of both signs are rounded where play may last for ever: then this is not bounded.
+        If rewards of both signs are rounded where play may last for ever, or for very long.
     """
     model, objective = problem.model, problem.objective
     payoff, reward, part = model.rounding
@@ -164,10 +168,12 @@ def widened(
             most = np.maximum(np.abs(lower), np.abs(upper))
             amount = np.where(np.isfinite(most), most * 2 * part, 0.0)
         else:
+            amount = payoff + reward * _most_steps(model)
+        if not np.isfinite(amount).all():
             message = (
-                "some rewards of the rules are not 64-bit numbers, and with rewards of both signs "
-                "their rounding adds up for as long as play lasts. Use ExactPolicyIteration, or "
-                "give rewards that are (by float(...))."
+                "some rewards are not 64-bit numbers, and with rewards of both signs their "
+                "rounding adds up for as long as play lasts. Use ExactPolicyIteration, or give "
+                "rewards that are (by float(...))."
             )
             raise UnsupportedProblemError(message)
     amount = amount * (1 + 2.0**-40)
@@ -175,6 +181,27 @@ def widened(
         np.where(np.isinf(lower), lower, np.nextafter(lower - amount, -np.inf)),
         np.where(np.isinf(upper), upper, np.nextafter(upper + amount, np.inf)),
     )
+
+
+def _most_steps(model: Model) -> float:
+    """Return a bound of the steps that play lasts on average, whatever is done; may be infinite.
+
+    If it lasts beyond m steps with a probability of at most q from everywhere, that is m / (1 - q).
+    """
+    if not model.structure.always_ends:
+        return np.inf
+    inner = np.flatnonzero(np.diff(model.choice_offsets))
+    starts = model.choice_offsets[inner]
+    matrix = abs(model.transition_matrix)
+    longest = int(np.diff(model.transition_offsets).max(initial=0))
+    lasts = np.zeros(model.num_states)
+    lasts[inner] = 1.0
+    for steps in range(1, MOST_SWEEPS):
+        lasts[inner] = np.maximum.reduceat(np.asarray(matrix @ lasts), starts)
+        most = float(lasts.max(initial=0.0)) * (1 + 2 * steps * (longest + 8) * UNIT)
+        if most <= 0.5:
+            return steps / (1 - most) * UPWARD
+    return np.inf
 
 
 def finer_tolerance(

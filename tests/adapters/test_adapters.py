@@ -787,8 +787,63 @@ def test_fractions_are_read_as_the_nearest_doubles(folder):
         packed(path, index, files)
         loaded = gamedp.read_model(path)
         assert loaded.model.probabilities.tolist() == list(map(float, probabilities))
-        (note,) = loaded.notes
-        assert "fractions" in note
+        assert loaded.model.fractions["probabilities"].tolist() == probabilities
+        assert loaded.notes == ()
+
+
+@pytest.mark.parametrize("kind", ["int", "uint", "rational"])
+def test_integers_that_no_double_is_equal_to_are_kept(folder, kind):
+    path = saved(folder, rewards={"r": np.ones(4)})
+    index, files = unpacked(path)
+    content = np.array([[2**53 + 1, 1]] * 4, "<i8")[:, : 2 if kind == "rational" else 1].tobytes()
+    files["annotations/rewards/r/choices/values.bin"] = content
+    index["annotations"]["rewards"]["r"]["type"] = {"type": kind}
+    packed(path, index, files)
+    loaded = gamedp.read_model(path)
+    assert loaded.rewards["r"].tolist() == [2.0**53] * 4
+    assert loaded.fractions["r"].tolist() == [2**53 + 1] * 4
+    assert loaded.model.rounding == (0.0, 1.0, 2.0**-53)
+    assert loaded.model.fractions["rewards"].tolist() == [2**53 + 1] * 4
+    gamedp.write_model(path, loaded)
+    assert gamedp.read_model(path).fractions["r"].tolist() == [2**53 + 1] * 4
+
+
+@pytest.mark.parametrize("values", ["double", "rational"])
+def test_decimals_are_exact_where_the_values_are_rational(folder, values):
+    text = DRN.replace("@reward_models", f"@value_type: {values}\n@reward_models")
+    text = text.replace("1 : 0.5", "1 : 0.1").replace("2 : 1/2", "2 : 9/10")
+    loaded = gamedp.read_model(written(folder, model_drn=text) / "model.drn")
+    tenth = (
+        Fraction(1, 10)
+        if values == "rational"
+        else Fraction(0.1) / (Fraction(0.1) + Fraction(9, 10))
+    )
+    assert loaded.model.fractions["probabilities"].tolist()[:2] == [tenth, 1 - tenth]
+    assert loaded.notes == ()
+
+
+@pytest.mark.parametrize("word", ["1e400", "1e999999999", "1/0", "1/3/3", "0x1", "1" + "0" * 400])
+def test_numbers_that_are_none_where_values_are_rational(folder, word):
+    text = DRN.replace("@reward_models", "@value_type: rational\n@reward_models")
+    text = text.replace("2 : 1/2", f"2 : {word}")
+    with pytest.raises(gamedp.errors.DamagedFileError, match="a probability must be a number"):
+        gamedp.read_model(written(folder, model_drn=text) / "model.drn")
+
+
+@pytest.mark.parametrize("chance", ["0.1", "1/10"])
+def test_a_note_says_how_closely_the_reward_of_transitions_is_known(folder, chance):
+    rest = "0.9" if "." in chance else "9/10"
+    texts = {"model_tra": f"2 3\n0 0 {chance}\n0 1 {rest}\n1 1 1\n", "model_trew": "2 1\n0 1 1/3\n"}
+    loaded = gamedp.read_model(written(folder, **texts) / "model.tra")
+    notes = [note for note in loaded.notes if "depends on where" in note]
+    if chance == "1/10":
+        assert not notes
+        assert loaded.fractions["reward"].tolist() == [Fraction(3, 10), 0]
+        assert 0 < loaded.rounding["reward"][0] < 2**-54
+    else:
+        assert len(notes) == 1
+        assert 0.05 * 2**-51 < loaded.rounding["reward"][0] < 2**-51
+    assert loaded.model.rounding[1] == loaded.rounding["reward"][0]
 
 
 def test_rewards_of_states_choices_and_branches_are_added(folder):

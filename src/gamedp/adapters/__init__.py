@@ -90,9 +90,10 @@ def read_model(
 
     Markov chains, Markov decision processes and turn-based games. Fractions such as ``1/3``, and
     whole numbers, are read exactly, see :attr:`gamedp.Model.fractions`. A decimal stands for the
-    nearest double, or for itself in a .drn file whose values are rational. Probabilities that were rounded in the file, so that those of a choice miss one by at
-    most 1e-5, are divided by their sum; that and the like is in :attr:`LoadedModel.notes`. A state
-    without choices becomes terminal with payoff 0; one that leads to itself stays as it is.
+    nearest double, or for itself in a .drn file whose values are rational. Probabilities that were
+    rounded in the file, so that those of a choice miss one by at most 1e-5, are divided by their
+    sum; that and the like is in :attr:`LoadedModel.notes`. A state without choices becomes terminal
+    with payoff 0; one that leads to itself stays as it is.
 
     Parameters
     ----------
@@ -177,11 +178,11 @@ def write_model(
 ) -> None:
     """Write a model to a file for other tools.
 
-    Doubles and Fractions are written such that the same ones are read. Where play ends, it goes on for other
-    tools: a terminal state with a payoff earns it on one more step, to a new state that is the
-    last, and terminal states lead to themselves. Players who change places are unfolded: state
-    s + S is state s with their places changed, and has the label ``"swapped"`` besides those of
-    state s. The total reward of every state stays what it was.
+    Doubles and Fractions are written such that the same ones are read. Where play ends, it goes on
+    for other tools: a terminal state with a payoff earns it on one more step, to a new state that
+    is the last, and terminal states lead to themselves. Players who change places are unfolded:
+    state s + S is state s with their places changed, and has the label ``"swapped"`` besides those
+    of state s. The total reward of every state stays what it was.
 
     Parameters
     ----------

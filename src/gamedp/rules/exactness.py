@@ -68,10 +68,13 @@ def as_rational(number: Any) -> Fraction | None:
         return Fraction(int(number.numerator), int(number.denominator))
     if hasattr(number, "__index__") and not getattr(number, "ndim", 0):
         return Fraction(operator.index(number))
-    if isinstance(number, (decimal.Decimal, np.longdouble)) and math.isfinite(number):
-        if isinstance(number, decimal.Decimal) and number and abs(number.adjusted()) > MOST_DIGITS:
-            message = f"{number:.3e} is beyond the range of 64-bit floating point"
-            raise OverflowError(message)
+    is_decimal = isinstance(number, decimal.Decimal)
+    if is_decimal and number.is_finite() and number and abs(number.adjusted()) > MOST_DIGITS:
+        message = f"{number:.3e} is beyond the range of 64-bit floating point"
+        raise OverflowError(message)
+    if (is_decimal and number.is_finite()) or (
+        isinstance(number, np.longdouble) and np.isfinite(number)
+    ):
         return Fraction(*number.as_integer_ratio())
     return None
 

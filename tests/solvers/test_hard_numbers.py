@@ -58,6 +58,48 @@ def disturbed(model, seed):
     return attrs.evolve(model, probabilities=probabilities)
 
 
+NOTHING = [
+    gamedp.TotalReward(until=[2]),
+    gamedp.TotalReward("min", until=[2]),
+    gamedp.TotalReward(),
+    gamedp.Discounted(0.9),
+]
+"""Under which a model that pays nothing is worth 0 where 2 is sure to be reached."""
+
+
+@pytest.mark.parametrize("objective", NOTHING, ids=str)
+@pytest.mark.parametrize("solver", [None, *SOLVERS], ids=lambda one: type(one).__name__)
+def test_where_nothing_is_earned_the_value_is_zero(objective, solver):
+    if isinstance(solver, gamedp.solvers.ModifiedPolicyIteration):
+        pytest.skip("proves its bounds by themselves, to within the least numbers")
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2], [0, 2, 4], [0, 1, 0, 2], [0.7, 0.3, 1 / 3, 2 / 3], payoffs=[0]
+    )
+    try:
+        solution = gamedp.solve(model, objective, solver)
+    except gamedp.UnsupportedProblemError as error:
+        pytest.skip(str(error))
+    assert solution.lower.tolist() == [0, 0, 0]
+    assert solution.upper.tolist() == [0, 0, 0]
+    gamedp.verify(model, gamedp.certify(solution))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_bounds_have_the_one_sign_of_what_is_earned(sign):
+    """Also where a target may be missed, and so much is earned until it that it is infinite."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 2, 2], [0, 2, 4], [0, 2, 0, 3], [0.75, 0.25, 0.5, 0.5],
+        rewards=[sign * 5e-324, 0], payoffs=[0, 0],
+    )  # fmt: skip
+    for until in ([2], [3], [2, 3]):
+        solution = gamedp.solve(model, gamedp.TotalReward(until=until))
+        truth = exact_values(model, gamedp.TotalReward(until=until))
+        assert contains(solution, truth)
+        finite = np.isfinite(solution.lower)
+        assert (sign * solution.lower[finite] >= 0).all()
+        assert (sign * solution.upper[finite] >= 0).all()
+
+
 @relaxed
 @given(
     models(max_states=4, hard=True),

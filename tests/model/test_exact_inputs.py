@@ -596,9 +596,16 @@ def test_what_no_double_can_stand_for_is_refused(changes, words):
 
 @pytest.mark.parametrize("discount", [Fraction(9, 10), decimal.Decimal("0.9")], ids=str)
 def test_a_discount_that_no_double_is_equal_to_is_refused(discount):
-    with pytest.raises(gamedp.InvalidParameterError, match="no 64-bit float"):
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="no 64-bit float"):
         gamedp.Discounted(discount)
     assert gamedp.Discounted(Fraction(1, 2)).discount == 0.5
+
+
+@pytest.mark.parametrize("number", ["1e400", "1e-999999999", "1e999999999", "nan"])
+@pytest.mark.parametrize("tier", ["never", "auto"])
+def test_rules_that_pay_what_is_beyond_all_numbers_are_refused(number, tier):
+    with pytest.raises(gamedp.InvalidModelError, match=r"payoff\(.* must be one finite number"):
+        gamedp.compile(ByLot(((1, decimal.Decimal(number)),)), compile=tier)
 
 
 def test_fractions_that_belong_to_other_numbers_are_refused():

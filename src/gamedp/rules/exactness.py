@@ -83,11 +83,9 @@ def is_rounded(number: Any) -> bool:
     """Return whether a number is rational, and no double is equal to it."""
     if type(number) is float or (isinstance(number, int) and -LARGE <= number <= LARGE):
         return False
-    exact = as_rational(number)
-    if exact is None:
-        return False
     try:
-        return exact != Fraction(float(exact))
+        exact = as_rational(number)
+        return exact is not None and exact != Fraction(float(exact))
     except OverflowError:
         return True
 

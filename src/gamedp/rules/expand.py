@@ -494,6 +494,7 @@ def _number(value: Any, name: str, *arguments: Any, exactly: bool = False) -> An
         return value
     try:
         number = as_real(value)
+        exact = as_rational(value) if exactly and is_rounded(value) else number
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
@@ -504,7 +505,7 @@ def _number(value: Any, name: str, *arguments: Any, exactly: bool = False) -> An
         elif isinstance(value, (tuple, list)):
             message += f" {name} is asked for one player at a time."
         raise InvalidModelError(message)
-    return as_rational(value) if exactly and is_rounded(value) else number
+    return exact
 
 
 def _payoffs(rules: Rules, state: Any, *, exactly: bool) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from gamedp.adapters.loaded import LoadedModel
 from gamedp.errors import InvalidModelError
 from gamedp.model.model import Model
 from gamedp.model.validation import means_of
-from gamedp.rules.exactness import errors_of, model_numbers, nearest
+from gamedp.rules.exactness import as_given, errors_of, model_numbers, nearest
 from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def _probabilities(parts: Parts, notes: list[str]) -> NDArray[Any]:
     for choice, total in sums.items():
         row = slice(*offsets[choice : choice + 2].tolist())
         scaled[row] = [Fraction(number) / total for number in given[row].tolist()]
-    return scaled
+    return as_given(scaled.tolist()) if sums else scaled
 
 
 def _exact_sums(given: NDArray[Any], offsets: Integers) -> dict[int, Fraction]:
@@ -228,10 +228,15 @@ def _exact_sums(given: NDArray[Any], offsets: Integers) -> dict[int, Fraction]:
     if given.dtype != object:
         return {}
     is_exact = np.array([isinstance(number, Fraction) for number in given.tolist()], np.bool_)
-    return {
-        choice: sum(map(Fraction, given[offsets[choice] : offsets[choice + 1]]), Fraction(0))
-        for choice in np.flatnonzero(np.logical_or.reduceat(is_exact, offsets[:-1])).tolist()
-    }
+    sums: dict[int, Fraction] = {}
+    found: dict[tuple[int, ...], Fraction] = {}  # many choices have the same numbers
+    for choice in np.flatnonzero(np.logical_or.reduceat(is_exact, offsets[:-1])).tolist():
+        row = given[offsets[choice] : offsets[choice + 1]].tolist()
+        key = tuple(map(id, row))
+        if key not in found:
+            found[key] = sum(map(Fraction, row), Fraction(0))
+        sums[choice] = found[key]
+    return sums
 
 
 def _check_probabilities(parts: Parts, counts: Integers) -> None:

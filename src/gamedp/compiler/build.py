@@ -24,7 +24,7 @@ from gamedp.errors import (
     warn,
 )
 from gamedp.model.model import Model
-from gamedp.rules.exactness import as_given, model_numbers
+from gamedp.rules.exactness import as_array, as_given, model_numbers
 from gamedp.rules.expand import canonical_state, is_state, start
 from gamedp.rules.game import Rules
 from gamedp.rules.layout import Codec, Layout, ObjectTable, PackedTable
@@ -291,7 +291,7 @@ def _initial(begin: list[tuple[Any, Any, bool]]) -> dict[str, NDArray[Any]]:
     order = {state: index for index, state in enumerate(dict.fromkeys(s for _, s, _ in begin))}
     return {
         "initial_states": np.array([order[state] for _, state, _ in begin], np.int64),
-        "initial_probabilities": as_given([-p if swapped else p for p, _, swapped in begin]),
+        "initial_probabilities": as_array([-p if swapped else p for p, _, swapped in begin]),
     }
 
 

@@ -75,8 +75,8 @@ class Model:
     fractions : mapping of str to array of objects
         Those of `probabilities`, `rewards`, `payoffs` and `initial_probabilities` that were given
         with numbers that no double is equal to: the same array again, with these numbers as
-        :class:`fractions.Fraction`. Those that rules give on the way are not among them: rules
-        can be asked again.
+        :class:`fractions.Fraction`; the last one also where they are doubles, for Fractions count
+        exactly there, and doubles to two units in the last place.
     seconds : mapping
         How long it took to ``"compile"`` the rules and to ``"explore"`` the states, asking plain
         rules again in some of them included.

@@ -26,6 +26,7 @@ __all__ = [
     "IN_STAGES",
     "LARGE",
     "SEVERAL",
+    "as_array",
     "as_given",
     "as_rational",
     "errors_of",
@@ -120,16 +121,20 @@ def as_given(numbers: Sequence[Any]) -> NDArray[Any]:
     if set(map(type, numbers)) <= {float}:
         return np.array(numbers, np.float64)
     # Files and callers repeat few objects, and to look at one takes a microsecond.
-    made = {
+    made: dict[int, Any] = {
         key: as_rational(number) if is_rounded(number) else float(number)
         for key, number in {id(number): number for number in numbers}.items()
     }
-    items = [made[id(number)] for number in numbers]
-    doubles = np.array(list(map(float, items)), np.float64)  # type: ignore[arg-type]
-    if not any(isinstance(item, Fraction) for item in items):
+    return as_array([made[id(number)] for number in numbers])
+
+
+def as_array(numbers: Sequence[Fraction | float]) -> NDArray[Any]:
+    """Return floats and Fractions as an array: of doubles, if there are no Fractions."""
+    doubles = np.array([float(number) for number in numbers], np.float64)
+    if not any(isinstance(number, Fraction) for number in numbers):
         return doubles
-    array = np.empty(len(items), object)
-    array[:] = items
+    array = np.empty(len(numbers), object)
+    array[:] = numbers
     return array
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from gamedp.model.validation.forms import (
 from gamedp.model.validation.outcomes import check_outcomes, distributions
 from gamedp.model.validation.payments import checked_rewards, endings
 from gamedp.rules.answers import as_real, as_sum_of_two
-from gamedp.rules.exactness import as_given, as_rational, is_rounded, model_numbers, nearest
+from gamedp.rules.exactness import as_array, as_given, as_rational, model_numbers, nearest
 from gamedp.rules.game import MOST_PLAYERS
 from gamedp.runtime.floats import FAINT, LEAST, LEAST_PROBABILITY, SUM_TOLERANCE
 
@@ -94,6 +94,8 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     transitions_from, successors, probabilities = distributions(
         transitions_from, successors, probabilities
     )
+    if probabilities.dtype == object:
+        probabilities = as_given(probabilities.tolist())
     ends, received = endings(terminals, payoffs, choices_from, num_players, constant_sum)
     earned = checked_rewards(rewards, rows, num_players)
     starts, start_probabilities = _start(initial, num_states, num_players)
@@ -208,15 +210,16 @@ def _start(
         )
         raise InvalidModelError(message)
     ends, states = np.array([0, len(given)]), np.array(places, np.int64)
-    _, states, probabilities = distributions(ends, states, as_given(given))
+    _, states, probabilities = distributions(ends, states, as_array(given))
     return states, probabilities
 
 
 def _start_pair(pair: Any) -> tuple[Any, int]:
-    """Return a probability, a Fraction if it was given as a number that is no double, and where."""
+    """Return a probability, a Fraction if it was given as a rational number, and where."""
     try:
         given, state = pair
-        probability = as_rational(given) if is_rounded(given) else as_real(given)
+        exact = None if isinstance(given, SupportsIndex) else as_rational(given)
+        probability = as_real(given) if exact is None else exact
     except (TypeError, ValueError, OverflowError):
         message = (
             f"initial contains {shown(pair)}; it must be one state, or a list of "

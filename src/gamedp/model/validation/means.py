@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -66,9 +67,10 @@ def means_of(
             is_rounded |= (_lost(before, term, means) != 0) | (part != term)
     found = means.astype(object)
     most, share = Fraction(0), Fraction(0)
+    mean_of = functools.cache(_mean)  # many choices have the same numbers
     for choice in np.flatnonzero(is_rounded).tolist():
         row = slice(offsets[choice], offsets[choice + 1])
-        mean, spread = _mean(probabilities[row].tolist(), paid[row].tolist())
+        mean, spread = mean_of(tuple(probabilities[row].tolist()), tuple(paid[row].tolist()))
         found[choice] = mean = sum((Fraction(part[choice]) for part in certain), mean)
         stored = Fraction(float(mean))
         error = abs(mean - stored) + spread
@@ -84,7 +86,7 @@ def _lost(first: Floats, second: Floats, total: Floats) -> Floats:
     return rest  # type: ignore[no-any-return]
 
 
-def _mean(weights: list[Any], numbers: list[Any]) -> tuple[Fraction, Fraction]:
+def _mean(weights: tuple[Any, ...], numbers: tuple[Any, ...]) -> tuple[Fraction, Fraction]:
     """Return the mean of numbers, and how far it may be off as weights that are doubles may be.
 
     A weight w may be w (1 + d) with d up to some e; all sum to one. Then the mean m moves by the

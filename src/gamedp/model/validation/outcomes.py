@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError
 from gamedp.model.validation.forms import LARGEST, Rows, how_many, offsets_of
-from gamedp.rules.exactness import as_given, nearest
+from gamedp.rules.exactness import nearest
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -119,29 +119,39 @@ def distributions(
     offsets : (C+1,)
     successors : (T,)
     given : (T,)
-        Doubles, or objects: then a row with a Fraction among them sums to one exactly.
+        Doubles, or objects: then a row with a Fraction among them becomes Fractions all, which sum
+        to one exactly.
     """
     rows, places, probabilities = _merged(offsets, successors, nearest(given).copy())
     scale(rows, probabilities)
     if given.dtype != object:
         return rows, places, probabilities
     exact = probabilities.astype(object)
-    is_exact = np.array([isinstance(number, Fraction) for number in given])
-    for row in np.flatnonzero(np.logical_or.reduceat(np.append(is_exact, False), offsets[:-1])):
-        first, last = offsets[row : row + 2].tolist()
-        if not is_exact[first:last].any():  # an empty row: reduceat has looked at the next
+    is_exact = np.array([isinstance(number, Fraction) for number in given.tolist()])
+    made: dict[tuple[int, ...], list[Fraction]] = {}  # many rows have the same numbers
+    for row in np.flatnonzero(np.logical_or.reduceat(is_exact, offsets[:-1])).tolist():
+        here, there = slice(*offsets[row : row + 2]), slice(*rows[row : row + 2])
+        numbers = given[here].tolist()
+        if len(numbers) == there.stop - there.start:
+            key = tuple(map(id, numbers))
+            if key not in made:
+                made[key] = _sum_to_one(numbers)
+            exact[there] = made[key]
             continue
         totals: dict[tuple[int, bool], Fraction] = {}
-        for place, number in zip(
-            successors[first:last].tolist(), given[first:last].tolist(), strict=True
-        ):
+        for place, number in zip(successors[here].tolist(), numbers, strict=True):
             side = place, number < 0
             totals[side] = totals.get(side, Fraction(0)) + Fraction(number)
-        size = sum(map(abs, totals.values()))
-        here = slice(*rows[row : row + 2].tolist())
-        sides = zip(places[here].tolist(), (probabilities[here] < 0).tolist(), strict=True)
-        exact[here] = as_given([totals[side] / size for side in sides])
-    return rows, places, as_given(exact.tolist())
+        sides = zip(places[there].tolist(), (probabilities[there] < 0).tolist(), strict=True)
+        exact[there] = _sum_to_one([totals[side] for side in sides])
+    return rows, places, exact
+
+
+def _sum_to_one(numbers: list[Any]) -> list[Fraction]:
+    """Return numbers divided by the sum of their sizes, exactly."""
+    exact = list(map(Fraction, numbers))
+    size = sum(map(abs, exact), Fraction(0))
+    return [number / size for number in exact]
 
 
 def _merged(

@@ -161,12 +161,18 @@ def test_rounded_rewards_of_both_signs_where_play_ends(solver):
 
 def test_rounded_rewards_of_both_signs_for_ever_are_for_exact_solvers():
     model = gamedp.Model.from_arrays(
-        [0, 2, 4, 4], [0, 1, 2, 3, 4], [0, 1, 0, 2], [1, 1, 1, 1],
-        rewards=[0, THIRD, -2 * THIRD, 0], payoffs=[0],
-    )  # fmt: skip
+        [0, 2, 3, 3],
+        [0, 1, 2, 3],
+        [0, 1, 2],
+        [1, 1, 1],
+        rewards=[0, THIRD, -2 * THIRD],
+        payoffs=[0],
+    )
+    objective = gamedp.TotalReward("min")
     with pytest.raises(gamedp.UnsupportedProblemError, match="ExactPolicyIteration"):
-        gamedp.solve(model, None, gamedp.solvers.TopologicalValueIteration())
-    assert gamedp.solve(model).exact_value(0) == THIRD
+        gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration())
+    exact = gamedp.solve(model, objective, gamedp.solvers.ExactPolicyIteration())
+    assert exact.exact_value(0) == -THIRD
 
 
 @pytest.mark.parametrize(

@@ -191,13 +191,14 @@ def _most_steps(model: Model) -> float:
     if not model.structure.always_ends:
         return np.inf
     inner = np.flatnonzero(np.diff(model.choice_offsets))
-    starts = model.choice_offsets[inner]
-    matrix = abs(model.transition_matrix)
+    starts, rows = model.choice_offsets[inner], model.transition_offsets[:-1]
+    shares = np.abs(model.probabilities)
     longest = int(np.diff(model.transition_offsets).max(initial=0))
     lasts = np.zeros(model.num_states)
     lasts[inner] = 1.0
     for steps in range(1, MOST_SWEEPS):
-        lasts[inner] = np.maximum.reduceat(np.asarray(matrix @ lasts), starts)
+        of_choices = np.add.reduceat(shares * lasts[model.successors], rows)
+        lasts[inner] = np.maximum.reduceat(of_choices, starts)
         most = float(lasts.max(initial=0.0)) * (1 + 2 * steps * (longest + 8) * UNIT)
         if most <= 0.5:
             return steps / (1 - most) * UPWARD

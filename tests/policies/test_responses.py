@@ -8,7 +8,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from symmetric_games import Board, TicTacToe
 
 import gamedp
@@ -399,7 +399,7 @@ def expected_in_steps(model, state, steps, chosen):
 
 
 @given(models(max_states=4, players=[2], swaps=False), st.integers(0, 1), st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_response_is_asked_with_the_steps_that_are_left(model, player, horizon):
     """Whoever follows what it chooses with so many steps left gets its value."""
     other, objective = gamedp.Policy.uniform(model), gamedp.FiniteHorizon(horizon)

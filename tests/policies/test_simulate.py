@@ -6,7 +6,7 @@ import attrs
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.stats import kstest, norm
 
 import gamedp
@@ -258,6 +258,7 @@ def test_student_interval_refuses_what_cannot_be(numbers, word):
     assert gamedp.policies.student_interval(1.0, math.nan, 1) == (-math.inf, math.inf)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.floats(-10, 10).map(lambda number: round(number, 2)), max_size=5),
     st.sampled_from([0.0, 0.3, 1.0, 7.0, 100.0]),

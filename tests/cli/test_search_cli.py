@@ -278,6 +278,53 @@ class TestSearch:
         assert facts["lower"] <= 0.8125 <= facts["upper"]
         assert facts["value"] == pytest.approx(0.8125)
 
+    @pytest.mark.parametrize(
+        ("game", "name"),
+        [
+            ("mancala", "alpha-beta"),
+            ("mancala --set=players=3", "max-n"),
+            ("wubbel --set=goal=120", "expectiminimax"),
+        ],
+    )
+    def test_the_searcher_that_fits(self, run_json, game, name):
+        facts = run_json("search", *game.split(), "--depth=2", *PLAIN)
+        assert facts["searcher"]["name"] == name
+
+    @pytest.mark.parametrize(
+        ("methods", "words"),
+        [
+            ("", "give the rules a value_range(state, player)"),
+            ("value_range", "Raise --max-seconds or --max-nodes, or set --depth. A heuristic"),
+            ("value_range heuristic", "Raise --max-seconds or --max-nodes, or set --depth."),
+        ],
+    )
+    def test_at_a_limit_the_message_says_what_helps(
+        self, run, tmp_path, monkeypatch, methods, words
+    ):
+        text = """
+class Round:
+    num_players = 2
+    def initial_state(self): return 0, 0
+    def is_terminal(self, state): return False
+    def player(self, state): return state[0]
+    def actions(self, state): return [0, 1]
+    def outcomes(self, state, action): yield 1.0, (1 - state[0], (state[1] + action + 1) % 7)
+    def payoff(self, state, player): return 0.0
+"""
+        if "value_range" in methods:
+            text += "    def value_range(self, state, player): return -1.0, 1.0\n"
+        if "heuristic" in methods:
+            text += "    def heuristic(self, state, player): return 0.0\n"
+        name = f"round_{len(text)}.py"  # Python keeps what it has imported
+        (tmp_path / name).write_text(text)
+        monkeypatch.setattr(sys, "path", sys.path.copy())
+        monkeypatch.chdir(tmp_path)
+        code, out, err = run("search", f"{name}:Round", "--max-nodes=2000", *PLAIN)
+        assert code == 1
+        assert words in err
+        assert ("A heuristic" in err) == (methods == "value_range")
+        assert words_of(out)["value"][0].startswith("0.0 ")
+
     def test_one_player(self, run, tmp_path, monkeypatch):
         (tmp_path / "climb.py").write_text(
             "class Climb:\n"
@@ -309,7 +356,12 @@ class TestSearch:
             ((*SMALL, "--depth=3", "--searcher=minimax", "--table-mib=1"), 2, "has no --table-mib"),
             (("matches", "--depth=3", "--endings=3"), 1, "Matches has no endgame tables"),
             (("matches", "--depth=3", "--state=lef=3"), 2, "did you mean 'left'?"),
-            (("wubbel", "--depth=3"), 1, "AlphaBeta is for games without chance"),
+            (
+                ("wubbel", "--depth=3", "--searcher=alpha-beta"),
+                1,
+                "AlphaBeta is for games without chance",
+            ),
+            (("wubbel", "--depth=3", "--endings=3"), 2, "expectiminimax has no --endings"),
             (("kniffel", "--depth=3"), 1, "kniffel is a staged game"),
         ],
     )

@@ -467,6 +467,41 @@ def typed(monkeypatch, *lines):
 MATCHES = ("matches", "--set", "matches=6", "--seed", 1, *PLAIN)
 
 
+ALONE = """
+from typing import NamedTuple
+
+
+class Throw(NamedTuple):
+    points: int
+    rolls: int
+    over: int
+
+
+class Dicing:
+    def initial_state(self):
+        return Throw(0, 0, 0)
+
+    def is_terminal(self, state):
+        return state.over == 1 or state.rolls == 4
+
+    def actions(self, state):
+        return [0, 1]
+
+    def outcomes(self, state, action):
+        if action == 1:
+            return [(1.0, Throw(state.points, state.rolls, 1))]
+        return [
+            (0.25, Throw(state.points + gain, state.rolls + 1, 0)) for gain in (-3, 1, 2, 3)
+        ]
+
+    def payoff(self, state, player):
+        return float(state.points)
+
+    def action_name(self, state, action):
+        return ("roll", "stop")[action]
+"""
+
+
 BARE = """
 from typing import NamedTuple
 
@@ -683,6 +718,29 @@ class TestPlay:
         code, out, err = run("play", *spot, "--level", "best")
         assert (code, out) == (1, "")
         assert "cannot be reached" in err or "no state" in err
+
+    def test_one_person_plays_alone(self, run, monkeypatch, tmp_path):
+        (tmp_path / "dicing.py").write_text(ALONE)
+        monkeypatch.setattr(sys, "path", sys.path.copy())
+        monkeypatch.chdir(tmp_path)
+        game = ("dicing.py:Dicing", "--seed=4", *PLAIN)
+        typed(monkeypatch, "hint", "roll", "undo", "roll", *["stop"] * 9)
+        code, out, err = run("play", *game)
+        assert (code, err) == (0, "")
+        assert out.startswith("You play alone; seed 4.\n")
+        assert "computer" not in out
+        assert "Chance decides" in out
+        assert "  stop  0" in out
+        assert "This rests on the solution of all" in out
+        assert re.search(r"\nThe game is over: -?\d+ for you\.\n$", out)
+        assert "It is a draw" not in out
+        typed(monkeypatch, "hint")
+        out = run("play", *game, "--level=2")[1]
+        assert "The values are estimates: a search to depth 2." in out
+        for wrong in (["--against=random"], ["--first=computer"]):
+            code, out, err = run("play", *game, *wrong)
+            assert (code, out) == (2, "")
+            assert "is for one player" in err
 
     def test_a_saved_solution_plays(self, run, monkeypatch, tmp_path):
         gamedp.save(gamedp.solve(Matches(matches=6), compile="never"), tmp_path / "kept")

@@ -103,6 +103,34 @@ def test_what_is_no_entrant_is_refused(run_tournament):
         assert (code, part in err) == (2, True), err
 
 
+def test_where_nothing_is_drawn_nothing_is_said_of_sampling(run_tournament):
+    command = ("--entrants", "optimal,hold=6,random", "--exact")
+    _, out, _ = run_tournament(*command)
+    assert "exact       3 matches without playing" in out
+    assert "% of the points" in out
+    for word in ("±", "seed  ", "games ", "confidence"):
+        assert word not in out
+    found = json.loads(run_tournament(*command, "--json")[1])
+    assert found["seed"] is None
+    assert found["first_move_error"] == 0
+    assert {each["error"] for each in found["entrants"]} == {0}
+    first, *_ = out[out.index("players") :].split("\n", 1)
+    best = max(found["entrants"], key=lambda each: each["elo"])
+    share = best["points"] / (2 * found["games"])
+    assert f"{best['name']}" in first
+    assert f"{share:.6%} of the points" in first
+
+
+def test_where_nothing_is_drawn_among_three(capsys):
+    command = ["tournament", "mancala", "--set=players=3,pits=2,stones=1", "--quiet", "--exact"]
+    command += ["--entrants", "optimal,random,uniform", "--compile", "never"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    for word in ("±", "seed  ", "games ", "standard error", "no error"):
+        assert word not in out
+    assert "on average" in out
+
+
 def test_policies_need_not_play(run_tournament):
     command = ("--entrants", "optimal,hold=6,level=1", "--games=4", "--seed=1", "--exact")
     _, out, _ = run_tournament(*command)

@@ -65,6 +65,11 @@ class RoundRobin:
     records: tuple[tuple[Any, ...], ...] = attrs.field(default=(), eq=False)
 
     @property
+    def is_exact(self) -> bool:
+        """Whether all results were computed, so that no game was played and nothing was drawn."""
+        return all(meeting.is_exact for meeting in self.meetings)
+
+    @property
     def pairings(self) -> tuple[Pairing, ...]:
         """Each of the players with each of the others; none in a game for more than two."""
         return tuple(meeting for meeting in self.meetings if isinstance(meeting, Pairing))
@@ -126,7 +131,8 @@ class RoundRobin:
     def ratings(self) -> Ratings:
         """Return how strong the players are, with standard errors.
 
-        Results that were computed count as so many games, in the errors as well.
+        Results that were computed count as so many games, in the errors as well; where all of them
+        were, the errors are 0.
 
         Raises
         ------
@@ -142,7 +148,10 @@ class RoundRobin:
             results.append((one, other, wins + 0.5 * draws, losses + 0.5 * draws))
             wins, draws, losses = pairing.second
             results.append((other, one, losses + 0.5 * draws, wins + 0.5 * draws))
-        return rated(self.names, results)
+        found = rated(self.names, results)
+        if not self.is_exact:
+            return found
+        return attrs.evolve(found, errors=np.zeros(len(self.names)), first_move_error=0.0)
 
     def _repr_html_(self) -> str:
         """Return the players for notebooks, those with most points, or payoffs, first."""
@@ -162,11 +171,12 @@ class RoundRobin:
                 name,
                 f"{self.score(name):g}",
                 f"{games[name]:,.10g}",
-                "{:.0f} ± {:.0f}".format(*rated[name]),
+                ("{:.0f}" if self.is_exact else "{:.0f} ± {:.0f}").format(*rated[name]),
             )
             for name in sorted(self.names, key=self.score, reverse=True)
         ]
-        return html_rows(["player", "points", "games", "Elo ± standard error"], rows)
+        elo = "Elo" if self.is_exact else "Elo ± standard error"
+        return html_rows(["player", "points", "games", elo], rows)
 
     def __repr__(self) -> str:
         """Give the points, or the mean payoffs, in short."""

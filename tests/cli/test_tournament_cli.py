@@ -8,6 +8,7 @@ import pytest
 
 import gamedp
 from gamedp.cli import main
+from gamedp.games.mancala import Mancala
 from gamedp.games.wubbel import Hold, Wubbel
 
 BOT = Path(__file__).parent.parent.parent / "examples" / "bots" / "hold.py"
@@ -129,6 +130,21 @@ def test_where_nothing_is_drawn_among_three(capsys):
     for word in ("±", "seed  ", "games ", "standard error", "no error"):
         assert word not in out
     assert "on average" in out
+
+
+@pytest.mark.parametrize(
+    "game", [Wubbel(goal=9), Mancala(players=3, pits=2, stones=1)], ids=["two", "three"]
+)
+def test_notebooks_show_no_errors_of_what_is_exact(game):
+    players = {name: gamedp.play.RandomPlayer(game) for name in ("one", "two", "three")}
+    exact = gamedp.play.round_robin(game, players, games=6, exact=True, compile="never")
+    played = gamedp.play.round_robin(game, players, games=12, seed=1, compile="never")
+    assert exact.is_exact
+    assert not played.is_exact
+    for found in (exact, *(each for each in exact.meetings if len(players) == game.num_players)):
+        assert "±" not in found._repr_html_()
+        assert "error" not in found._repr_html_()
+    assert "±" in played._repr_html_()
 
 
 def test_policies_need_not_play(run_tournament):

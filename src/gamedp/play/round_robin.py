@@ -19,14 +19,14 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.play.book import Book
-from gamedp.play.pairing import GROUPS, Meeting, Pairing, compute, new_meeting
+from gamedp.play.pairing import Meeting, Pairing, compute, new_meeting, payoff_rows
 from gamedp.play.play import MOST_PLIES, check_plies, played
 from gamedp.play.players import seats_taken
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.play.tournament import groups_of, opened
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
-from gamedp.runtime.notebook import html_rows, with_error
+from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
@@ -156,10 +156,10 @@ class RoundRobin:
     def _repr_html_(self) -> str:
         """Return the players for notebooks, those with most points, or payoffs, first."""
         if not self.pairings:
-            means = {name: self.payoff(name) for name in self.names}
-            order = sorted(self.names, key=lambda name: means[name], reverse=True)
-            lines = ((name, with_error(*means[name], GROUPS)) for name in order)
-            return html_rows(["player", "mean payoff ± standard error"], lines)
+            means = [(name, self.payoff(name)) for name in self.names]
+            order = sorted(means, key=lambda found: found[1], reverse=True)
+            head, *lines = payoff_rows(order, is_exact=self.is_exact)
+            return html_rows(list(head), lines)
         games: dict[str, float] = dict.fromkeys(self.names, 0)
         for pairing in self.pairings:
             for name in (pairing.one, pairing.other):

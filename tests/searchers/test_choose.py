@@ -1,5 +1,7 @@
 """The searcher that fits: the same for the function, the command, players and pages."""
 
+import itertools
+
 import attrs
 import pytest
 from search_games import Crowd
@@ -10,7 +12,7 @@ from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.rules import Rules
 from gamedp.searchers import AlphaBeta, Expectiminimax, MaxN
-from gamedp.searchers.choose import MOST_ASKED, searcher_for
+from gamedp.searchers.choose import searcher_for
 
 
 @attrs.frozen
@@ -51,7 +53,7 @@ class Late:
         (Wubbel(goal=120), Expectiminimax),
         (Crowd(dicey=True), MaxN),
         (Mancala(players=3), MaxN),
-        (Late(MOST_ASKED // 3), Expectiminimax),  # 2^66 positions before a die is rolled
+        (Late(100), Expectiminimax),  # 2^100 positions before a die is rolled
     ],
     ids=str,
 )
@@ -67,7 +69,7 @@ def test_from_a_position_on():
 
 
 def test_where_chance_is_hidden_the_message_says_what_to_use(monkeypatch):
-    monkeypatch.setattr("gamedp.searchers.choose.MOST_ASKED", 3)
+    monkeypatch.setattr("gamedp.searchers.choose.MOST_ASKED", 9)
     with pytest.raises(gamedp.UnsupportedProblemError, match="Use Expectiminimax"):
         gamedp.search(Late(6), compile="never")
 
@@ -80,6 +82,26 @@ def test_wrong_rules_are_worded_by_the_search():
 
     with pytest.raises(gamedp.InvalidModelError, match="outcomes of action 0"):
         gamedp.search(Wrong(3), depth=2, compile="never")
+
+
+@attrs.frozen
+class Endless(Late):
+    """With no end of what the rules yield, where that is asked for."""
+
+    of: str = "actions"
+
+    def actions(self, state):
+        return itertools.count() if self.of == "actions" else [0]
+
+    def outcomes(self, state, action):
+        if self.of == "actions":
+            return [(1.0, state)]
+        return ((0.0, state) for _ in itertools.count())
+
+
+@pytest.mark.parametrize("of", ["actions", "outcomes"])
+def test_rules_that_yield_without_an_end_are_not_followed(of):
+    assert searcher_for(Rules(Endless(3, of))) is AlphaBeta
 
 
 def test_a_limit_of_time_is_enough_where_positions_come_again_and_where_lines_are_long():

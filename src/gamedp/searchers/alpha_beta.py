@@ -437,10 +437,11 @@ class _Search:
         slack = self.at_root.slack(self.tally)
         is_proven = low == high
         has_value = is_proven or self.depth > 0
-        best, chosen = min(max(root.estimate(), low), high), []
         if has_value:
             best = low if is_proven else max(entry.score for entry in self.at_root.found)
             chosen = self.at_root.best(best, 2 * slack, is_decided=status is Status.SOLVED)
+        else:
+            best, chosen = min(max(root.estimate(), low), high), []
         lower, upper = root.values(low, high, slack)
         work = SearchStatistics(
             nodes=self.driver.nodes + 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -10,14 +11,16 @@ from gamedp.searchers.expectiminimax import Expectiminimax
 from gamedp.searchers.max_n import MaxN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gamedp.rules.game import Rules
 
 __all__ = ["searcher_for"]
 
 Kind: TypeAlias = type[AlphaBeta] | type[Expectiminimax] | type[MaxN]
 
-MOST_ASKED = 200
-"""Positions that are asked for chance: some milliseconds of plain Python."""
+MOST_ASKED = 4_000
+"""Answers of the rules that are looked at for chance: some milliseconds of plain Python."""
 
 
 def searcher_for(rules: Rules, state: Any = None) -> Kind:
@@ -50,33 +53,30 @@ def _has_chance(rules: Rules, state: Any) -> bool:
     """Return whether an action has several outcomes in one of the positions that are asked."""
     try:
         starts = [state] if state is not None else [start for _, start in rules.initial()]
-        line, near, met = deque(starts), deque[Any](), set(starts)
-        for number in range(MOST_ASKED):
-            if not line and not near:
-                break
-            # In turns where a line of play leads to, and what is nearest to the start.
-            if number % 2 == 0:
-                asked, later = line.pop() if line else near.popleft(), line
-            else:
-                asked, later = near.popleft() if near else line.popleft(), near
-            following = _following(rules.game, asked)
-            if following is None:
-                return True
-            later.extend(state for state in following if state not in met)
-            met.update(following)
+        return any(itertools.islice(_looked_at(rules.game, starts), MOST_ASKED))
     except Exception:  # noqa: BLE001 - the search that follows words what is wrong with rules
         return False
-    return False
 
 
-def _following(game: Any, state: Any) -> list[Any] | None:
-    """Return the positions that the actions in one lead to; None if chance decides."""
-    found: list[Any] = []
-    for action in () if game.is_terminal(state) else game.actions(state):
-        before = len(found)
-        for probability, following in game.outcomes(state, action):
-            if probability > 0:
-                if len(found) > before:
-                    return None
-                found.append(following)
-    return list(dict.fromkeys(found))
+def _looked_at(game: Any, starts: list[Any]) -> Iterator[bool]:
+    """Yield for each action, and each outcome of it, whether it is another one that may come out.
+
+    In turns of a position that a line of play leads to, and of the nearest to the start.
+    """
+    line, near, met = deque(starts), deque[Any](), set(starts)
+    for number in itertools.count():
+        if not line and not near:
+            return
+        if number % 2 == 0:
+            state, later = line.pop() if line else near.popleft(), line
+        else:
+            state, later = near.popleft() if near else line.popleft(), near
+        for action in () if game.is_terminal(state) else game.actions(state):
+            yield False
+            possible = 0
+            for probability, following in game.outcomes(state, action):
+                possible += probability > 0
+                yield possible > 1
+                if probability > 0 and following not in met:
+                    met.add(following)
+                    later.append(following)

@@ -353,7 +353,7 @@ class _Search:
             rules=rules,
             state=root.state,
             searcher=self.options,
-            value=min(max(root.value(root.estimate()), low), high),
+            value=low if low == high else min(max(root.value(root.estimate()), low), high),
             has_value=low == high,
             lower=low,
             upper=high,

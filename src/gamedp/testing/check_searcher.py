@@ -57,9 +57,9 @@ def check_searcher(
 
     Checks that the searcher is a value: hashed, pickled, frozen; that the bounds of a position and
     of each of its actions contain the exact values, for either player; that what is certainly best
-    is best, and what is best is not ruled out; that a result that is SOLVED has a value within the
-    bounds, and that its best actions reach it; that the principal variation is play by the rules;
-    and that it says the same again.
+    is best, and what is best is not ruled out; that a value is a number, whether it was found or
+    not; that a result that is SOLVED has a value within the bounds, and that its best actions reach
+    it; that the principal variation is play by the rules; and that it says the same again.
 
     Parameters
     ----------

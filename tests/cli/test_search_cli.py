@@ -386,7 +386,8 @@ class Round:
             "    def payoff(self, state, player):\n        return 0.0\n"
         )
         process = subprocess.Popen(
-            [*COMMAND, "search", "slow.py:Slow", "--exact", *PLAIN],
+            # Its rules are asked by the search alone, and not to choose a searcher before.
+            [*COMMAND, "search", "slow.py:Slow", "--exact", "--searcher=alpha-beta", *PLAIN],
             cwd=tmp_path,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

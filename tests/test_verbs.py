@@ -19,6 +19,19 @@ def test_compile_and_solve_tell_games_from_staged_games():
     assert "stage" in gamedp.explain(gamedp.compile(small, compile="never"))
 
 
+def test_explain_takes_a_solution_and_explores_nothing():
+    for solution in (
+        gamedp.solve(Matches(), compile="never"),
+        gamedp.solve(Matches(), gamedp.Discounted(0.9), compile="never"),
+        gamedp.solve(StagedWubbel(4), compile="never"),
+    ):
+        expected = gamedp.explain(solution.model, solution.objective)
+        assert gamedp.explain(solution) == expected
+    solution = gamedp.solve(Matches(), compile="never")
+    other = gamedp.Discounted(0.5)
+    assert gamedp.explain(solution, other) == gamedp.explain(solution.model, other)
+
+
 @pytest.mark.parametrize(
     ("game", "kind"),
     [

@@ -28,6 +28,7 @@ from gamedp.cli import COMMANDS, keeping, lists, main, watch
 from gamedp.cli.parameters import make
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
 from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
+from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, nim_winning, nim_winning_moves
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.runtime import registry
@@ -446,6 +447,16 @@ class TestQuery:
         tuples = ["query", "own_rules.py:Forever", "--compile=never"]
         assert run_json(*tuples, "--state", "1,(1,2)")["state"] == [1, [1, 2]]
 
+    def test_json_has_the_values_of_all_three_players(self, run_json):
+        game = Mancala(players=3, pits=2, stones=2)
+        command = ("mancala", "--set=players=3,pits=2,stones=2", "--compile=never")
+        solution = gamedp.solve(game, compile="never")
+        for facts in (run_json("solve", *command), run_json("query", *command)):
+            assert facts["values"] == [solution.value(player=player) for player in range(3)]
+            assert facts["bounds"] == [list(solution.bounds(player=player)) for player in range(3)]
+            assert facts["value"] == facts["values"][0]
+        assert "values" not in run_json("solve", "matches", "--compile=never")
+
     def test_three_players_see_what_each_gets_after_every_action(self, run, folder):
         code, out, _ = run("query", "own_rules.py:Words", "--compile=never", "--state", "abb")
         assert code == 0
@@ -844,6 +855,25 @@ class TestLists:
         finally:
             sys.modules.pop("greeting_plugin", None)
 
+    def test_explain_takes_what_is_saved(self, run, monkeypatch, tmp_path):
+        solution = gamedp.solve(Matches(matches=12), compile="never")
+        kept = tmp_path / "kept"
+        gamedp.save(solution, kept)
+        expected = run("explain", "matches", "--set=matches=12", "--compile=never")[1]
+        monkeypatch.setattr("gamedp.compiler.build.compile_game", None)  # nothing is explored
+        code, out, err = run("explain", kept)
+        assert (code, out, err) == (0, expected, "")
+        discounted = run("explain", kept, "--discount=0.9")[1]
+        assert discounted == f"{gamedp.explain(solution.model, gamedp.Discounted(0.9))}\n"
+        for wrong, part in (
+            ((kept, "--max-states=9"), "whose model is explored"),
+            ((kept, "--set=matches=3"), "--set goes with --game"),
+            (("matches", "--game=x.py:X"), "--game is for the folder of a saved solution"),
+        ):
+            code, out, err = run("explain", *wrong)
+            assert (code, out) == (2, "")
+            assert part in err
+
     def test_explain(self, run):
         code, out, err = run("explain", "matches", "--compile", "never")
         assert (code, err) == (0, "")
@@ -1006,6 +1036,23 @@ class TestErrors:
         code, out, err = run("solve", "kept")
         assert (code, out) == (2, "")
         self.check(err, "kept is a folder, not a game; `gamedp query`")
+
+    def test_a_parameter_without_its_option(self, run):
+        code, out, err = run("solve", "wubbel", "goal=20", "grace=true")
+        assert (code, out) == (2, "")
+        self.check(err, "did you mean `--set goal=20 --set grace=true`?")
+        for words in (("solve", "wubbel", "goal=20", "20"), ("searchers", "goal=20")):
+            code, out, err = run(*words)
+            assert (code, out) == (2, "")
+            assert "--set" not in err
+
+    def test_a_position_that_is_not_reached(self, run):
+        code, out, err = run("query", "matches", "--state", "left=30", "--compile", "never")
+        assert (code, out) == (1, "")
+        self.check(err, "it cannot be reached from the start. `gamedp search` takes any position.")
+        assert "box" not in err
+        code, out, err = run("search", "matches", "--state", "left=30", "--depth=2")
+        assert (code, err) == (0, "")
 
     def test_a_word_too_many(self, run):
         code, out, err = run("games", "more", "still")

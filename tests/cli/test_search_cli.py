@@ -279,6 +279,53 @@ class TestSearch:
         assert facts["lower"] <= 0.8125 <= facts["upper"]
         assert facts["value"] == pytest.approx(0.8125)
 
+    @pytest.mark.parametrize(
+        ("game", "name"),
+        [
+            ("mancala", "alpha-beta"),
+            ("mancala --set=players=3", "max-n"),
+            ("wubbel --set=goal=120", "expectiminimax"),
+        ],
+    )
+    def test_the_searcher_that_fits(self, run_json, game, name):
+        facts = run_json("search", *game.split(), "--depth=2", *PLAIN)
+        assert facts["searcher"]["name"] == name
+
+    @pytest.mark.parametrize(
+        ("methods", "words"),
+        [
+            ("", "give the rules a value_range(state, player)"),
+            ("value_range", "Raise --max-seconds or --max-nodes, or set --depth. A heuristic"),
+            ("value_range heuristic", "Raise --max-seconds or --max-nodes, or set --depth."),
+        ],
+    )
+    def test_at_a_limit_the_message_says_what_helps(
+        self, run, tmp_path, monkeypatch, methods, words
+    ):
+        text = """
+class Round:
+    num_players = 2
+    def initial_state(self): return 0, 0
+    def is_terminal(self, state): return False
+    def player(self, state): return state[0]
+    def actions(self, state): return [0, 1]
+    def outcomes(self, state, action): yield 1.0, (1 - state[0], (state[1] + action + 1) % 7)
+    def payoff(self, state, player): return 0.0
+"""
+        if "value_range" in methods:
+            text += "    def value_range(self, state, player): return -1.0, 1.0\n"
+        if "heuristic" in methods:
+            text += "    def heuristic(self, state, player): return 0.0\n"
+        name = f"round_{len(text)}.py"  # Python keeps what it has imported
+        (tmp_path / name).write_text(text)
+        monkeypatch.setattr(sys, "path", sys.path.copy())
+        monkeypatch.chdir(tmp_path)
+        code, out, err = run("search", f"{name}:Round", "--max-nodes=2000", *PLAIN)
+        assert code == 1
+        assert words in err
+        assert ("A heuristic" in err) == (methods == "value_range")
+        assert words_of(out)["value"][0].startswith("0.0 ")
+
     def test_one_player(self, run, tmp_path, monkeypatch):
         (tmp_path / "climb.py").write_text(
             "class Climb:\n"
@@ -310,7 +357,12 @@ class TestSearch:
             ((*SMALL, "--depth=3", "--searcher=minimax", "--table-mib=1"), 2, "has no --table-mib"),
             (("matches", "--depth=3", "--endings=3"), 1, "Matches has no endgame tables"),
             (("matches", "--depth=3", "--state=lef=3"), 2, "did you mean 'left'?"),
-            (("wubbel", "--depth=3"), 1, "AlphaBeta is for games without chance"),
+            (
+                ("wubbel", "--depth=3", "--searcher=alpha-beta"),
+                1,
+                "AlphaBeta is for games without chance",
+            ),
+            (("wubbel", "--depth=3", "--endings=3"), 2, "expectiminimax has no --endings"),
             (("kniffel", "--depth=3"), 1, "kniffel is a staged game"),
         ],
     )
@@ -335,7 +387,8 @@ class TestSearch:
             "    def payoff(self, state, player):\n        return 0.0\n"
         )
         process = subprocess.Popen(
-            [*COMMAND, "search", "slow.py:Slow", "--exact", *PLAIN],
+            # Its rules are asked by the search alone, and not to choose a searcher before.
+            [*COMMAND, "search", "slow.py:Slow", "--exact", "--searcher=alpha-beta", *PLAIN],
             cwd=tmp_path,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -415,6 +468,41 @@ def typed(monkeypatch, *lines):
 
 NOUGHTS = f"{EXAMPLES / 'noughts.py'}:NoughtsAndCrosses"
 MATCHES = ("matches", "--set", "matches=6", "--seed", 1, *PLAIN)
+
+
+ALONE = """
+from typing import NamedTuple
+
+
+class Throw(NamedTuple):
+    points: int
+    rolls: int
+    over: int
+
+
+class Dicing:
+    def initial_state(self):
+        return Throw(0, 0, 0)
+
+    def is_terminal(self, state):
+        return state.over == 1 or state.rolls == 4
+
+    def actions(self, state):
+        return [0, 1]
+
+    def outcomes(self, state, action):
+        if action == 1:
+            return [(1.0, Throw(state.points, state.rolls, 1))]
+        return [
+            (0.25, Throw(state.points + gain, state.rolls + 1, 0)) for gain in (-3, 1, 2, 3)
+        ]
+
+    def payoff(self, state, player):
+        return float(state.points)
+
+    def action_name(self, state, action):
+        return ("roll", "stop")[action]
+"""
 
 
 BARE = """
@@ -654,6 +742,29 @@ class TestPlay:
         code, out, err = run("play", *spot, "--level", "best")
         assert (code, out) == (1, "")
         assert "cannot be reached" in err or "no state" in err
+
+    def test_one_person_plays_alone(self, run, monkeypatch, tmp_path):
+        (tmp_path / "dicing.py").write_text(ALONE)
+        monkeypatch.setattr(sys, "path", sys.path.copy())
+        monkeypatch.chdir(tmp_path)
+        game = ("dicing.py:Dicing", "--seed=4", *PLAIN)
+        typed(monkeypatch, "hint", "roll", "undo", "roll", *["stop"] * 9)
+        code, out, err = run("play", *game)
+        assert (code, err) == (0, "")
+        assert out.startswith("You play alone; seed 4.\n")
+        assert "computer" not in out
+        assert "Chance decides" in out
+        assert "  stop  0" in out
+        assert "This rests on the solution of all" in out
+        assert re.search(r"\nThe game is over: -?\d+ for you\.\n$", out)
+        assert "It is a draw" not in out
+        typed(monkeypatch, "hint")
+        out = run("play", *game, "--level=2")[1]
+        assert "The values are estimates: a search to depth 2." in out
+        for wrong in (["--against=random"], ["--first=computer"]):
+            code, out, err = run("play", *game, *wrong)
+            assert (code, out) == (2, "")
+            assert "is for one player" in err
 
     def test_a_saved_solution_plays(self, run, monkeypatch, tmp_path):
         gamedp.save(gamedp.solve(Matches(matches=6), compile="never"), tmp_path / "kept")

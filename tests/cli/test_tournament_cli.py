@@ -8,6 +8,7 @@ import pytest
 
 import gamedp
 from gamedp.cli import main
+from gamedp.games.mancala import Mancala
 from gamedp.games.wubbel import Hold, Wubbel
 
 BOT = Path(__file__).parent.parent.parent / "examples" / "bots" / "hold.py"
@@ -101,6 +102,49 @@ def test_what_is_no_entrant_is_refused(run_tournament):
     ]:
         code, _, err = run_tournament("--entrants", entrants, "--games=4")
         assert (code, part in err) == (2, True), err
+
+
+def test_where_nothing_is_drawn_nothing_is_said_of_sampling(run_tournament):
+    command = ("--entrants", "optimal,hold=6,random", "--exact")
+    _, out, _ = run_tournament(*command)
+    assert "exact       3 matches without playing" in out
+    assert "% of the points" in out
+    for word in ("±", "seed  ", "games ", "confidence"):
+        assert word not in out
+    found = json.loads(run_tournament(*command, "--json")[1])
+    assert found["seed"] is None
+    assert found["first_move_error"] == 0
+    assert {each["error"] for each in found["entrants"]} == {0}
+    first, *_ = out[out.index("players") :].split("\n", 1)
+    best = max(found["entrants"], key=lambda each: each["elo"])
+    share = best["points"] / (2 * found["games"])
+    assert f"{best['name']}" in first
+    assert f"{share:.6%} of the points" in first
+
+
+def test_where_nothing_is_drawn_among_three(capsys):
+    command = ["tournament", "mancala", "--set=players=3,pits=2,stones=1", "--quiet", "--exact"]
+    command += ["--entrants", "optimal,random,uniform", "--compile", "never"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    for word in ("±", "seed  ", "games ", "standard error", "no error"):
+        assert word not in out
+    assert "on average" in out
+
+
+@pytest.mark.parametrize(
+    "game", [Wubbel(goal=9), Mancala(players=3, pits=2, stones=1)], ids=["two", "three"]
+)
+def test_notebooks_show_no_errors_of_what_is_exact(game):
+    players = {name: gamedp.play.RandomPlayer(game) for name in ("one", "two", "three")}
+    exact = gamedp.play.round_robin(game, players, games=6, exact=True, compile="never")
+    played = gamedp.play.round_robin(game, players, games=12, seed=1, compile="never")
+    assert exact.is_exact
+    assert not played.is_exact
+    for found in (exact, *(each for each in exact.meetings if len(players) == game.num_players)):
+        assert "±" not in found._repr_html_()
+        assert "error" not in found._repr_html_()
+    assert "±" in played._repr_html_()
 
 
 def test_policies_need_not_play(run_tournament):

@@ -224,7 +224,7 @@ def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):
             truth = gamedp.searchers.Minimax().search(game, compile="never")
             root = root_of(game, None, "Expectiminimax", with_chance=True)
             options = gamedp.searchers.Expectiminimax(depth=plies, pruning=pruning)
-            search = expectiminimax._Search(options, root, "never", None)
+            search = expectiminimax._Search(options, root, "never", None, to_the_end=plies is None)
             for alpha in (-math.inf, -4.0, -1.0, 0.0, 0.5, 1.0, 4.0):
                 for entry, true in zip(plain.actions, truth.actions, strict=True):
                     found = search._search(entry.action, depth, ESTIMATE, alpha)
@@ -287,12 +287,36 @@ def test_limits_leave_the_last_depth_that_was_finished():
     assert again.value() == pytest.approx(part.value(), rel=0, abs=1e-10)
 
 
-def test_without_any_depth_finished_there_is_no_value():
-    result = gamedp.searchers.Expectiminimax(depth=6, max_nodes=1).search(Race(), compile="never")
-    assert math.isnan(result.value())
+def test_without_any_depth_finished_the_value_is_the_estimate():
+    game = Race()
+    result = gamedp.searchers.Expectiminimax(depth=6, max_nodes=1).search(game, compile="never")
+    assert not result.has_value
+    assert result.value() == game.heuristic(game.initial_state(), 0)
     assert result.best_actions == result.actions == ()
     assert (result.lower, result.upper) == pytest.approx((-66, 66))
     assert result.status is gamedp.Status.NODE_LIMIT
+
+
+def test_with_a_limit_it_deepens_though_positions_come_again():
+    game = Wubbel(goal=12)
+    result = gamedp.searchers.Expectiminimax(max_nodes=3000).search(game, compile="never")
+    assert result.status is gamedp.Status.NODE_LIMIT
+    depth = result.statistics.depth
+    assert depth > 1
+    same = gamedp.searchers.Expectiminimax(depth=depth).search(game, compile="never")
+    assert (result.value(), result.best_actions) == (same.value(), same.best_actions)
+    assert same.has_value
+    assert result.has_value
+    with pytest.raises(gamedp.UnsupportedProblemError, match="a depth or a limit"):
+        gamedp.searchers.Expectiminimax().search(game, compile="never")
+
+
+def test_with_a_limit_it_ends_once_it_has_seen_the_end():
+    game = Race(turns=3)
+    alone = gamedp.searchers.Expectiminimax().search(game, compile="never")
+    result = gamedp.searchers.Expectiminimax(max_nodes=1e9).search(game, compile="never")
+    assert result.status is alone.status is gamedp.Status.SOLVED
+    assert result.value() == pytest.approx(alone.value(), rel=0, abs=ROUNDING)
 
 
 def test_time_is_a_limit():

@@ -162,13 +162,38 @@ def test_estimates_are_kept_within_the_range():
         assert low - 1e-12 <= result.action_value(action).value <= high + 1e-12
 
 
-def test_limits_leave_the_range():
+def test_limits_leave_the_estimate_and_the_range():
     game = CrowdBounded(seed=3, layers=8)
-    result = gamedp.searchers.MaxN(max_nodes=20).search(game, compile="never")
+    result = gamedp.searchers.MaxN(max_nodes=1).search(game, compile="never")
     assert result.status is gamedp.Status.NODE_LIMIT
-    assert all(math.isnan(value) for value in result.values)
+    assert not result.has_value
+    start = game.initial_state()
+    assert result.values == tuple(game.heuristic(start, player) for player in range(3))
+    assert result.statistics.depth == 0
     assert {result.bounds(player) for player in range(3)} == {(-3, 3)}
     assert result.best_actions == result.actions == ()
+
+
+def test_a_limit_leaves_the_last_depth_that_was_finished():
+    game = CrowdBounded(seed=3, layers=8)
+    result = gamedp.searchers.MaxN(max_nodes=500).search(game, compile="never")
+    assert result.status is gamedp.Status.NODE_LIMIT
+    depth = result.statistics.depth
+    assert 1 < depth < 8
+    same = gamedp.searchers.MaxN(depth=depth).search(game, compile="never")
+    assert (result.values, result.actions) == (same.values, same.actions)
+    assert result.best_actions == same.best_actions
+    assert {result.bounds(player) for player in range(3)} == {(-3, 3)}
+    less = gamedp.searchers.MaxN(depth=2, max_nodes=500).search(game, compile="never")
+    assert (less.status, less.statistics.depth) == (gamedp.Status.DEPTH_LIMIT, 2)
+
+
+def test_with_a_limit_it_ends_once_it_has_seen_the_end():
+    game = CrowdBounded(seed=3)
+    alone = gamedp.searchers.MaxN().search(game, compile="never")
+    result = gamedp.searchers.MaxN(max_nodes=1e9).search(game, compile="never")
+    assert result.status is gamedp.Status.SOLVED
+    assert (result.values, result.actions) == (alone.values, alone.actions)
 
 
 def test_time_is_a_limit_and_progress_is_told():
@@ -179,7 +204,8 @@ def test_time_is_a_limit_and_progress_is_told():
     )
     assert result.status is gamedp.Status.TIME_LIMIT
     assert seen
-    assert all("action 1 of" in progress.detail for progress in seen)
+    assert all("action" in progress.detail for progress in seen)
+    assert 0 < result.statistics.depth < 14
 
 
 def test_a_game_that_is_over_has_its_payoffs():

@@ -159,7 +159,7 @@ def test_endgame_tables_shorten_the_way():
 def test_limits_leave_what_is_known():
     result = gamedp.searchers.ProofNumberSearch(max_nodes=50).search(Mancala(stones=3))
     assert result.status is gamedp.Status.NODE_LIMIT
-    assert math.isnan(result.value())
+    assert (result.has_value, result.value()) == (False, 0.0)
     assert (result.lower, result.upper) == (-36.0, 36.0)
 
 

@@ -233,6 +233,13 @@ class Wandering(Outside):
         return attrs.evolve(result, principal_variation=line)
 
 
+class Unknowing(Outside):
+    """Has no number where it has found none."""
+
+    def spoil(self, result):
+        return attrs.evolve(result, value=math.nan)
+
+
 class Elsewhere(Outside):
     """Forgets which position was asked about."""
 
@@ -252,6 +259,7 @@ def test_anyones_searcher_may_pass():
         (Confident, "the best actions: in Place.* is worth"),
         (Silent, "the best actions: in Place.* there are none"),
         (Wandering, "the line: in Place"),
+        (Unknowing, "the value: in Place.* it is NaN"),
         (Elsewhere, "the result: in Place.* not of this state"),
     ],
 )

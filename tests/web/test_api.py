@@ -11,6 +11,7 @@ from quickest import noughts_and_crosses
 from web_client import Client, listed_game
 
 import gamedp
+from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.policies import remoteness
@@ -240,6 +241,34 @@ def test_a_game_too_large_for_a_table_is_searched():
         assert answer["basis"]["why"] == "estimate"
         assert answer["value"]["lower"] < answer["value"]["upper"]
         assert client.position("large", look=None)["value"] is None
+
+
+@pytest.mark.parametrize(
+    "game",
+    [Mancala(players=3, pits=2, stones=2), Wubbel(goal=120)],
+    ids=lambda game: type(game).__name__,
+)
+def test_what_is_too_large_is_played_against_the_computer_all_the_same(game):
+    """Three players, and positions that come again: a search with a limit of time does both."""
+    few = Tables(Limits(states=10))
+    actions, outcomes = [], []
+    with Client([listed_game("large", game)], few) as client:
+        answer = client.position("large", look={"seconds": 0.05})
+        assert answer["basis"]["kind"] == "search"
+        assert [each["player"] for each in answer["each"]] == list(range(game.num_players))
+        for _ in range(60):
+            numbers = [each["number"] for each in answer["each"]]
+            assert all(isinstance(number, float) for number in numbers)
+            player = {"kind": "search", "seconds": 0.05}
+            line = {"actions": actions, "outcomes": outcomes}
+            answer = client.position("large", line=line, then={"player": player, "seed": 7})
+            assert answer["played"]["action"] in range(100)
+            actions, outcomes = answer["line"]["actions"], answer["line"]["outcomes"]
+            if answer["over"]:
+                break
+    if game.num_players == 3:
+        assert answer["over"]
+        assert sum(answer["payoffs"]) == 12
 
 
 def test_bounds_of_the_second_player_are_turned_round():

@@ -231,7 +231,12 @@ def _usage_words(error: Exception, tokens: list[str]) -> str:
 
     if not isinstance(error, UnusedCliTokensError):
         return str(error)
-    unused = " ".join(error.unused_tokens or ())
+    words = error.unused_tokens or []
+    unused = " ".join(words)
+    if all("=" in word[1:] for word in words) and hasattr(error.target, "__annotations__"):
+        meant = " ".join(f"--set {word}" for word in words)
+        if "settings" in error.target.__annotations__:  # it makes a game
+            return f"`gamedp {tokens[0]}` takes no {unused!r} here; did you mean `{meant}`?"
     return (
         f"`gamedp {tokens[0]}` takes no {unused!r} here; `gamedp help {tokens[0]}` lists what it "
         "takes."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gamedp
-from gamedp.cli.games import is_model_file, make_game
+from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
 from gamedp.cli.options import (
     EXPLORE,
     FILE,
@@ -13,6 +13,7 @@ from gamedp.cli.options import (
     GameOrFile,
     GameSettings,
     ObjectiveOptions,
+    SavedGame,
 )
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
@@ -24,12 +25,27 @@ def explain(
     game: GameOrFile,
     /,
     *,
+    rules: SavedGame = None,
     settings: GameSettings = None,
     file: FileOptions = FILE,
     objective: ObjectiveOptions = OBJECTIVE,
     explore: ExploreOptions = EXPLORE,
 ) -> None:
-    """Describe the structure of a game or a file's model; say which solver fits, and why."""
+    """Describe the structure of a game or a file's model; say which solver fits, and why.
+
+    Of a folder that `gamedp solve --save` has written, the model is taken as it is kept there.
+    """
+    if is_saved(game):
+        if explore != EXPLORE:
+            message = f"{game} holds a solution, whose model is explored: leave such options out."
+            raise InvalidParameterError(message)
+        file.refuse()
+        goal = None if objective == OBJECTIVE else objective.make()
+        print(gamedp.explain(load_saved(game, rules, settings), goal))
+        return
+    if rules is not None:
+        message = f"--game is for the folder of a saved solution; {game} is none."
+        raise InvalidParameterError(message)
     if is_model_file(game):
         if settings:
             message = f"{game} is a file; options for building a game do not apply."

@@ -144,7 +144,10 @@ def class_named(name: str, group: str = GAMES) -> type:
         message = f"There is no {name!r}; for the file {name}.py, say {name}.py:ClassName."
         raise UnknownNameError(message)
     elif name not in registered(group) and Path(name).is_dir():
-        message = f"{name} is a folder, not a game; `gamedp query` takes a saved solution."
+        message = (
+            f"{name} is a folder, not a game; `gamedp query` and `gamedp explain` take a saved "
+            "solution."
+        )
         raise UnknownNameError(message)
     else:
         found = _loaded(name, lambda: find(group, name))

@@ -1,4 +1,4 @@
-"""``gamedp play``: a person against the computer, a policy, a program, or another person."""
+"""``gamedp play``: a person alone, or against the computer, a policy, a program, or another one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gamedp.cli.positions import position_of, starts_of
 from gamedp.cli.report import how_long, player_name
 from gamedp.cli.texts import how_to_draw
 from gamedp.cli.watch import be_lenient, columns, fitted, say, watch
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.errors import InvalidParameterError
 from gamedp.play.seat import Fault, Forfeit
 from gamedp.views import COLUMNS
 
@@ -88,7 +88,7 @@ def play(  # noqa: PLR0913 - what is usually set in one call
     compile: Compile = "auto",
     quiet: Annotated[bool, Parameter(show_default=False)] = False,
 ) -> None:
-    """Play a game for two or more against the computer, a policy, a program, or a person.
+    """Play a game: alone, or against the computer, a policy, a program, or a person.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ def play(  # noqa: PLR0913 - what is usually set in one call
         solution = None
         made = make_ordinary_game(game, settings or (), command="play")
     known = gamedp.rules.Rules(made)
-    if known.num_players < 2:
-        message = f"{game} is for one player, who has no opponent; `gamedp query` advises in it."
-        raise UnsupportedProblemError(message)
+    if known.num_players == 1 and (by_name or first != "human"):
+        message = f"{game} is for one player: there is nobody to play against, or to go first."
+        raise InvalidParameterError(message)
     seed = secrets.randbits(32) if seed is None else seed
     rng = np.random.default_rng(checked_seed(seed))
     start = position_of(starts_of(known), state, "--state") if state else None
@@ -193,6 +193,8 @@ def _adviser(
 
 def _seats(people: frozenset[int], count: int) -> str:
     """Say who is who."""
+    if count == 1:
+        return "You play alone"
     if len(people) == count:
         return f"All {count} players are people"
     [person] = people
@@ -432,6 +434,8 @@ def _aligned(entries: Sequence[Entry]) -> list[str]:
 def _result(payoffs: Sequence[float], people: frozenset[int]) -> str:
     """Say how a game has ended."""
     count = len(payoffs)
+    if count == 1:
+        return f"The game is over: {payoffs[0]:g} for you."
     person = next(iter(people)) if len(people) == 1 else None
     most = max(payoffs)
     winners = [player for player, payoff in enumerate(payoffs) if payoff == most]

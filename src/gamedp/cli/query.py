@@ -93,9 +93,6 @@ def query(
         keys: tuple[str, ...] = ("action", "name", "value", "best")
         if solution.model.num_players > 2:
             keys += ("values", "bounds")
-            players = range(solution.model.num_players)
-            numbers["values"] = [solution.value(place.state, player) for player in players]
-            numbers["bounds"] = [solution.bounds(place.state, player) for player in players]
         names = [action["name"] for action in answer.actions if action["best"] != "no"]
         entries = [{key: action[key] for key in keys} for action in answer.actions]
         where = {"state": place.state} | ({"inside": place.inside} if staged else {})
@@ -209,6 +206,11 @@ def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
     """Return the index of a position and whether places are swapped; raise UnknownStateError."""
     try:
         return model.index(position)
+    except UnknownStateError as error:
+        if not isinstance(model.rules, gamedp.rules.Rules):
+            raise
+        message = f"{error} `gamedp search` takes any position."
+        raise UnknownStateError(message) from None
     except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
         message = f"{shown(position)} is not a state of this game: {error}"
         raise UnknownStateError(message) from None

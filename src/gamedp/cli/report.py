@@ -115,12 +115,26 @@ def facts(
         **({} if (fraction := _fraction(solution, state)) is None else {"exact": fraction}),
         "lower": lower,
         "upper": upper,
+        **_of_all_players(solution, state),
         "states": statistics.states,
         "choices": statistics.choices,
         "transitions": statistics.transitions,
         "sweeps": statistics.sweeps,
         "seconds": _seconds(statistics),
         "bytes": statistics.bytes,
+    }
+
+
+def _of_all_players(
+    solution: Solution | StagedSolution, state: Hashable | None
+) -> dict[str, list[Any]]:
+    """Return the values and bounds of all players for JSON, where more than two play."""
+    count = solution.model.num_players
+    if count < 3:
+        return {}
+    return {
+        "values": [solution.value(state, player) for player in range(count)],
+        "bounds": [solution.bounds(state, player) for player in range(count)],
     }
 
 

@@ -31,6 +31,7 @@ from gamedp.compiler.limits import available_bytes
 from gamedp.errors import InvalidParameterError, NotSolvedError, SearchInterrupted
 from gamedp.runtime.registry import SEARCHERS, find
 from gamedp.runtime.settings import settings_of, values_of
+from gamedp.searchers.choose import searcher_for
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
@@ -75,7 +76,8 @@ class SearchOptions:
     table_mib : float
         Limit the table of positions already searched, in MiB.
     searcher : str
-        Use this searcher; `gamedp searchers` lists them.
+        Use this searcher; `gamedp searchers` lists them. If not given, the one that fits: max-n for
+        three players and more, expectiminimax where there is chance, else alpha-beta.
     option : list of str
         Set an option of that searcher, as name=value; repeatable.
     endings : int
@@ -90,7 +92,7 @@ class SearchOptions:
     max_seconds: float | None = None
     max_nodes: float | None = None
     table_mib: float | None = None
-    searcher: Annotated[str, Parameter(completer=names_in(SEARCHERS))] = "alpha-beta"
+    searcher: Annotated[str | None, Parameter(completer=names_in(SEARCHERS))] = None
     option: list[str] | None = None
     endings: int | None = None
     endings_folder: Path | None = None
@@ -107,7 +109,7 @@ class SearchOptions:
         return {name: value for name, value in values.items() if value is not None}
 
     def make(self, **more: Any) -> Any:
-        """Return the searcher.
+        """Return the searcher, which is named.
 
         Raises
         ------
@@ -116,6 +118,7 @@ class SearchOptions:
         InvalidParameterError
             If it refuses an option, and if nothing says how far to look.
         """
+        assert self.searcher is not None  # noqa: S101 - whoever calls has chosen one
         kind = find(SEARCHERS, self.searcher)
         settings = settings_of(kind)
         given = self.given() | more
@@ -176,7 +179,11 @@ def search(
 ) -> None:
     """Search one position: print its value, the best actions, and a line of best play."""
     made = make_ordinary_game(game, settings or (), command="search")
-    position = position_of(starts_of(gamedp.rules.Rules(made)), state or (), "--state")
+    rules = gamedp.rules.Rules(made)
+    position = position_of(starts_of(rules), state or (), "--state")
+    if how.searcher is None:
+        kind = searcher_for(rules, position)
+        how = attrs.evolve(how, searcher=report.registered_name(SEARCHERS, kind()))
     searcher = how.make()  # before tables are made for it
     material = how.endings or 0
     grows = how.endings is None and how.exact and "endings" in settings_of(type(searcher))
@@ -218,8 +225,8 @@ def search(
     if result.status in {gamedp.Status.TIME_LIMIT, gamedp.Status.NODE_LIMIT}:
         message = (
             f"{type(searcher).__name__} stopped at a limit after depth "
-            f"{result.statistics.depth}; the output shows what is known so far. Raise "
-            "--max-seconds or --max-nodes."
+            f"{result.statistics.depth}; the output shows what is known so far. "
+            f"{search_report.way_out(made)}"
         )
         raise NotSolvedError(message, result)
 

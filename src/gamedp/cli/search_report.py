@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from gamedp.runtime.settings import values_of
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
 
-__all__ = ["facts", "words"]
+__all__ = ["facts", "way_out", "words"]
 
 LINE_WIDTH = 80
 
@@ -43,7 +42,7 @@ def facts(name: str, result: SearchResult) -> dict[str, Any]:
         "status": result.status.name,
         "guarantee": result.guarantee.name,
         "proven": result.is_proven,
-        "value": result.value(),
+        "value": result.value() if result.has_value else None,
         "lower": result.lower,
         "upper": result.upper,
         **_for_each(result),
@@ -97,6 +96,17 @@ def words(result: SearchResult) -> list[tuple[str, str]]:
     return [*pairs, ("time", f"{work.seconds:.3f} s")]
 
 
+def way_out(game: Any) -> str:
+    """Say what helps a search that has come to a limit."""
+    if hasattr(game, "value_range"):
+        more = "" if hasattr(game, "heuristic") else " A heuristic would estimate what lies beyond."
+        return f"Raise --max-seconds or --max-nodes, or set --depth.{more}"
+    return (
+        "More time alone may not help: give the rules a value_range(state, player), for without it "
+        "no win ends a search; a heuristic, which estimates what lies beyond; or set --depth."
+    )
+
+
 def _best_lines(result: SearchResult) -> list[tuple[str, str]]:
     """Return the best actions in words, and which others the bounds do not rule out."""
     best, possible = set(result.best_actions), set(result.possible_actions)
@@ -125,7 +135,7 @@ def _value_lines(result: SearchResult) -> list[tuple[str, str]]:
     for player, (value, (lower, upper)) in enumerate(_values(result)):
         whose = None if count == 1 else player
         words, bounds = report.bounded(value, lower, upper, player=whose)
-        if math.isnan(value):
+        if not result.has_value:
             is_answered = result.status is gamedp.Status.SOLVED
             words = (
                 "value",
@@ -142,7 +152,8 @@ def _for_each(result: SearchResult) -> dict[str, Any]:
     if not isinstance(result, gamedp.searchers.MaxNResult):
         return {}
     players = range(len(result.values))
-    return {"values": result.values, "bounds": [result.bounds(player) for player in players]}
+    values = result.values if result.has_value else [None for _ in players]
+    return {"values": values, "bounds": [result.bounds(player) for player in players]}
 
 
 def _values(result: SearchResult) -> list[tuple[float, tuple[float, float]]]:

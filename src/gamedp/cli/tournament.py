@@ -131,7 +131,8 @@ def tournament(
         words.append(("saved in", str(how.save)))
     if output.json:
         head = {"game": game, "parameters": values_of(made), "games": result.games}
-        head |= {"seed": result.seed, "random_opening": how.random_opening}
+        seed = None if result.is_exact else result.seed
+        head |= {"seed": seed, "random_opening": how.random_opening}
         report.print_json(head | facts)
     else:
         print(report.lines([("game", report.game_words(made)), *words]))
@@ -193,6 +194,8 @@ def _of_many(result: RoundRobin) -> list[Meeting]:
 
 def _games(how: EntrantsOptions, result: RoundRobin, of: str) -> list[tuple[str, str]]:
     """Return how many games count, and what all was drawn from, in words."""
+    if result.is_exact:
+        return [("exact", f"{len(result.meetings):,} matches without playing")]
     is_rounded = result.games != how.games
     each = f"; {result.games:,} each instead of {how.games:,}" if is_rounded else ""
     played = sum(meeting.games for meeting in result.meetings if not meeting.is_exact)
@@ -207,8 +210,10 @@ def _games(how: EntrantsOptions, result: RoundRobin, of: str) -> list[tuple[str,
     ]
 
 
-def _with_error(mean: float, error: float) -> str:
+def _with_error(mean: float, error: float, *, is_exact: bool) -> str:
     """Return a mean payoff and its standard error, in a column."""
+    if is_exact:
+        return f"{mean:>11,.6g}"
     if math.isnan(mean):
         return f"{'unknown':>11}"
     return f"{mean:>11,.6g} " + ("(no error: one group)" if math.isnan(error) else f"± {error:.2g}")
@@ -221,7 +226,11 @@ def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, 
     width = max(map(len, result.names))
     meetings = _of_many(result)
     size = math.factorial(len(meetings[0].names))
-    table = [f"{name:<{width}}  {_with_error(*payoffs[name])}" for name in order]
+    table = [
+        f"{name:<{width}}  {_with_error(*payoffs[name], is_exact=result.is_exact)}"
+        for name in order
+    ]
+    about = "on average" if result.is_exact else "on average, with the standard error"
     lines = [
         f"{', '.join(meeting.names)}: "
         + (
@@ -234,7 +243,7 @@ def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, 
     ]
     pairs = [
         *_games(how, result, f"count, in groups of {size} orders"),
-        ("payoffs", "\n".join([*table, "on average, with the standard error"])),
+        ("payoffs", "\n".join([*table, about])),
         ("matches", "\n".join(lines)),
     ]
     unfinished = sum(meeting.unfinished for meeting in meetings)
@@ -254,16 +263,28 @@ def _words(how: EntrantsOptions, result: RoundRobin, ratings: Ratings) -> list[t
     """Return the results of games of two in words, the strongest player first."""
     order = sorted(range(len(result.names)), key=lambda place: -ratings.elo[place])
     width = max(map(len, result.names))
+
+    def elo(number: float, error: float, width: int = 0) -> str:
+        room = "" if result.is_exact else f" ± {1.96 * error:.0f}"
+        return f"{number:+{width}.0f}{room} Elo"
+
+    def points(name: str) -> str:
+        score = result.score(name)
+        if not result.is_exact:
+            return f"{score:>9,.1f} points"
+        games = sum(each.games for each in result.pairings if name in {each.one, each.other})
+        return f"{score / games:>11.6%} of the points" if games else f"{'unknown':>11}"
+
     table = [
-        f"{result.names[place]:<{width}}  {result.score(result.names[place]):>9,.1f} points  "
-        f"{ratings.elo[place]:+7.0f} ± {1.96 * ratings.errors[place]:.0f} Elo"
+        f"{result.names[place]:<{width}}  {points(result.names[place])}  "
+        f"{elo(ratings.elo[place], ratings.errors[place], 7)}"
         for place in order
     ]
-    first = f"{ratings.first_move:+.0f} ± {1.96 * ratings.first_move_error:.0f} Elo"
+    first = f"worth {elo(ratings.first_move, ratings.first_move_error)}"
     pairs = [
         *_games(how, result, "finished, in pairs"),
         ("players", "\n".join(table)),
-        ("first seat", f"worth {first}; all with 95% confidence"),
+        ("first seat", first if result.is_exact else f"{first}; all with 95% confidence"),
         ("matches", "\n".join(map(_match, result.pairings))),
     ]
     unfinished = sum(pairing.unfinished for pairing in result.pairings if not pairing.is_exact)

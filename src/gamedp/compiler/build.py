@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gamedp.compiler import interpreted
 from gamedp.compiler.limits import Limits, Watch
+from gamedp.compiler.reasons import first_reason
 from gamedp.compiler.rounding import payments_of
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["compile_game", "fall_back", "first_reason"]
+__all__ = ["compile_game", "fall_back"]
 
 LOOK_AHEAD, LOOK_AHEAD_SECONDS = 1000, 1.0
 """States that are searched for mistakes if rules do not compile, and for how long at most."""
@@ -223,34 +223,6 @@ def fall_back(game: Any, reason: str, *, must: bool) -> None:
             f"{reason}. compile='never' asks for this without a warning."
         )
         warn(message, CompilationWarning)
-
-
-def first_reason(error: Exception) -> str:
-    """Return what matters of numba's long message in one sentence, with file and line."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    unknown = re.findall(r"Unknown attribute '(\w+)' of type Record", text)
-    calls = re.findall(r"No implementation of function .*\n\s*\n?\s*>>> (.+)", text)
-    inner = [
-        sentence.strip()
-        for sentence in re.findall(r"\b\w*Error: (.+)", text)
-        if not re.match(r"too many positional|Typing and implementation", sentence)
-    ]
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    plain = [line for line in lines if not re.match(r"Failed in|During:|- Resolution|None$", line)]
-    if unknown:
-        reason = f"numba knows no type for the game's attribute {unknown[-1]!r}"
-    elif inner:
-        reason = inner[-1]
-    elif calls:
-        reason = f"numba cannot compile {calls[-1].strip()}"
-    else:
-        reason = next(iter(plain), type(error).__name__)
-    places = re.findall(r'File "([^"]+)", line (\d+)', text)
-    ours = ("gamedp/compiler", "gamedp/searchers", "gamedp/stages", "<string>")
-    theirs = [place for place in places if not any(part in place[0] for part in ours)]
-    for path, number in theirs[:1]:
-        return f"{reason.rstrip('.')} ({path}, line {number})"
-    return reason.rstrip(".")
 
 
 def _ranges(layout: Layout, box: Mapping[str, tuple[int, int]]) -> list[tuple[int, int]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gamedp.policies.evaluation import Evaluation
     from gamedp.runtime.options import Tier
 
-__all__ = ["Meeting", "Pairing", "Result", "compute", "new_meeting"]
+__all__ = ["Meeting", "Pairing", "Result", "compute", "new_meeting", "payoff_rows"]
 
 GROUPS = "groups of games that were played to the end"
 """What mean payoffs of three and more are of."""
@@ -250,8 +250,19 @@ class Meeting:
 
     def _repr_html_(self) -> str:
         """Return what each player got on average, for notebooks."""
-        rows = [(name, with_error(*self.payoff(name), GROUPS)) for name in self.names]
-        return html_rows(["player", "mean payoff ± standard error"], [*rows, *_facts(self).items()])
+        payoffs = ((name, self.payoff(name)) for name in self.names)
+        head, *rows = payoff_rows(payoffs, is_exact=self.is_exact)
+        return html_rows(list(head), [*rows, *_facts(self).items()])
+
+
+def payoff_rows(
+    payoffs: Iterable[tuple[str, tuple[float, float]]], *, is_exact: bool
+) -> list[tuple[str, str]]:
+    """Return a head, and what each player got on average; with its error unless it is exact."""
+    if is_exact:
+        return [("player", "mean payoff"), *((name, f"{mean:.6g}") for name, (mean, _) in payoffs)]
+    rows = ((name, with_error(*found, GROUPS)) for name, found in payoffs)
+    return [("player", "mean payoff ± standard error"), *rows]
 
 
 def _facts(meeting: Pairing | Meeting) -> dict[str, str]:

@@ -12,7 +12,6 @@ import numpy as np
 from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
-    UnsupportedProblemError,
     shown,
 )
 from gamedp.play.programs import Program, Remote, Session
@@ -23,10 +22,10 @@ from gamedp.results.solution import Solution
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
 from gamedp.runtime.options import Tier, whole_and_positive
-from gamedp.searchers.alpha_beta import AlphaBeta
 from gamedp.searchers.bound_rules import bind_once
+from gamedp.searchers.choose import searcher_for
+from gamedp.searchers.expectiminimax import Expectiminimax
 from gamedp.searchers.max_n import MaxN
-from gamedp.searchers.minimax import Minimax
 
 if TYPE_CHECKING:
     from gamedp.model.model import Model
@@ -40,10 +39,8 @@ __all__ = ["LevelPlayer", "RandomPlayer", "seated", "seats_taken"]
 class LevelPlayer:
     """A player who looks a fixed number of plies ahead, in any game.
 
-    By :class:`gamedp.searchers.AlphaBeta`; where it meets chance, by
-    :class:`gamedp.searchers.Minimax`; with three players and more, by
-    :class:`gamedp.searchers.MaxN`. The table of positions is as small as the depth, so that a
-    shallow search takes no longer than it must.
+    By the searcher that :func:`gamedp.search` chooses. Its table of positions is as small as the
+    depth, so that a shallow search takes no longer than it must.
 
     Parameters
     ----------
@@ -68,16 +65,20 @@ class LevelPlayer:
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """Search a position; the parameters and errors are those of :meth:`AlphaBeta.search`."""
-        if Rules(game).num_players > 2:
-            many = MaxN(depth=self.depth)
-            return many.search(game, state, compile=compile, progress=progress)
-        table_bytes = 2.0 ** min(26, 14 + self.depth)
-        sure = AlphaBeta(depth=self.depth, table_bytes=table_bytes)
-        try:
-            return sure.search(game, state, compile=compile, progress=progress)
-        except UnsupportedProblemError:  # chance; what else it may be, Minimax refuses as well
-            averaging = Minimax(depth=self.depth)
-            return averaging.search(game, state, compile=compile, progress=progress)
+        searcher = _searcher_at(self, Rules(game), state)
+        found: SearchResult = searcher.search(game, state, compile=compile, progress=progress)
+        return found
+
+
+def _searcher_at(level: LevelPlayer, rules: Rules, state: Any = None) -> Any:
+    """Return what searches for a player of a level, by what the rules say from a state on."""
+    kind = searcher_for(rules, state)
+    options: dict[str, Any] = {"depth": level.depth}
+    if kind is not MaxN:
+        options["table_bytes"] = 2.0 ** min(26, 14 + level.depth)
+    if kind is Expectiminimax:
+        options["bounds"] = False
+    return kind(**options)
 
 
 @contextlib.contextmanager
@@ -111,6 +112,8 @@ def seated(rules: Rules, player: Any, compile: Tier) -> Seat:
     if isinstance(player, Solution):
         _check_solution(rules, player)
         return _BySolution(player)
+    if isinstance(player, LevelPlayer):
+        player = _searcher_at(player, rules)  # the rules are asked once, not at every move
     if callable(getattr(player, "search", None)) and not isinstance(player, type):
         return _BySearch(rules.game, player, {} if compile == "auto" else {"compile": compile})
     if callable(getattr(player, "choose", None)) and not isinstance(player, type):

@@ -19,14 +19,14 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.play.book import Book
-from gamedp.play.pairing import GROUPS, Meeting, Pairing, compute, new_meeting
+from gamedp.play.pairing import Meeting, Pairing, compute, new_meeting, payoff_rows
 from gamedp.play.play import MOST_PLIES, check_plies, played
 from gamedp.play.players import seats_taken
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.play.tournament import groups_of, opened
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
-from gamedp.runtime.notebook import html_rows, with_error
+from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
@@ -63,6 +63,11 @@ class RoundRobin:
     seed: int
     test: Sprt | None = None
     records: tuple[tuple[Any, ...], ...] = attrs.field(default=(), eq=False)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all results were computed, so that no game was played and nothing was drawn."""
+        return all(meeting.is_exact for meeting in self.meetings)
 
     @property
     def pairings(self) -> tuple[Pairing, ...]:
@@ -126,7 +131,8 @@ class RoundRobin:
     def ratings(self) -> Ratings:
         """Return how strong the players are, with standard errors.
 
-        Results that were computed count as so many games, in the errors as well.
+        Results that were computed count as so many games, in the errors as well; where all of them
+        were, the errors are 0.
 
         Raises
         ------
@@ -142,15 +148,18 @@ class RoundRobin:
             results.append((one, other, wins + 0.5 * draws, losses + 0.5 * draws))
             wins, draws, losses = pairing.second
             results.append((other, one, losses + 0.5 * draws, wins + 0.5 * draws))
-        return rated(self.names, results)
+        found = rated(self.names, results)
+        if not self.is_exact:
+            return found
+        return attrs.evolve(found, errors=np.zeros(len(self.names)), first_move_error=0.0)
 
     def _repr_html_(self) -> str:
         """Return the players for notebooks, those with most points, or payoffs, first."""
         if not self.pairings:
-            means = {name: self.payoff(name) for name in self.names}
-            order = sorted(self.names, key=lambda name: means[name], reverse=True)
-            lines = ((name, with_error(*means[name], GROUPS)) for name in order)
-            return html_rows(["player", "mean payoff ± standard error"], lines)
+            means = [(name, self.payoff(name)) for name in self.names]
+            order = sorted(means, key=lambda found: found[1], reverse=True)
+            head, *lines = payoff_rows(order, is_exact=self.is_exact)
+            return html_rows(list(head), lines)
         games: dict[str, float] = dict.fromkeys(self.names, 0)
         for pairing in self.pairings:
             for name in (pairing.one, pairing.other):
@@ -162,11 +171,12 @@ class RoundRobin:
                 name,
                 f"{self.score(name):g}",
                 f"{games[name]:,.10g}",
-                "{:.0f} ± {:.0f}".format(*rated[name]),
+                ("{:.0f}" if self.is_exact else "{:.0f} ± {:.0f}").format(*rated[name]),
             )
             for name in sorted(self.names, key=self.score, reverse=True)
         ]
-        return html_rows(["player", "points", "games", "Elo ± standard error"], rows)
+        elo = "Elo" if self.is_exact else "Elo ± standard error"
+        return html_rows(["player", "points", "games", elo], rows)
 
     def __repr__(self) -> str:
         """Give the points, or the mean payoffs, in short."""

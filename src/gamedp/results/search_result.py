@@ -30,7 +30,7 @@ class SearchStatistics:
         Positions entered; one that is searched again counts again. Those that alpha-beta need not
         enter, since the position before decides them, do not count.
     depth : int
-        Plies of the last search that was finished.
+        Plies of the last search that was finished; 0 if none was.
     table_hits, table_entries : int
         How often a position was found in the transposition table, and how many it has room for.
     ending_probes : int
@@ -104,12 +104,15 @@ class SearchResult:
         The actions that are as good as any, so far as the search saw, in the game's order. Where
         its depth ended, that rests on estimates; `certain_actions` are proven to be best.
     actions : tuple of SearchedAction
-        All actions, in the game's order; none where the game is over.
+        All actions, in the game's order; none where the game is over, or nothing was found of them.
     principal_variation : tuple of (action, state)
         Best play from the root on: each action with the position that it leads to.
     status : Status
     guarantee : Guarantee
     statistics : SearchStatistics
+    has_value : bool
+        Whether the search has found a value. If not, because a limit came first or only bounds were
+        asked for, the value is the game's own estimate of the position, within the bounds.
 
     Examples
     --------
@@ -132,6 +135,7 @@ class SearchResult:
     status: Status
     guarantee: Guarantee
     statistics: SearchStatistics
+    has_value: bool = True
 
     def value(self, player: int = 0) -> float:
         """Return what `player` gets from the position on, if all play their best.

@@ -283,12 +283,14 @@ class PackedTable:
         names = list(self.layout.names())
         ranges = ", ".join(f"{name!r}: (first, last)" for name in names[:3])
         message = (
-            f"{shown(state)} is not a state of this model: it cannot be reached from the start. "
-            "For a "
-            "table of all states, reached or not, give the ranges of the fields as box={"
+            f"{shown(state)} is not a state of this model: it cannot be reached from the start."
+        )
+        unreached = UnknownStateError(message)
+        unreached.add_note(  # not for commands and pages, which take no box
+            "For a table of all states, reached or not, give the ranges of the fields as box={"
             f"{ranges}{', ...' if len(names) > 3 else ''}}} to gamedp.solve or gamedp.compile."
         )
-        raise UnknownStateError(message)
+        raise unreached
 
     def _lookup(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Sort the codes once, on the first look-up."""

@@ -493,10 +493,12 @@ class _Search:
         low, high = self.at_root.bounds()
         slack = self.at_root.slack(self.tally)
         is_proven = low == high
-        best = low if is_proven else max(entry.score for entry in self.at_root.found)
-        if self.depth == 0 and not is_proven:
-            best = math.nan
-        chosen = self.at_root.best(best, 2 * slack, is_decided=status is Status.SOLVED)
+        has_value = is_proven or self.depth > 0
+        if has_value:
+            best = low if is_proven else max(entry.score for entry in self.at_root.found)
+            chosen = self.at_root.best(best, 2 * slack, is_decided=status is Status.SOLVED)
+        else:
+            best, chosen = min(max(root.estimate(), low), high), []
         lower, upper = root.values(low, high, slack)
         work = SearchStatistics(
             nodes=self.driver.nodes + 1,
@@ -524,6 +526,7 @@ class _Search:
             status=status,
             guarantee=Guarantee.TWO_SIDED,
             statistics=work,
+            has_value=has_value,
         )
         if not chosen:
             return result

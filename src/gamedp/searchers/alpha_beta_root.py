@@ -183,6 +183,8 @@ class RootActions:
                 score, kind = entry.low, LOWER | UPPER
             elif low == high:
                 score, kind = entry.high, UPPER  # whether it is as good as the best may be open
+            elif not kind:
+                score, kind = entry.low, LOWER  # nothing was searched
             ends = entry.low, entry.high
             length = plies.get(entry.choice.action)
             actions.append(

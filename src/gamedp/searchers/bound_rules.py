@@ -17,7 +17,7 @@ import numpy as np
 from numba import typeof
 
 from gamedp.compiler.bridge import bind, record
-from gamedp.compiler.build import fall_back, first_reason
+from gamedp.compiler.build import fall_back
 from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import (
     disagree,
@@ -26,6 +26,7 @@ from gamedp.compiler.methods import (
 )
 from gamedp.compiler.native import NativeFunction, Place
 from gamedp.compiler.overflow import refuse_overflow
+from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
 from gamedp.rules.answers import as_real, as_truth

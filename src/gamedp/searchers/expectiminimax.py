@@ -57,7 +57,8 @@ class Expectiminimax:
     Parameters
     ----------
     depth : int or None
-        Look ahead this many plies; None looks to the end of the game, which every line must have.
+        Look ahead this many plies; None looks to the end of the game, which every line must have,
+        unless there is a limit.
     pruning : {"star2", "star1", "none"}
         How to leave out what cannot matter; ``"none"`` looks at everything.
     bounds : bool
@@ -67,8 +68,9 @@ class Expectiminimax:
     table_bytes : float
         What the transposition table may take; 0 for none.
     max_seconds, max_nodes : float
-        Limits after which the result of the last depth that was finished is returned, with a status
-        that says so; its value is NaN if there is none.
+        Limits. With one, the search looks one ply further at a time until the value is proven;
+        where a limit stops it, the result of the last depth that was finished is returned, with a
+        status that says so.
 
     Notes
     -----
@@ -124,7 +126,8 @@ class Expectiminimax:
         Raises
         ------
         UnsupportedProblemError
-            If there are more players, or the game can go on for ever and no depth is given.
+            If there are more players, or the game can go on for ever, and neither a depth nor a
+            limit is given.
         InvalidModelError
             If the rules are wrong somewhere; names the state and the action.
         """
@@ -132,11 +135,12 @@ class Expectiminimax:
         if not root.choices:
             return ended(root, self)
         with bind_once():
-            search = _Search(self, root, compile, progress)
+            to_the_end = self.depth is None and min(self.max_seconds, self.max_nodes) == INFINITY
+            search = _Search(self, root, compile, progress, to_the_end=to_the_end)
 
             def run() -> SearchResult:
                 result = search.run()
-                line = _line(self, root, result, compile, search.watch)
+                line = _line(search, result, compile)
                 return attrs.evolve(result, principal_variation=line)
 
             return heeding_ctrl_c(search.watch, run)
@@ -171,9 +175,12 @@ class _Search:
         root: Root,
         compile: Literal["auto", "always", "never"],
         progress: ProgressCallback | None,
+        *,
+        to_the_end: bool,
     ) -> None:
         self.options = options
         self.root = root
+        self.to_the_end = to_the_end
         self.half = root.half
         self.roundings = RoundingLog()
         self.entries = 0
@@ -186,7 +193,7 @@ class _Search:
             compile,
             arrays=self._arrays,
             extra_fields=1,  # what stands at the horizon
-            must_end=options.depth is None,
+            must_end=to_the_end,
         )
         self.tally = self.driver.tally
         self.found = [_Found(choice) for choice in root.choices]
@@ -238,12 +245,11 @@ class _Search:
 
     def _deepen(self) -> None:
         """Search all actions one ply deeper, or to the end of the game, and prove bounds."""
-        is_unlimited = self.options.depth is None
-        rest = loop.UNLIMITED if is_unlimited else self.depth + 1
+        rest = loop.UNLIMITED if self.to_the_end else self.depth + 1
         self.tally.age += 1
         order = sorted(self.found, key=lambda entry: -entry.score)
         self._estimate(order, rest)
-        self.depth = int(self.tally.deepest) + 1 if is_unlimited else rest
+        self.depth = int(self.tally.deepest) + 1 if self.to_the_end else rest
         has_ranges = hasattr(self.root.rules.game, "value_range")
         if self.options.bounds and has_ranges and not self._is_decided():
             self._prove(order, rest)
@@ -333,7 +339,7 @@ class _Search:
                 entry.kind, entry.score = UPPER, entry.high
                 if entry.low >= low:
                     entry.kind, entry.score = EXACT, entry.low
-        best = max(entry.score for entry in self.found) if self.depth else math.nan
+        best = max(entry.score for entry in self.found) if self.depth else root.estimate()
         actions = tuple(
             root.searched_action(
                 entry.choice, entry.score, entry.kind, (entry.low, entry.high), slack
@@ -345,11 +351,13 @@ class _Search:
             rules=rules,
             state=root.state,
             searcher=self.options,
-            value=root.value(min(max(best, self.low), self.high) if self.depth else math.nan),
+            value=root.value(min(max(best, self.low), self.high)),
             lower=lower,
             upper=upper,
             best_actions=tuple(
-                entry.choice.action for entry in self.found if entry.score >= best - slack
+                entry.choice.action
+                for entry in self.found
+                if self.depth and entry.score >= best - slack
             ),
             actions=actions if self.depth else (),
             principal_variation=(),
@@ -363,6 +371,7 @@ class _Search:
                 cutoffs=int(self.tally.cutoffs),
                 seconds=self.watch.seconds,
             ),
+            has_value=self.depth > 0,
         )
 
 
@@ -372,11 +381,7 @@ def _below(score: float) -> float:
 
 
 def _line(
-    options: Expectiminimax,
-    root: Root,
-    result: SearchResult,
-    compile: Literal["auto", "always", "never"],
-    watch: Watch,
+    search: _Search, result: SearchResult, compile: Literal["auto", "always", "never"]
 ) -> tuple[tuple[int, Any], ...]:
     """Follow best play until chance decides, the depth ends, or it takes too much work.
 
@@ -384,11 +389,11 @@ def _line(
     have been played. All of these together may take as much as the search itself, or a tenth of its
     limits.
     """
+    options, root, to_the_end = search.options, search.root, search.to_the_end
     nodes = min(result.statistics.nodes + 10_000, options.max_nodes / 10)
     seconds = min(max(1.0, result.statistics.seconds), options.max_seconds / 10)
-    is_unlimited = options.depth is None
     rest, line = result.statistics.depth, []
-    while result.best_actions and not watch.interrupted:
+    while result.best_actions and not search.watch.interrupted:
         action = result.quickest_actions[0]
         successor = step(root, next(entry for entry in root.choices if entry.action == action))
         if successor is None:
@@ -400,12 +405,12 @@ def _line(
             break
         shorter = attrs.evolve(
             options,
-            depth=None if is_unlimited else rest,
+            depth=None if to_the_end else rest,
             bounds=False,
             max_nodes=nodes,
             max_seconds=seconds,
         )
-        result = _Search(shorter, root, compile, None).run()
+        result = _Search(shorter, root, compile, None, to_the_end=to_the_end).run()
         if result.status in {Status.NODE_LIMIT, Status.TIME_LIMIT}:
             break
         nodes -= result.statistics.nodes

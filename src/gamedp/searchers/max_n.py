@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +28,7 @@ from gamedp.searchers.position_loop import (
 from gamedp.searchers.root import (
     ASKED,
     checked_range,
+    estimate_of,
     payoff_of,
     refuse_rounded_rewards,
     root_state,
@@ -34,6 +36,8 @@ from gamedp.searchers.root import (
 from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gamedp.rules.expand import Expansion
     from gamedp.runtime.progress import ProgressCallback
 
@@ -116,9 +120,12 @@ class MaxN:
     Parameters
     ----------
     depth : int or None
-        Plies to look ahead; None looks to the end of the game, which must come on every line.
+        Plies to look ahead; None looks to the end of the game, which must come on every line,
+        unless there is a limit.
     max_seconds, max_nodes : float
-        Limits; a search that is stopped by one returns bounds without values.
+        Limits. With one, the search looks one ply further at a time, until it has seen the end of
+        the game on all lines that matter; where a limit stops it, the result of the last depth that
+        was finished is returned, with a status that says so.
 
     References
     ----------
@@ -163,7 +170,7 @@ class MaxN:
         Raises
         ------
         UnsupportedProblemError
-            If the game can go on for ever and no depth is given.
+            If the game can go on for ever, and neither a depth nor a limit is given.
         InvalidModelError
             If the rules are wrong somewhere; names the state and the action.
         """
@@ -226,6 +233,15 @@ def _minus(number: float, error: float) -> float:
     return less if is_exact else math.nextafter(less, -INFINITY)
 
 
+def _within(
+    values: tuple[float, ...], bounds: tuple[tuple[float, float], ...]
+) -> tuple[float, ...]:
+    """Return values, each moved to the nearest end of its bounds if it is outside."""
+    return tuple(
+        min(max(value, low), high) for value, (low, high) in zip(values, bounds, strict=True)
+    )
+
+
 class _Search:
     """A search under way."""
 
@@ -242,6 +258,12 @@ class _Search:
         self.rules = rules
         self.state = state
         self.expansion = expansion
+        self.depth = 0
+        limits, last = (options.max_seconds, options.max_nodes), options.depth
+        must_end = last is None and min(limits) == INFINITY
+        self.plies: Iterable[int] = (UNLIMITED if last is None else last,)
+        if min(limits) < INFINITY:
+            self.plies = itertools.count(1) if last is None else range(1, last + 1)
         self.driver = Driver(
             "MaxN",
             LOOP,
@@ -250,12 +272,10 @@ class _Search:
             compile,
             arrays=self._arrays,
             with_plies=loop.OF_PLAYERS,
-            must_end=options.depth is None,
+            must_end=must_end,
         )
         self.tally = self.driver.tally
-        self.watch = Watch(
-            options.max_seconds, options.max_nodes, progress, lambda: self.driver.nodes
-        )
+        self.watch = Watch(*limits, progress, lambda: self.driver.nodes)
 
     def _arrays(self, _num_fields: int) -> dict[str, Any]:
         """Return a number for each player at each ply, and what all payoffs add up to."""
@@ -266,27 +286,37 @@ class _Search:
         }
 
     def run(self) -> MaxNResult:
-        """Search all actions; a limit leaves what the rules alone say of the values."""
+        """Search all actions; a limit leaves what the last depth that was finished has shown."""
         players = range(self.rules.num_players)
-        ranges = tuple(checked_range(self.rules, self.state, player) for player in players)
-        nothing = tuple(math.nan for _ in players)
+        bounds = tuple(checked_range(self.rules, self.state, player) for player in players)
         found: list[_Found] = []
+        status = Status.DEPTH_LIMIT
         try:
-            for number, choice in enumerate(self.expansion.choices):
-                self.watch.detail = f"action {number + 1} of {len(self.expansion.choices)}, "
-                found.append(self._search(choice.action))
+            for plies in self.plies:
+                found = self._look_ahead(plies)
+                self.depth = plies if plies != UNLIMITED else int(self.tally.deepest) + 1
+                if all(entry.is_proven for entry in found):
+                    status = Status.SOLVED
+                    break
+                self.watch.look()
         except OutOfTime:
             status = self.watch.status
-            return self._result(nothing, ranges, (), [], status)
+        if not found:
+            values = tuple(estimate_of(self.rules, self.state, player) for player in players)
+            return self._result(_within(values, bounds), bounds, (), [], status)
         best = max(found, key=lambda entry: entry.values[self.expansion.player])  # the first such
-        bounds, status = ranges, Status.DEPTH_LIMIT
-        if all(entry.is_proven for entry in found):
-            bounds, status = self._bounds(best, found), Status.SOLVED
-        values = tuple(
-            min(max(value, low), high)
-            for value, (low, high) in zip(best.values, bounds, strict=True)
-        )
-        return self._result(values, bounds, (best.action,), found, status)
+        if status is Status.SOLVED:
+            bounds = self._bounds(best, found)
+        return self._result(_within(best.values, bounds), bounds, (best.action,), found, status)
+
+    def _look_ahead(self, plies: int) -> list[_Found]:
+        """Search all actions to a depth."""
+        found = []
+        deep = "" if plies == UNLIMITED else f"depth {plies}, "
+        for number, choice in enumerate(self.expansion.choices):
+            self.watch.detail = f"{deep}action {number + 1} of {len(self.expansion.choices)}, "
+            found.append(self._search(choice.action, plies))
+        return found
 
     def _bounds(self, best: _Found, found: list[_Found]) -> tuple[tuple[float, float], ...]:
         """Return what rounding leaves open of the values, the best action's.
@@ -308,14 +338,14 @@ class _Search:
             for player, (own, end) in enumerate(bounds)
         )
 
-    def _search(self, action: int) -> _Found:
+    def _search(self, action: int, plies: int) -> _Found:
         """Run the loop on one action at the root until it is done."""
         driver, work = self.driver, self.driver.work
         first = driver.enter(self.state)
         driver.enter_action(action)
         first.all_proven = 1
         first.mover = self.expansion.player
-        first.rest = UNLIMITED if self.options.depth is None else self.options.depth
+        first.rest = plies
         first.high, first.others = INFINITY, -INFINITY
         work["best"][0] = -INFINITY
         work["best_error"][0] = 0.0
@@ -365,8 +395,9 @@ class _Search:
             guarantee=Guarantee.EQUILIBRIUM if is_policy else Guarantee.TWO_SIDED,
             statistics=SearchStatistics(
                 nodes=self.driver.nodes + 1,
-                depth=self.options.depth or int(self.tally.deepest) + 1,
+                depth=self.depth,
                 cutoffs=int(self.tally.cutoffs),
                 seconds=self.watch.seconds,
             ),
+            has_value=bool(found),
         )

@@ -46,7 +46,7 @@ class Minimax:
     depth : int or None
         Plies to look ahead; None looks to the end of the game.
     max_seconds, max_nodes : float
-        Limits; a search that is stopped by one returns bounds without a value.
+        Limits; where one stops the search, nothing but the game's own estimate and range are known.
 
     References
     ----------
@@ -117,7 +117,7 @@ class _Search:
                 scores.append(self._after(root, choice, self.options.depth))  # noqa: PERF401 - the first ones stay
         except OutOfTime:
             status = self.watch.status
-            return self._result(math.nan, low, high, [], status)
+            return self._result(min(max(root.estimate(), low), high), low, high, [], status)
         best = min(max(low, *(score for score, _ in scores)), high)
         if all(proven for _, proven in scores):
             return self._result(best, best, best, scores, Status.SOLVED)
@@ -194,7 +194,7 @@ class _Search:
             actions.append(root.searched_action(choice, score, EXACT, bounds, slack))
         lower, upper = root.values(low, high, slack)
         # The range of the root may cut off what was found, but makes no two actions equal.
-        top = max((score for score, _ in scores), default=math.nan)
+        top = max((score for score, _ in scores), default=best)
         best_actions = tuple(
             choice.action
             for choice, (score, _) in zip(root.choices, scores, strict=False)
@@ -202,7 +202,7 @@ class _Search:
         )
         work = SearchStatistics(
             nodes=self.driver.nodes + 1,
-            depth=int(self.tally.deepest) + 2 if self.options.depth is None else self.options.depth,
+            depth=(self.options.depth or int(self.tally.deepest) + 2) if scores else 0,
             seconds=self.watch.seconds,
         )
         result = SearchResult(
@@ -218,6 +218,7 @@ class _Search:
             status=status,
             guarantee=Guarantee.TWO_SIDED,
             statistics=work,
+            has_value=bool(scores),
         )
         if not best_actions:
             return result

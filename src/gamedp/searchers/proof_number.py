@@ -101,11 +101,12 @@ class ProofNumberSearch:
         -------
         SearchResult
             Its bounds are the answer: of a win the lower one is just above half of the constant
-            sum. The value is NaN unless they meet. The best actions are those after which the
-            answer was proven, by whatever amount: all that win, if one does. For a loss by an
-            unknown amount, or where nothing is proven, there are none. The bounds of an action are
-            what was proven of that action. The principal variation keeps the answer to the end of
-            the game, whatever the other one might have tried instead; there is none for a draw.
+            sum. Unless they meet, the result has no value but the game's own estimate. The best
+            actions are those after which the answer was proven, by whatever amount: all that win,
+            if one does. For a loss by an unknown amount, or where nothing is proven, there are
+            none. The bounds of an action are what was proven of that action. The principal
+            variation keeps the answer to the end of the game, whatever the other one might have
+            tried instead; there is none for a draw.
 
         Raises
         ------
@@ -359,7 +360,8 @@ class _Search:
             rules=rules,
             state=root.state,
             searcher=self.options,
-            value=low if low == high else math.nan,
+            value=low if low == high else min(max(root.value(root.estimate()), low), high),
+            has_value=low == high,
             lower=low,
             upper=high,
             best_actions=best,

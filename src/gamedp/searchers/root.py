@@ -10,7 +10,7 @@ import attrs
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.status import Guarantee, Status
-from gamedp.rules.expand import expand, refuse_no_state, start
+from gamedp.rules.expand import Calling, expand, refuse_no_state, start
 from gamedp.rules.game import Rules, method
 from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import check_arithmetic, rounds
@@ -31,9 +31,9 @@ __all__ = [
     "Outcome",
     "Root",
     "RoundingLog",
-    "check_estimate",
     "checked_range",
     "ended",
+    "estimate_of",
     "payoff_of",
     "refuse_chance",
     "refuse_contradiction",
@@ -124,6 +124,12 @@ class Root:
     def value(self, score: float) -> float:
         """Return player 0's value, from a score of the mover's with half the sum taken off."""
         return (score if self.player == 0 else -score) + self.half
+
+    def estimate(self) -> float:
+        """Return the mover's score where nothing has been searched, as at a horizon."""
+        if not hasattr(self.rules.game, "heuristic"):
+            return 0.0
+        return estimate_of(self.rules, self.state, self.player) - self.half
 
     def values(self, low: float, high: float, slack: float = 0.0) -> tuple[float, float]:
         """Return player 0's bounds, from those of the mover."""
@@ -348,21 +354,23 @@ def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
     return low, high
 
 
-def check_estimate(rules: Rules, state: Any, player: int) -> None:
-    """Look at the game's `heuristic`, which must be one finite number.
+def estimate_of(rules: Rules, state: Any, player: int) -> float:
+    """Return the game's `heuristic`, which must be one finite number.
 
     Raises
     ------
     InvalidModelError
         If it is not.
     """
-    estimate = method(rules.game, "heuristic")(rules.game, state, player)
+    with Calling("heuristic", state, player):
+        estimate = method(rules.game, "heuristic")(rules.game, state, player)
     if not math.isfinite(estimate):
         message = (
             f"heuristic({shown(state)}, {player}) is {shown(estimate)}; it must be one finite "
             "number."
         )
         raise InvalidModelError(message)
+    return float(estimate)
 
 
 def refuse_estimate(rules: Rules, state: Any) -> None:
@@ -375,7 +383,7 @@ def refuse_estimate(rules: Rules, state: Any) -> None:
     """
     if not rules.game.is_terminal(state):
         for player in range(rules.num_players):
-            check_estimate(rules, state, player)
+            estimate_of(rules, state, player)
 
 
 def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
@@ -398,7 +406,8 @@ def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
         if key in seen:
             message = (
                 f"{shown(rules.build(row))} can come again, so that the game may go on for ever, "
-                "and a search with depth=None looks for its end. Give a depth, or use gamedp.solve."
+                "and a search without a depth or a limit looks for its end. Give a depth or a "
+                "limit, such as max_seconds, or use gamedp.solve."
             )
             raise UnsupportedProblemError(message)
         seen.add(key)

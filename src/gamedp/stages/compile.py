@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.compiler.build import compile_game, fall_back, first_reason
+from gamedp.compiler.build import compile_game, fall_back
+from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.rules.exactness import IN_STAGES
 from gamedp.rules.expand import check_start

@@ -57,9 +57,9 @@ def check_searcher(
 
     Checks that the searcher is a value: hashed, pickled, frozen; that the bounds of a position and
     of each of its actions contain the exact values, for either player; that what is certainly best
-    is best, and what is best is not ruled out; that a result that is SOLVED has a value within the
-    bounds, and that its best actions reach it; that the principal variation is play by the rules;
-    and that it says the same again.
+    is best, and what is best is not ruled out; that a value is a number, whether it was found or
+    not; that a result that is SOLVED has a value within the bounds, and that its best actions reach
+    it; that the principal variation is play by the rules; and that it says the same again.
 
     Parameters
     ----------
@@ -158,7 +158,9 @@ class _Trial:
                 f"the value is {float(self.value)!r}, not between {found.lower!r} and "
                 f"{found.upper!r}",
             )
-        is_known = is_solved and not math.isnan(found.value())
+        if math.isnan(found.value()):
+            self._add("the value", "it is NaN; where none was found, give the game's estimate")
+        is_known = is_solved and found.has_value
         if is_known and not found.lower <= found.value() <= found.upper:
             self._add("the bounds", f"the value {found.value()!r} is not between them")
         if is_known and math.isinf(found.upper - found.lower):
@@ -193,14 +195,14 @@ class _Trial:
             return
         if not is_solved or found.guarantee is not gamedp.Guarantee.TWO_SIDED:
             return
-        if self.truth and not best and not math.isnan(found.value()):
+        if self.truth and not best and found.has_value:
             self._add("the best actions", "there are none, though the value is known")
         wants_most = self.truth and gamedp.rules.Rules(self.game).player(self.state) == 0
         promised = found.lower if wants_most else found.upper
         if math.isinf(promised):
             return
         # Rounding may have widened the bounds of a value, and of each action.
-        room = 0.0 if math.isnan(found.value()) else 2 * (found.upper - found.lower)
+        room = 2 * (found.upper - found.lower) if found.has_value else 0.0
         for action in best:
             value = self.truth[action]
             short = Fraction(promised) - value if wants_most else value - Fraction(promised)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.errors import InvalidParameterError, shown
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
@@ -36,12 +36,13 @@ def search(
         The position; the start if not given.
     searcher : searcher or str, optional
         A searcher, or the name of a registered one. If not given: :class:`gamedp.searchers.MaxN`
-        for three players and more, else :class:`gamedp.searchers.AlphaBeta`, and where that meets
-        chance :class:`gamedp.searchers.Expectiminimax`.
+        for three players and more, :class:`gamedp.searchers.Expectiminimax` where there is chance,
+        else :class:`gamedp.searchers.AlphaBeta`.
     depth : int, optional
         Actions to look ahead; to the end of the game if not given. For the searcher that is chosen.
     max_seconds : float
-        Time at most, for the searcher that is chosen; what is known then is returned.
+        Time at most, for the searcher that is chosen, which looks ahead further and further within
+        it; what is known then is returned.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     progress : callable, optional
@@ -69,17 +70,21 @@ def search(
     >>> result.value(), result.best_actions
     (1.0, (1,))
     """
+    from gamedp.rules.game import Rules
     from gamedp.runtime.registry import SEARCHERS, find
+    from gamedp.searchers.choose import searcher_for
 
+    chosen: Any = searcher
     if searcher is None:
-        return _searched(game, state, depth, max_seconds, compile, progress)
-    chosen: Any = find(SEARCHERS, searcher)() if isinstance(searcher, str) else searcher
+        chosen = searcher_for(Rules(game), state)()
+    elif isinstance(searcher, str):
+        chosen = find(SEARCHERS, searcher)()
     if isinstance(chosen, type) or not hasattr(chosen, "search"):
         message = f"searcher is {shown(searcher)}; it must be a searcher, such as "
         raise InvalidParameterError(message + "gamedp.searchers.AlphaBeta(depth=8).")
     options = {"depth": depth, "max_seconds": max_seconds}
     given = {name: value for name, value in options.items() if value not in (None, float("inf"))}
-    if isinstance(searcher, str):
+    if searcher is None or isinstance(searcher, str):
         for name in given:
             if not hasattr(chosen, name):
                 message = f"{searcher} has no {name}; leave it out, or choose another searcher."
@@ -93,28 +98,3 @@ def search(
         game, state, compile=compile, progress=progress
     )
     return result
-
-
-def _searched(
-    game: Game,
-    state: Any,
-    depth: int | None,
-    max_seconds: float,
-    compile: Tier,
-    progress: ProgressCallback | None,
-) -> SearchResult | MaxNResult:
-    """Search by the searcher that fits the game."""
-    from gamedp.rules.game import Rules
-    from gamedp.searchers.alpha_beta import AlphaBeta
-    from gamedp.searchers.expectiminimax import Expectiminimax
-    from gamedp.searchers.max_n import MaxN
-
-    if Rules(game).num_players > 2:
-        several = MaxN(depth=depth, max_seconds=max_seconds)
-        return several.search(game, state, compile=compile, progress=progress)
-    sure = AlphaBeta(depth=depth, max_seconds=max_seconds)
-    try:
-        return sure.search(game, state, compile=compile, progress=progress)
-    except UnsupportedProblemError:  # chance; what else it may be, the other one refuses as well
-        averaging = Expectiminimax(depth=depth, max_seconds=max_seconds)
-        return averaging.search(game, state, compile=compile, progress=progress)

@@ -255,14 +255,16 @@ def _model_of(
 
 
 def explain(
-    game_or_model: Game | Model | StagedGame | StagedModel, objective: Objective | None = None
+    game_or_model: Game | Model | StagedGame | StagedModel | Solution | StagedSolution,
+    objective: Objective | None = None,
 ) -> str:
     """Describe the structure of a model, and which solver gamedp picks for it and why.
 
     Parameters
     ----------
     game_or_model
-        As for :func:`gamedp.solve`.
+        As for :func:`gamedp.solve`; a game is explored for it. A solution stands for its model,
+        which is there already, and for its objective, unless another one is given.
     objective : optional
         As for :func:`gamedp.solve`.
 
@@ -275,11 +277,16 @@ def explain(
     BackwardInduction: one pass from the end gives every value, up to rounding.
     """
     from gamedp.model.problem import Problem
+    from gamedp.results.base import BaseSolution
     from gamedp.solvers.asked import checked_objective
     from gamedp.solvers.choose import explain_problem
     from gamedp.stages.model import StagedModel
 
-    model = _model_of(game_or_model, EXPLORING, float("inf"), None)
+    given: Any = game_or_model
+    if isinstance(given, BaseSolution):
+        objective = given.objective if objective is None else objective
+        given = given.model
+    model = _model_of(given, EXPLORING, float("inf"), None)
     if isinstance(model, StagedModel):
         from gamedp.stages.induction import explain_stages
 

@@ -1,0 +1,82 @@
+"""Which searcher fits a game: by how many play, and whether chance has a part in it."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gamedp.searchers.alpha_beta import AlphaBeta
+from gamedp.searchers.expectiminimax import Expectiminimax
+from gamedp.searchers.max_n import MaxN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gamedp.rules.game import Rules
+
+__all__ = ["searcher_for"]
+
+Kind: TypeAlias = type[AlphaBeta] | type[Expectiminimax] | type[MaxN]
+
+MOST_ASKED = 4_000
+"""Answers of the rules that are looked at for chance: some milliseconds of plain Python."""
+
+
+def searcher_for(rules: Rules, state: Any = None) -> Kind:
+    """Return the searcher that fits a game.
+
+    :class:`MaxN` for three players and more, :class:`Expectiminimax` where there is chance, else
+    :class:`AlphaBeta`. The rules are asked for chance in some hundred positions, near ones and on
+    lines to the end of the game; a game that hides it from these is refused by :class:`AlphaBeta`,
+    in words.
+
+    Parameters
+    ----------
+    rules : Rules
+    state
+        The position to be searched; the start of the game if not given.
+
+    Examples
+    --------
+    >>> from gamedp.games.wubbel import Wubbel
+    >>> from gamedp.rules import Rules
+    >>> searcher_for(Rules(Wubbel(goal=50))).__name__
+    'Expectiminimax'
+    """
+    if rules.num_players > 2:
+        return MaxN
+    return Expectiminimax if _has_chance(rules, state) else AlphaBeta
+
+
+def _has_chance(rules: Rules, state: Any) -> bool:
+    """Return whether an action has several outcomes in one of the positions that are asked."""
+    try:
+        starts = [state] if state is not None else [start for _, start in rules.initial()]
+        return any(itertools.islice(_looked_at(rules.game, starts), MOST_ASKED))
+    except Exception:  # noqa: BLE001 - the search that follows words what is wrong with rules
+        return False
+
+
+def _looked_at(game: Any, starts: list[Any]) -> Iterator[bool]:
+    """Yield for each action, and each outcome of it, whether it is another one that may come out.
+
+    In turns of a position that a line of play leads to, and of the nearest to the start.
+    """
+    line, near, met = deque(starts), deque[Any](), set(starts)
+    for number in itertools.count():
+        if not line and not near:
+            return
+        if number % 2 == 0:
+            state, later = line.pop() if line else near.popleft(), line
+        else:
+            state, later = near.popleft() if near else line.popleft(), near
+        for action in () if game.is_terminal(state) else game.actions(state):
+            yield False
+            possible = 0
+            for probability, following in game.outcomes(state, action):
+                possible += probability > 0
+                yield possible > 1
+                if probability > 0 and following not in met:
+                    met.add(following)
+                    later.append(following)

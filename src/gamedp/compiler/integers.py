@@ -101,7 +101,7 @@ def _shift_left(operation: Any) -> Any:
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             value = context.cast(builder, arguments[0], a, result)
             by = context.cast(builder, arguments[1], b, types.int64)
-            if isinstance(value, ir.Constant) and value.constant > 0:
+            if isinstance(value, ir.Constant) and value.constant > 0:  # as in 1 << b: one look
                 room = value.type.width - result.signed - value.constant.bit_length()
                 far = builder.icmp_unsigned(">", by, by.type(room))
                 _raise_if(context, builder, far, text)

@@ -165,6 +165,7 @@ class TestSearch:
         [("--max-nodes=3", 2, "NODE_LIMIT"), ("--max-seconds=1e-9", 0, "TIME_LIMIT")],
     )
     def test_limits_hold_while_tables_grow(self, monkeypatch, run, limit, material, status):
+        monkeypatch.setattr("gamedp.cli.search.POSITIONS_A_NODE", 16)
         monkeypatch.setattr("gamedp.cli.search.FIRST_ENDINGS", 28)
         code, out, err = run("search", *SMALL, "--exact", limit, *PLAIN, "--json")
         facts = json.loads(out)

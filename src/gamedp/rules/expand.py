@@ -10,14 +10,14 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from gamedp.errors import InvalidModelError, shown
+from gamedp.errors import InvalidModelError, LimitExceededError, shown
 from gamedp.rules.answers import as_real, as_truth
 from gamedp.rules.game import method
 from gamedp.rules.probabilities import Gathering, gathered, sum_to_one
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from gamedp.rules.game import Rules
 
@@ -42,6 +42,9 @@ END = object()
 MOST_IN_A_ROW = 1 << 22
 """Actions of a state, or pairs of an action, that a loop of the rules may yield; one that yields
 more is taken to be endless. Lists may be longer."""
+
+IN_A_ROW = 1 << 12
+"""Of these, how many are taken between two looks at the limits of an exploration."""
 
 
 class Choice(NamedTuple):
@@ -111,7 +114,7 @@ class Calling:
 
 def _note(error: Exception, name: str, *arguments: Any) -> None:
     """Add to an error which method of the rules raised it, unless it is ours or says so."""
-    if isinstance(error, InvalidModelError):
+    if isinstance(error, (InvalidModelError, LimitExceededError)):
         return
     if not any(note.startswith("gamedp:") for note in getattr(error, "__notes__", ())):
         words = ", ".join(map(shown, arguments))
@@ -162,7 +165,9 @@ def check_start(pairs: list[Any]) -> None:
     gathering.scaled(place)
 
 
-def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
+def expand(
+    rules: Rules, state: Any, met: Numbering | None = None, look: Callable[[], None] | None = None
+) -> Expansion:
     """Return the choices of `state`, checked and with duplicate outcomes merged.
 
     Parameters
@@ -171,6 +176,8 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
     state
     met : Numbering, optional
         Of an exploration: outcomes are given by number, and those that are new are numbered.
+    look : callable, optional
+        Is called now and then while the state takes long, to raise an error at a limit.
 
     Raises
     ------
@@ -194,9 +201,9 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
                 f"{_missing(actions)}"
             )
         limit, left = _limit(actions), iter(actions)
-        few = list(itertools.islice(left, limit))
+        few = list(itertools.islice(_looking(left, look), limit))
         _refuse_endless(left, "actions", _Place("actions({})", state))
-        choices = tuple([_choice(rules, state, action, met) for action in few])
+        choices = tuple([_choice(rules, state, action, met, look) for action in few])
     except Exception as error:
         _note(error, asked, state)
         raise
@@ -230,7 +237,13 @@ def _refuse(message: str) -> NoReturn:
     raise InvalidModelError(message)
 
 
-def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Choice:
+def _choice(
+    rules: Rules,
+    state: Any,
+    action: Any,
+    met: Numbering | None,
+    look: Callable[[], None] | None,
+) -> Choice:
     """Return an action with its outcomes, merged and checked, and its rewards."""
     if not (type(action) is int and -MAX_ACTION <= action < MAX_ACTION):
         _check_action(state, action)
@@ -249,7 +262,7 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
                 f"{_missing(pairs)}"
             )
         limit, left = _limit(pairs), iter(pairs)
-        for pair in itertools.islice(left, limit):
+        for pair in itertools.islice(_looking(left, look), limit):
             is_empty = False
             if (
                 type(pair) is tuple
@@ -301,6 +314,21 @@ def _missing(answer: object) -> str:
 def _limit(found: object) -> int | None:
     """Return how much is taken of what the rules return: all of a list."""
     return None if hasattr(found, "__len__") else MOST_IN_A_ROW
+
+
+def _looking(left: Iterator[Any], look: Callable[[], None] | None) -> Iterator[Any]:
+    """Return what the rules yield; `look` is called now and then on the way."""
+    if look is None:
+        return left
+    first = itertools.islice(left, IN_A_ROW)
+    return itertools.chain(first, itertools.chain.from_iterable(_in_parts(left, look)))
+
+
+def _in_parts(left: Iterator[Any], look: Callable[[], None]) -> Iterator[Iterable[Any]]:
+    for item in left:
+        look()
+        yield (item,)
+        yield itertools.islice(left, IN_A_ROW - 1)
 
 
 def _refuse_endless(left: Iterator[object], what: str, place: object) -> None:

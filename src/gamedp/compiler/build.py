@@ -65,8 +65,9 @@ def compile_game(
     progress: ProgressCallback | None = None,
 ) -> Model:
     """Return the model of an ordinary game; see :func:`gamedp.compile`."""
-    if compile not in ("auto", "always", "never"):
-        message = f'compile is {compile!r}; it must be "auto", "always" or "never".'
+    tier: Any = compile
+    if not isinstance(tier, str) or tier not in ("auto", "always", "never"):
+        message = f'compile is {shown(compile)}; it must be "auto", "always" or "never".'
         raise InvalidParameterError(message)
     rules = Rules(game)
     limits = (

@@ -1,5 +1,6 @@
 """What a user may ask wrongly of a sound model, and numbers at the ends of the range: in words."""
 
+import contextlib
 import math
 from fractions import Fraction
 from typing import NamedTuple
@@ -398,6 +399,51 @@ def test_the_kit_shows_what_is_wrong_in_short():
     with pytest.raises(gamedp.errors.InvalidParameterError) as raised:
         Wubbel(goal="1" * 10_000)
     assert len(str(raised.value)) < 500
+
+
+@attrs.frozen
+class Nested:
+    """A game of one step from a state of tuples within tuples."""
+
+    depth: int
+
+    def initial_state(self):
+        state = 1
+        for _ in range(self.depth):
+            state = (state,)
+        return state
+
+    def is_terminal(self, state):
+        return state == (0,)
+
+    def actions(self, state):
+        return [0]
+
+    def outcomes(self, state, action):
+        return [(1.0, (0,))]
+
+    def payoff(self, state, player):
+        return 1.0
+
+
+@pytest.mark.parametrize("depth", [40, 60, 500, 5_000])
+def test_a_state_that_is_nested_too_deeply_is_refused(depth, tmp_path):
+    game = Nested(depth)
+    anyone = gamedp.play.RandomPlayer(game)
+    uses = [
+        lambda: gamedp.solve(game, compile="never"),
+        lambda: gamedp.search(game, compile="never"),
+        lambda: gamedp.simulate(game, anyone, games=2, compile="never"),
+    ]
+    for use in uses:
+        if depth <= 50:
+            use()
+        else:
+            with pytest.raises(gamedp.InvalidModelError, match="nested more than 50 deep"):
+                use()
+    record = gamedp.play.play_game(game, [anyone], compile="never")
+    with contextlib.suppress(gamedp.UnsupportedProblemError):
+        gamedp.play.save_games(tmp_path / "games.jsonl", game, [record])
 
 
 ODD_NUMBERS = [None, "5", "", [], np.zeros(3), np.array("a"), 1j, int, float("nan"), -1]

@@ -54,7 +54,7 @@ def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> No
     for record in records:
         try:
             start = encode(record.states[0])
-        except TypeError as error:
+        except (TypeError, RecursionError) as error:
             message = f"{shown(record.states[0])} cannot be kept in a file: {error}."
             raise UnsupportedProblemError(message) from None
         fields = ("actions", "outcomes", "payoffs")

@@ -43,6 +43,9 @@ MOST_IN_A_ROW = 1 << 22
 """Actions of a state, or pairs of an action, that a loop of the rules may yield; one that yields
 more is taken to be endless. Lists may be longer."""
 
+MOST_NESTED = 50
+"""Tuples within tuples of a state: what walks through them is recursive."""
+
 IN_A_ROW = 1 << 12
 """Of these, how many are taken between two looks at the limits of an exploration."""
 
@@ -419,12 +422,18 @@ def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
 
 
 def refuse_no_state(state: Any, place: object, like: Any = None) -> None:
-    """Refuse what can't be a state: None, what can't be hashed, numbers among NamedTuples."""
+    """Refuse what can't be a state: None, what has no hash, what is nested deeply, odd kinds."""
     if state is None or (_is_plain(state) and like is not None and not _is_plain(like)):
         hint = "" if like is None else f" like {shown(like)}"
         message = f"{place} contain {shown(state)}, which is not a state{hint}."
         if state is None:
             message += " Is a return missing?"
+        raise InvalidModelError(message)
+    if isinstance(state, tuple) and _is_deeper(state, MOST_NESTED):
+        message = (
+            f"{place} contain a state whose tuples are nested more than {MOST_NESTED} deep. Lay it "
+            "out flat."
+        )
         raise InvalidModelError(message)
     try:
         hash(state)
@@ -433,6 +442,14 @@ def refuse_no_state(state: Any, place: object, like: Any = None) -> None:
             f"{place} contain {shown(state)}, which cannot be a state: {error}. {_hint(state)}"
         )
         raise InvalidModelError(message) from None
+
+
+def _is_deeper(part: tuple[Any, ...], levels: int) -> bool:
+    """Return whether tuples are nested more than so many levels deep."""
+    for item in part:
+        if isinstance(item, tuple) and (levels == 0 or _is_deeper(item, levels - 1)):
+            return True
+    return False
 
 
 def _hint(state: Any) -> str:

@@ -1,5 +1,6 @@
 """What a user may ask wrongly of a sound model, and numbers at the ends of the range: in words."""
 
+import contextlib
 import math
 from fractions import Fraction
 from typing import NamedTuple
@@ -10,7 +11,9 @@ import pytest
 from solving import REGISTERED
 
 import gamedp
+from gamedp.errors import InvalidParameterError
 from gamedp.games.wubbel import Wubbel
+from gamedp.policies.sequential import check_stopping
 from gamedp.testing import ConformanceError, check_game, exact_values
 
 INF = math.inf
@@ -395,3 +398,91 @@ def test_the_kit_shows_what_is_wrong_in_short():
     with pytest.raises(gamedp.errors.InvalidParameterError) as raised:
         Wubbel(goal="1" * 10_000)
     assert len(str(raised.value)) < 500
+
+
+@attrs.frozen
+class Nested:
+    """A game of one step from a state of tuples within tuples."""
+
+    depth: int
+
+    def initial_state(self):
+        state = 1
+        for _ in range(self.depth):
+            state = (state,)
+        return state
+
+    def is_terminal(self, state):
+        return state == (0,)
+
+    def actions(self, state):
+        return [0]
+
+    def outcomes(self, state, action):
+        return [(1.0, (0,))]
+
+    def payoff(self, state, player):
+        return 1.0
+
+
+@pytest.mark.parametrize("depth", [40, 60, 500, 5_000])
+def test_a_state_that_is_nested_too_deeply_is_refused(depth, tmp_path):
+    game = Nested(depth)
+    anyone = gamedp.play.RandomPlayer(game)
+    uses = [
+        lambda: gamedp.solve(game, compile="never"),
+        lambda: gamedp.search(game, compile="never"),
+        lambda: gamedp.simulate(game, anyone, games=2, compile="never"),
+    ]
+    for use in uses:
+        if depth <= 50:
+            use()
+        else:
+            with pytest.raises(gamedp.InvalidModelError, match="nested more than 50 deep"):
+                use()
+    record = gamedp.play.play_game(game, [anyone], compile="never")
+    with contextlib.suppress(gamedp.UnsupportedProblemError):
+        gamedp.play.save_games(tmp_path / "games.jsonl", game, [record])
+
+
+ODD_NUMBERS = [None, "5", "", [], np.zeros(3), np.array("a"), 1j, int, float("nan"), -1]
+
+
+@pytest.mark.parametrize("option", ["max_states", "max_seconds", "max_bytes"])
+@pytest.mark.parametrize("number", ODD_NUMBERS, ids=repr)
+def test_limits_that_are_no_numbers_are_refused(option, number):
+    if option == "max_bytes" and number is None:
+        return  # stands for what the machine has
+    with pytest.raises(InvalidParameterError, match=f"{option} is "):
+        gamedp.compile(LongStates(), compile="never", **{option: number})
+
+
+@pytest.mark.parametrize(
+    "word", [None, np.zeros(3), np.array(["max", "min"]), [], 3, "most"], ids=repr
+)
+def test_words_that_are_none_are_refused(word):
+    with pytest.raises(InvalidParameterError, match="optimum is "):
+        gamedp.TotalReward(word)
+    with pytest.raises(InvalidParameterError, match="compile is "):
+        gamedp.compile(LongStates(), compile=word)
+    with pytest.raises(InvalidParameterError, match="sweep is "):
+        gamedp.solvers.ValueIteration(sweep=word)
+    if word is not None:
+        with pytest.raises(InvalidParameterError, match="there is no format"):
+            gamedp.read_model("a.umb", format=word)
+
+
+@pytest.mark.parametrize("option", ["games", "threads", "max_plies"])
+@pytest.mark.parametrize("number", [0, 2**62, 2**70, "5", None, 1.0, True])
+def test_counts_that_cannot_be_are_refused(option, number):
+    model = gamedp.compile(LongStates(), compile="never")
+    with pytest.raises(InvalidParameterError, match=f"{option} is "):
+        gamedp.simulate(model, gamedp.Policy.uniform(model), **{option: number})
+
+
+@pytest.mark.parametrize("number", [None, "", np.zeros(3), -1.0, float("inf")], ids=repr)
+def test_an_interval_that_cannot_be_is_refused(number):
+    with pytest.raises(InvalidParameterError, match="confidence is "):
+        check_stopping(1.0, number)
+    with pytest.raises(InvalidParameterError, match="width is "):
+        check_stopping(number, 0.5)

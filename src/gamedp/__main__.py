@@ -1,8 +1,59 @@
-"""What ``python -m gamedp`` runs: the command line."""
+"""What ``gamedp`` and ``python -m gamedp`` run: the command line.
+
+To import it takes a while, in which Ctrl-C ends it as it does later.
+"""
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
-from gamedp.cli import main
+__all__ = ["main"]
+
+INTERRUPTED = 130
+"""The exit code that a shell reports for SIGINT."""
+
+
+def main() -> int:
+    """Run the command line, and return the exit code."""
+    try:
+        try:
+            return _imported()()
+        except KeyboardInterrupt:  # while it was imported, or a second one within the first
+            _leave_alone()
+            sys.stderr.write("gamedp: interrupted.\n")
+            return INTERRUPTED
+        finally:
+            _leave_alone()
+    except KeyboardInterrupt:  # once more, before that
+        return INTERRUPTED
+
+
+def _imported() -> Callable[[], int]:
+    """Return the command line; raise KeyboardInterrupt if that was swallowed meanwhile."""
+    usual, swallowed = sys.unraisablehook, []
+
+    def hook(unraisable: Any) -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            swallowed.append(True)
+        else:
+            usual(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        from gamedp.cli import main as command  # noqa: PLC0415 - inside the reach of Ctrl-C
+    finally:
+        sys.unraisablehook = usual
+    if swallowed:
+        raise KeyboardInterrupt
+    return command
+
+
+def _leave_alone() -> None:
+    """Let Ctrl-C end the process at once from now on: all that is left is to leave."""
+    import signal  # noqa: PLC0415 - as above
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 
 if __name__ == "__main__":
     sys.exit(main())

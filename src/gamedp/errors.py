@@ -43,7 +43,10 @@ def warn(message: str, category: type[Warning]) -> None:
 
 def shown(value: object, most: int = MOST_SHOWN) -> str:
     """Return the ``repr`` of an object, cut in the middle if it is longer than `most`."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} that is nested too deeply to be shown"
     if len(text) <= most:
         return text
     half = most // 2 - 3

@@ -19,11 +19,12 @@ from numba.core import event
 from rule_games import Long, Marks, Three, Walk, Wide
 
 import gamedp
-from gamedp.compiler import build, explore_loop, explorer, interpreted, methods
+from gamedp.compiler import build, explore_loop, explorer, interpreted, limits, methods
 from gamedp.compiler.interpreted import Patience
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.model.validation.forms import ARRAYS
+from gamedp.rules import expand as expanding
 from gamedp.rules.anatomy import dissect
 from gamedp.runtime.compile_clock import reporting_compilation
 
@@ -178,6 +179,86 @@ class Countdown:
 
     def payoff(self, state, player):
         return 1.0
+
+
+@attrs.frozen
+class Endless(Countdown):
+    """Two loops may have no end: that of the actions, and that of the outcomes."""
+
+    loop: int = 0
+
+    def actions(self, state):
+        yield 1
+        while self.loop == 1:
+            yield 1
+
+    def outcomes(self, state, action):
+        yield 1.0, Spot(state.player, state.left - action)
+        number = 0
+        while self.loop == 2:
+            number += 1
+            yield 2.0**-40, Spot(state.player, number)
+        while self.loop == 3:
+            yield 0.0, state
+
+
+@pytest.mark.parametrize("loop", [1, 2, 3], ids=["actions", "outcomes", "no outcomes"])
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_loop_without_an_end_keeps_to_the_limit_of_time(tier, loop):
+    with pytest.raises(gamedp.errors.LimitExceededError, match="stopped at max_seconds=0"):
+        gamedp.compile(Endless(loop=loop), compile=tier, max_seconds=0.5)
+
+
+@pytest.mark.parametrize("loop", [1, 2, 3], ids=["actions", "outcomes", "no outcomes"])
+def test_the_clock_is_looked_at_within_a_state(monkeypatch, loop):
+    taken = []
+
+    class Counting(Endless):
+        def actions(self, state):
+            for action in super().actions(state):
+                taken.append(action)
+                yield action
+
+        def outcomes(self, state, action):
+            for pair in super().outcomes(state, action):
+                taken.append(pair)
+                yield pair
+
+    monkeypatch.setattr(limits.Watch, "seconds", property(lambda self: len(taken)))
+    with pytest.raises(gamedp.errors.LimitExceededError, match="max_seconds=20000"):
+        gamedp.compile(Counting(loop=loop), compile="never", max_seconds=20_000)
+    assert 20_000 < len(taken) < 20_000 + 2 * expanding.IN_A_ROW
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_large_box_keeps_to_the_limit_of_time(tier):
+    class Never(Countdown):
+        def is_state(self, state):
+            return state.left == 0
+
+    box = {"player": (0, 0), "left": (0, 2**40)}
+    with pytest.raises(gamedp.errors.LimitExceededError, match="stopped at max_seconds=0"):
+        gamedp.compile(Never(), compile=tier, box=box, max_seconds=0.5)
+
+
+@pytest.mark.parametrize("tier", [*TIERS, "auto"])
+@pytest.mark.parametrize(
+    ("left", "error", "words"),
+    [
+        ((0, 2**62), "LimitExceededError", "too large to enumerate"),
+        ((0, 2**63), "InvalidParameterError", "is beyond 64 bits"),
+        ((-(2**80), 0), "InvalidParameterError", "is beyond 64 bits"),
+        ((0.0, 1.0), "InvalidParameterError", r"it must be \(first, last\)"),
+        (5, "InvalidParameterError", r"it must be \(first, last\)"),
+        ((1, 2, 3), "InvalidParameterError", r"it must be \(first, last\)"),
+        ((5, 1), "InvalidParameterError", "which is empty"),
+    ],
+)
+def test_a_box_that_cannot_be_is_refused(tier, left, error, words):
+    with pytest.raises(getattr(gamedp.errors, error), match=words):
+        gamedp.compile(Countdown(), compile=tier, box={"player": (0, 0), "left": left})
+    with pytest.raises(gamedp.errors.InvalidParameterError, match="box is"):
+        gamedp.compile(Countdown(), compile=tier, box=[left])
 
 
 @attrs.frozen

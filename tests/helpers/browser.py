@@ -8,6 +8,8 @@ import threading
 import numba
 import pytest
 
+from gamedp.web.serve import configured
+
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -57,8 +59,7 @@ def chromium():
 def served(app):
     """Serve an application at a free port; yield its address."""
     uvicorn = pytest.importorskip("uvicorn")
-    config = uvicorn.Config(app, lifespan="off", log_level="warning", ws="none")
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configured(app))
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()

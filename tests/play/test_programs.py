@@ -4,6 +4,7 @@ import contextlib
 import gc
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -17,7 +18,7 @@ from typing import NamedTuple
 import attrs
 import pytest
 from hypothesis import given, strategies
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
@@ -532,3 +533,132 @@ def test_an_error_of_somebody_else_leaves_no_program_behind(outside, tmp_path):
     outside.stop()
     assert files_open() == before
     all_end(tmp_path)
+
+
+STUBBORN = r"""
+trap '' HUP INT TERM
+while read -r line; do
+    id=${line#*'"id":'}
+    case $line in
+    *'"ask"'*) echo "{\"id\":${id%%,*},\"name\":\"stubborn\",\"action\":0}" ;;
+    esac
+done
+while :; do sleep 600; done
+"""
+"""Plays, and goes on after its input has ended."""
+
+
+def stubborn(mark, before=""):
+    return Program(["sh", "-c", before + STUBBORN, str(mark)], max_bytes=None, **PATIENT)
+
+
+@contextlib.contextmanager
+def ctrl_c_at(lines):
+    """Raise KeyboardInterrupt at such lines that run in the files of programs, by their numbers."""
+    files = ("/gamedp/play/", "/subprocess.py")
+    count, usual = 0, sys.gettrace()
+
+    def trace(frame, event, argument):
+        nonlocal count
+        if not any(part in frame.f_code.co_filename for part in files):
+            return None
+        count += event == "line"
+        if event == "line" and count - 1 in lines:
+            raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield lambda: count
+    finally:
+        sys.settrace(usual)
+
+
+@linux
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+@pytest.mark.parametrize("again", [None, 1, 9], ids=["once", "twice at once", "twice"])
+def test_ctrl_c_leaves_no_program_behind_at_whatever_moment(tmp_path, monkeypatch, again):
+    monkeypatch.setattr("gamedp.play.channel.GRACE", 0.02)
+
+    def play():
+        with contextlib.suppress(KeyboardInterrupt):
+            player = stubborn(tmp_path)
+            gamedp.play.play_game(Ladder(), [player, high], seed=1)
+
+    with ctrl_c_at(()) as count:
+        play()
+    assert count() > 500
+    for line in range(0, count(), 29):
+        with ctrl_c_at({line} if again is None else {line, line + again}):
+            play()
+        gc.collect()
+        all_end(tmp_path)
+
+
+STARTS = """
+import sys, time
+import gamedp.play.channel
+
+program = gamedp.play.channel.Pipes(sys.argv[1:], None)
+print("started", flush=True)
+time.sleep(600)
+"""
+
+
+@linux
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_program_ends_with_who_has_started_it(tmp_path, how):
+    command = stubborn(tmp_path / "program").command
+    parent = subprocess.Popen(
+        [sys.executable, "-c", STARTS, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        process_group=0,
+    )
+    with parent.stdout as out:
+        assert out.readline() == b"started\n"
+    assert running(tmp_path / "program")
+    os.killpg(parent.pid, how)
+    parent.wait()
+    all_end(tmp_path)
+
+
+@linux
+@pytest.mark.parametrize(
+    "before",
+    [
+        """sh -c 'while :; do sleep 600; done' "$0" & """,
+        "kill -9 $PPID; ",  # what stands between
+        "kill -TERM 0; kill -INT 0; kill -HUP 0; ",  # as scripts tidy up, with what stands between
+        "kill -STOP $PPID; ",
+        'exec setsid sh "$0/program.sh"; ',
+    ],
+    ids=["a child", "kills", "tidies up", "stops", "leaves the group"],
+)
+def test_a_program_is_killed_whatever_it_does_to_others(tmp_path, monkeypatch, before):
+    monkeypatch.setattr("gamedp.play.channel.GRACE", 0.02)
+    if "STOP" in before:  # which keeps it from killing
+        monkeypatch.setattr("gamedp.play.channel.DYING", 0.2)
+    (tmp_path / "program.sh").write_text(STUBBORN)
+    player = stubborn(tmp_path, "trap '' HUP INT TERM; " + before)
+    record = gamedp.play.play_game(Ladder(), [player, high], seed=1)
+    all_end(tmp_path)
+    assert record.is_finished or "-9" in before  # it may be gone before it says that all is well
+
+
+@linux
+def test_a_command_that_is_interrupted_twice_leaves_no_program_behind(tmp_path):
+    command = " ".join(map(shlex.quote, stubborn(tmp_path / "program").command))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gamedp", "referee", "check", command, "matches"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    wait_until(lambda: len(running(tmp_path / "program")) > 2, process)  # and what stands between
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    process.communicate(timeout=PATIENCE)
+    all_end(tmp_path / "program")

@@ -229,3 +229,54 @@ def test_ctrl_c_is_not_swallowed_where_c_calls_python_back(seconds):
     )
     assert (ran.returncode, ran.stdout) == (130, "ignored\n")
     assert ran.stderr.endswith("gamedp: interrupted.\n")
+
+
+WHILE_IMPORTED = """
+import signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Swallows:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+class Presses:
+    def find_spec(self, name, path=None, target=None):
+        if name != NAME:
+            return
+        if HOW == "swallowed":
+            Swallows()
+            return
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as error:
+            if HOW == "as another error":
+                raise ImportError(name) from error
+            raise
+
+sys.meta_path.insert(0, Presses())
+from gamedp.__main__ import main
+
+if HOW == "twice":
+    import gamedp.cli
+    gamedp.cli._complain = lambda *_: signal.raise_signal(signal.SIGINT)
+sys.argv = ["gamedp", "games"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        *((name, "raised") for name in ("gamedp.cli", "numpy", "cyclopts", "gamedp.cli.lists")),
+        *((name, "swallowed") for name in ("gamedp.cli", "numpy", "cyclopts", "gamedp.cli.lists")),
+        ("gamedp.cli.lists", "as another error"),
+        ("gamedp.cli.lists", "twice"),
+    ],
+)
+def test_ctrl_c_while_modules_are_imported(name, how):
+    code = WHILE_IMPORTED.replace("NAME", repr(name)).replace("HOW", repr(how))
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "gamedp: interrupted.\n")

@@ -1,6 +1,9 @@
 """Files from strangers: they make nothing run, read nothing else, and do not fill the memory."""
 
 import concurrent.futures
+import contextlib
+import copy
+import functools
 import gzip
 import hashlib
 import io
@@ -19,7 +22,12 @@ from waiting import PATIENCE
 
 import gamedp
 from gamedp.adapters import archive
-from gamedp.errors import DamagedFileError, InvalidModelError, UnknownNameError
+from gamedp.errors import (
+    DamagedFileError,
+    InvalidModelError,
+    InvalidParameterError,
+    UnknownNameError,
+)
 from gamedp.games.kniffel import load_record
 from gamedp.games.matches import Matches, Nim
 from gamedp.play.book import Book
@@ -502,3 +510,99 @@ def test_a_folder_for_compiled_code_is_all_that_is_needed(writable, tmp_path):
         assert (ran.returncode, ran.stdout.strip()) == (0, "[1.]"), ran.stderr
     if writable and not environment.get("NUMBA_DISABLE_JIT"):
         assert list((cache / "kernels").glob("*.nbi"))
+
+
+DEEP = functools.reduce(lambda inner, _: [inner], range(500), 1)
+
+ODD = [None, True, -1, 1e300, 2**70, "", "x", "\0", [], [1], {}, {"a": 1}, DEEP]
+"""What may stand anywhere in a manifest."""
+
+
+def places(content, way=()):
+    """Yield the ways to all entries."""
+    yield way
+    if isinstance(content, (dict, list)):
+        keys = content if isinstance(content, dict) else range(min(len(content), 2))
+        for key in keys:
+            yield from places(content[key], (*way, key))
+
+
+def changed(content, way, value):
+    """Return the content with another value there; without the entry for `...`."""
+    if not way:
+        return {} if value is ... else value
+    content = copy.deepcopy(content)
+    part = functools.reduce(lambda part, key: part[key], way[:-1], content)
+    if value is ...:
+        del part[way[-1]]
+    else:
+        part[way[-1]] = value
+    return content
+
+
+@pytest.mark.parametrize("kind", ["solution", "policy", "certificate"])
+def test_whatever_a_manifest_says_is_refused_in_words(kind, tmp_path):
+    model = gamedp.compile(Matches(matches=4), compile="never")
+    things = {
+        "solution": lambda: gamedp.solve(model),
+        "policy": lambda: gamedp.Policy.uniform(model),
+        "certificate": lambda: gamedp.certify(gamedp.solve(model)),
+    }
+    folder = tmp_path / "saved"
+    gamedp.save(things[kind](), folder)
+    manifest = json.loads((folder / folders.MANIFEST).read_text())
+    count = 0
+    for way in places(manifest["content"]):
+        for value in (..., ODD[count % len(ODD)], ODD[(count + 5) % len(ODD)], DEEP):
+            count += 1
+            content = changed(manifest["content"], way, value)
+            text = folders._manifest_text(manifest["gamedp"], content, kind)
+            (folder / folders.MANIFEST).write_text(text)
+            with contextlib.suppress(gamedp.GamedpError):
+                gamedp.load(folder)
+    assert count > 80
+
+
+HEADS = [
+    f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}"
+    for kind in ("'<f8'", "'|O'", "'<f99'", "(('<f8',),)", "{'names':[]}", "[[['a']]]", "None")
+    for shape in ("(3,)", "(-1,)", "(2**70,)", "None", "('a',)", "(3.0,)", "()")
+] + ["", "{}", "3", "(" * 300, "[" * 5000, "\0" * 50, "{'descr':" + "-" * 3000 + "1}", "1+1"]
+
+
+@pytest.mark.parametrize("place", range(len(HEADS)))
+def test_whatever_stands_in_the_head_of_an_array_is_refused(place, solved):
+    head = HEADS[place].encode()
+    file = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes(23)
+    sha256 = hashlib.sha256(file).hexdigest()
+    name = f"values-{sha256[:16]}.npy"
+    (solved / name).write_bytes(file)
+    entry = {"file": name, "sha256": sha256}
+    forge(solved, lambda content: content["arrays"].update(values=entry))
+    with pytest.raises(DamagedFileError, match="is not an array of numbers"):
+        gamedp.load(solved)
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", None, 3, b"x", "\ud800"])
+def test_what_is_no_path_is_refused(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = gamedp.compile(Matches(matches=4), compile="never")
+    solution = gamedp.solve(model)
+    anyone = gamedp.play.RandomPlayer(Matches(matches=4))
+    uses = [
+        lambda: gamedp.save(solution, path),
+        lambda: gamedp.save(gamedp.Policy.uniform(model), path),
+        lambda: gamedp.save(gamedp.certify(solution), path),
+        lambda: gamedp.load(path),
+        lambda: gamedp.read_model(path),
+        lambda: gamedp.write_model(path, model),
+        lambda: gamedp.play.load_games(path),
+        lambda: gamedp.play.save_games(path, Matches(), []),
+    ]
+    if path is not None:
+        players = {"a": anyone, "b": anyone}
+        uses.append(lambda: gamedp.play.round_robin(Matches(), players, games=2, save=path))
+    for use in uses:
+        with pytest.raises(InvalidParameterError, match="must name a file or a folder"):
+            use()
+    assert not any(tmp_path.iterdir())

@@ -1,15 +1,23 @@
 """Whatever a stranger asks, the answer is no fault, and the headers are there."""
 
 import asyncio
+import contextlib
 import json
 import random
+import socket
+import sys
+import threading
+import time
 
+import httpx
 import pytest
+from browser import served
 from hostile_requests import HISTORY, HOSTILE, POSITION
 from hypothesis import given, settings, strategies as st
-from web_client import Client
+from waiting import PATIENCE, wait_until
+from web_client import HOME, Client
 
-from gamedp.web import app
+from gamedp.web import app, connections
 from gamedp.web.app import HEADERS
 from gamedp.web.tables import Limits, Tables
 
@@ -287,3 +295,94 @@ def test_json_of_answers_is_strict(client):
 
     for answer in (client.get("/api/games"), client.post(POSITION, json={"line": {}})):
         json.loads(answer.text, parse_constant=refuse)
+
+
+def alive(link):
+    """Return whether the server has not hung up, as far as can be seen now."""
+    link.setblocking(False)
+    try:
+        return bool(link.recv(1))
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def site(client):
+    with served(client.app) as address:
+        yield address
+
+
+def connected(site, source="127.0.0.1"):
+    port = int(site.split(":")[2].strip("/"))
+    return socket.create_connection(("127.0.0.1", port), source_address=(source, 0))
+
+
+@pytest.mark.parametrize("before", ["nothing", "a request"])
+@pytest.mark.parametrize("part", [b"", b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: "])
+def test_a_head_that_does_not_end_is_given_up(monkeypatch, site, before, part):
+    monkeypatch.setattr(connections, "HEAD", 0.2)
+    with connected(site) as link:
+        if before == "a request":
+            link.sendall(b"GET /none HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+            assert link.recv(12) == b"HTTP/1.1 404"
+            while link.recv(65_536)[-1:] != b"}":
+                pass
+        link.sendall(part)
+        with contextlib.suppress(OSError):
+            while alive(link):  # a byte now and then is no head
+                link.setblocking(True)
+                link.sendall(b"x" if part else b"")
+                time.sleep(0.01)
+
+
+def test_an_answer_that_is_not_read_is_given_up(monkeypatch):
+    monkeypatch.setattr(connections, "REST", 0.2)
+    size, is_gone = 64 * 2**20, threading.Event()
+
+    async def flood(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(size), "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": True})  # is held here
+        is_gone.set()
+
+    with served(flood) as site, connected(site) as link:
+        link.sendall(b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+        assert is_gone.wait(PATIENCE)
+        received = 0
+        with contextlib.suppress(OSError):
+            while found := link.recv(2**20):
+                received += len(found)
+        assert received < size
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="has 127.0.0.2 by itself")
+def test_who_keeps_many_connections_waiting_loses_them_and_nobody_else(monkeypatch, site):
+    monkeypatch.setattr(connections, "MOST_WAITING", 8)
+    with contextlib.ExitStack() as stack:
+        other = stack.enter_context(connected(site, "127.0.0.2"))
+        other.sendall(b"GET /none HTTP/1.1\r\n")
+        links = []
+        for _ in range(40):
+            links.append(stack.enter_context(connected(site)))
+            links[-1].sendall(b"GET / HTTP/1.1\r\n")
+        assert httpx.get(site, timeout=PATIENCE).status_code == 200
+        wait_until(lambda: sum(map(alive, links)) <= 8)
+        assert alive(links[-1])
+        other.setblocking(True)
+        other.sendall(b"host: 127.0.0.1\r\n\r\n")
+        assert other.recv(12) == b"HTTP/1.1 404"
+
+
+def test_a_client_has_its_share_of_what_is_answered_at_once(client, monkeypatch):
+    monkeypatch.setattr(app, "MOST_OF_ONE", 3)
+
+    async def many(asking):
+        other = httpx.ASGITransport(client.app, client=("10.0.0.1", 1))
+        async with httpx.AsyncClient(transport=other, base_url=HOME) as someone:
+            every = [*(asking.get("/api/games") for _ in range(9)), someone.get("/api/games")]
+            return [answer.status_code for answer in await asyncio.gather(*every)]
+
+    found = client.run(many)
+    assert (found[:9].count(503), found[9]) == (6, 200)

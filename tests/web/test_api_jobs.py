@@ -11,6 +11,7 @@ import weakref
 import httpx
 import pytest
 from browser import served
+from waiting import wait_until
 from web_client import HOME, Client, listed_game
 
 import gamedp
@@ -203,6 +204,7 @@ def test_who_still_waits_keeps_it_going(slow, monkeypatch):
 
 def test_games_wait_for_their_turn_and_too_many_are_refused(slow, monkeypatch):
     monkeypatch.setattr(jobs, "MOST_WAITING", 3)
+    monkeypatch.setattr(jobs, "SHORT", PATIENCE)
     monkeypatch.setattr(app, "HOLD", 0.02)
     with Client(tables=Tables(workers=1)) as client:
         path = "/api/games/matches/position"
@@ -213,9 +215,94 @@ def test_games_wait_for_their_turn_and_too_many_are_refused(slow, monkeypatch):
             for matches in range(6, 10)
         ]
         assert [answer.status_code for answer in answers] == [202, 202, 202, 202, 503]
-        assert answers[1].json()["phase"] == "wait"
+        assert [answer.json()["phase"] for answer in answers[2:4]] == ["wait", "wait"]
         assert answers[4].headers["retry-after"] == "1"
-        assert slow.count == 1
+        assert slow.count == 2  # one of them in a short turn
+
+
+def from_address(app, number):
+    """Return a client with another address."""
+    transport = httpx.ASGITransport(app, client=(f"10.0.0.{number}", 1))
+    return httpx.AsyncClient(transport=transport, base_url=HOME)
+
+
+@pytest.mark.parametrize("addresses", [1, 6])
+def test_a_small_game_does_not_wait_for_large_ones(monkeypatch, addresses):
+    monkeypatch.setattr(jobs, "SHORT", 0.05)
+    monkeypatch.setattr(jobs, "LEASE", PATIENCE)
+    monkeypatch.setattr(app, "HOLD", 0.02)
+    go_on, tries = threading.Event(), []
+
+    def solve(game, *, progress, **options):
+        tries.append(game.matches)
+        while game.matches > 5 and not go_on.wait(0.01):
+            progress(Progress("solve", 3, 7, 0.1, "slowly"))
+        return gamedp.solve(game, **options)
+
+    monkeypatch.setattr(tables, "solve", solve)
+
+    async def solved(address, matches):
+        status = 202
+        async with from_address(client.app, address) as asking:
+            while status == 202:
+                status = (await ask(asking, parameters={"matches": matches})).status_code
+        return status
+
+    async def all_of_them():
+        large = [asyncio.create_task(solved(number % addresses, 6 + number)) for number in range(6)]
+        # One for long, and the others each in its short turn.
+        await asyncio.to_thread(wait_until, lambda: len(set(tries)) >= 4)
+        small = await solved(7, 5)
+        assert not go_on.is_set()
+        go_on.set()
+        return [small, *await asyncio.gather(*large)]
+
+    with Client(tables=Tables(workers=1)) as client:
+        assert client._runner.run(all_of_them()) == [200] * 7
+    assert tries.count(5) == 1
+
+
+def test_a_client_has_its_share_of_the_work(slow, monkeypatch):
+    monkeypatch.setattr(jobs, "MOST_OF_ONE", 2)
+    monkeypatch.setattr(app, "HOLD", 0.02)
+
+    async def many():
+        found = []
+        for address, matches in [(1, 5), (1, 6), (1, 7), (2, 7), (1, 7)]:
+            async with from_address(client.app, address) as asking:
+                answer = await ask(asking, parameters={"matches": matches})
+                found.append(answer.status_code)
+        return found
+
+    with Client() as client:
+        # Who asks for what is under way already asks for no more.
+        assert client._runner.run(many()) == [202, 202, 503, 202, 202]
+
+
+def test_the_next_turn_is_of_who_has_fewest(monkeypatch):
+    monkeypatch.setattr(jobs, "SHORT", 0.0)
+    monkeypatch.setattr(jobs, "LEASE", PATIENCE)
+    some, order, go_on = Jobs(1, 9), [], threading.Event()
+
+    def work(name, report):
+        report(Progress("solve", 0, None, 0.0, ""))  # gives back a short turn
+        order.append(name)
+        if name == "a0":
+            assert go_on.wait(PATIENCE)
+
+    for name in ("a0", "a1", "a2", "b0"):
+        token = jobs.CLIENT.set(name[0])
+        some.find(name, lambda report, name=name: work(name, report))
+        jobs.CLIENT.reset(token)
+        while name == "a0" and not order:
+            time.sleep(0.001)
+    while len(some._turns._waiting) < 3 or not all(short for _, short in some._turns._waiting):
+        time.sleep(0.001)
+    some._turns._at_work["a"] += 1  # as if another one were at work
+    go_on.set()
+    for name in ("a1", "a2", "b0"):
+        assert some.known(name) or some._jobs[name].done.wait(PATIENCE)
+    assert order == ["a0", "b0", "a1", "a2"]
 
 
 def test_tables_that_nobody_asks_for_are_forgotten():

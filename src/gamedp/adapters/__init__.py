@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.parts import Parts, assemble
-from gamedp.errors import InvalidParameterError
-from gamedp.runtime.files import write_whole
+from gamedp.errors import InvalidParameterError, shown
+from gamedp.runtime.files import as_path, write_whole
 
 if TYPE_CHECKING:
     from gamedp.adapters.writing import Ends
@@ -63,12 +63,13 @@ def _writers(path: Path, kind: Format, parts: Parts) -> dict[Path, Callable[[Bin
     return prism_files(parts)
 
 
-def _format(path: Path, given: Format | None) -> Format:
+def _format(path: Path, given: Any) -> Format:
     """Return the format of a file."""
     if given is not None:
-        if given in FORMATS.values():
-            return given
-        message = f"there is no format {given!r}; there are {', '.join(FORMATS.values())}."
+        for known in FORMATS.values():
+            if isinstance(given, str) and given == known:
+                return known
+        message = f"there is no format {shown(given)}; there are {', '.join(FORMATS.values())}."
         raise InvalidParameterError(message)
     if path.suffix.lower() in FORMATS:
         return FORMATS[path.suffix.lower()]
@@ -163,7 +164,7 @@ def read_model(
     array([False,  True])
     >>> folder.cleanup()
     """
-    path = Path(path)
+    path = as_path(path)
     return assemble(_read(path, _format(path, format), max_bytes), coalition)
 
 
@@ -222,7 +223,7 @@ def write_model(
     ...     gamedp.read_model(path)
     <LoadedModel matches.umb: <Model ...>; labels 'swapped', 'over'; rewards 'reward'>
     """
-    path = Path(path)
+    path = as_path(path)
     kind = _format(path, format)
     if ends not in ("loop", "none"):
         message = f'ends is {ends!r}; it must be "loop" or "none".'

@@ -6,6 +6,7 @@ Whatever a command does not need is not imported: what starts fast is used for s
 from __future__ import annotations
 
 import _thread
+import contextlib
 import gc
 import io
 import os
@@ -183,7 +184,8 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         app = make_app(plugins=not is_own)
         if not tokens or tokens[0].startswith("-"):
             app.resolved_commands()  # the page of help shows what each command says about itself
-        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        with _unwrapped():
+            app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         print(end="", flush=True)
     except (CycloptsError, InvalidParameterError, UnknownNameError) as error:
         if debug:
@@ -206,6 +208,23 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         _flush_or_drop()
         return _complain(_where(error, raised_in[0].removeprefix(OURS)), FAILED)
     return 0
+
+
+@contextlib.contextmanager
+def _unwrapped() -> Iterator[None]:
+    """Raise KeyboardInterrupt for an error that it has led to: others may have turned it into one.
+
+    So does C, where it calls Python and takes any error for its own, as of an import that fails.
+    """
+    try:
+        yield
+    except Exception as error:
+        reason: BaseException | None = error
+        while reason is not None and not isinstance(reason, KeyboardInterrupt):
+            reason = reason.__cause__ or reason.__context__
+        if reason is not None:
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _where(error: Exception, raised_in: str) -> str:

@@ -23,7 +23,13 @@ from gamedp.cli.players import (
     seated_in_stages,
 )
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
-from gamedp.policies.given import check_count, checked_whole, refuse_by_rules, refuse_others
+from gamedp.policies.given import (
+    check_count,
+    check_counts,
+    checked_whole,
+    refuse_by_rules,
+    refuse_others,
+)
 from gamedp.policies.sequential import check_stopping
 from gamedp.rules.staged import is_staged
 from gamedp.runtime.settings import values_of
@@ -135,11 +141,9 @@ def _refuse(how: SimulationOptions, made: Any, num_players: int) -> None:
     if how.pairs and (how.width is not None or how.games % 2):
         message = "--pairs takes an even number of --games, and no --width."
         raise InvalidParameterError(message)
-    numbers = {"games": how.games, "threads": how.threads, "max_plies": how.max_plies}
-    for name, number in numbers.items():
-        checked_whole(name, number, 1)
+    check_counts(how.threads, games=how.games, max_plies=how.max_plies)
     if how.seed is not None:
-        checked_whole("seed", how.seed, 0)
+        checked_whole("seed", how.seed, 0, math.inf)
     if how.width is not None:
         check_stopping(how.width, how.confidence)
     in_stages = is_staged(made)

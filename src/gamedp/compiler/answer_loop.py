@@ -104,6 +104,7 @@ def expand_state(place, page):
     page.found[MOVER] = game.player(state)
     choice = 0
     end = 0
+    passed = 0  # these take room, too: a loop that yields nothing else would have no end
     for label in game.actions(state):
         action = as_action(label)
         if choice >= labels.size:
@@ -118,6 +119,9 @@ def expand_state(place, page):
             if probability < LEAST_PROBABILITY:
                 if probability > 0.0:
                     return WRONG
+                passed += 1
+                if passed >= probabilities.size:
+                    return FULL
                 continue
             if end >= probabilities.size:
                 return FULL

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import operator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gamedp.compiler import interpreted
-from gamedp.compiler.limits import Limits, Watch
+from gamedp.compiler.limits import LATE, Limits, Watch
 from gamedp.compiler.reasons import first_reason
 from gamedp.compiler.rounding import payments_of
 from gamedp.compiler.spot_check import ask_again, spot_check
@@ -27,11 +29,11 @@ from gamedp.model.model import Model
 from gamedp.rules.exactness import as_array, as_given, model_numbers
 from gamedp.rules.expand import canonical_state, is_state, start
 from gamedp.rules.game import Rules
-from gamedp.rules.layout import Codec, Layout, ObjectTable, PackedTable
+from gamedp.rules.layout import WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable
 from gamedp.runtime.collector import without_collection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -64,8 +66,9 @@ def compile_game(
     progress: ProgressCallback | None = None,
 ) -> Model:
     """Return the model of an ordinary game; see :func:`gamedp.compile`."""
-    if compile not in ("auto", "always", "never"):
-        message = f'compile is {compile!r}; it must be "auto", "always" or "never".'
+    tier: Any = compile
+    if not isinstance(tier, str) or tier not in ("auto", "always", "never"):
+        message = f'compile is {shown(compile)}; it must be "auto", "always" or "never".'
         raise InvalidParameterError(message)
     rules = Rules(game)
     limits = (
@@ -84,8 +87,8 @@ def compile_game(
         if model is not None:
             return model
     if rows is None:
-        rows = _seeded(rules, begin, layout, box)
-    interpreted.explore(rules, rows, watch)
+        rows = _seeded(rules, begin, layout, box, watch)
+    interpreted.explore(rules, rows)
     model = _model_of_rows(rules, begin, rows)
     ask_again(rules, model)
     return _finished(rules, model, watch, 0.0)
@@ -96,12 +99,13 @@ def _seeded(
     begin: list[tuple[Any, Any, bool]],
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
+    watch: Watch,
 ) -> interpreted.Rows:
     """Return rows that hold the states from which the exploration begins."""
     seeds = [state for _, state, _ in begin]
     if box is not None:
-        seeds += _states_of_box(rules, layout, box)
-    return interpreted.Rows(seeds)
+        seeds += _states_of_box(rules, layout, box, watch)
+    return interpreted.Rows(seeds, watch)
 
 
 def _begun(
@@ -120,9 +124,9 @@ def _begun(
         ranges = _ranges(layout, box)
         if math.prod(last + 1 - first for first, last in ranges) > AT_MOST.states:
             return None
-    rows = _seeded(rules, begin, layout, box)
+    rows = _seeded(rules, begin, layout, box, watch)
     for patience in (AT_FIRST, AT_MOST):
-        if interpreted.explore(rules, rows, watch, patience) or _is_kept(rules, layout):
+        if interpreted.explore(rules, rows, patience) or _is_kept(rules, layout):
             break
     return rows
 
@@ -206,8 +210,9 @@ def _finished(rules: Rules, model: Model, watch: Watch, compiling: float) -> Mod
 def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> None:
     """Explore a little in plain Python: rules that do not compile are often just wrong."""
     with contextlib.suppress(LimitExceededError):
-        rows = interpreted.Rows([state for _, state, _ in begin])
-        interpreted.explore(rules, rows, Watch(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None))
+        watch = Watch(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None)
+        rows = interpreted.Rows([state for _, state, _ in begin], watch)
+        interpreted.explore(rules, rows)
 
 
 def fall_back(game: Any, reason: str, *, must: bool) -> None:
@@ -225,8 +230,19 @@ def fall_back(game: Any, reason: str, *, must: bool) -> None:
         warn(message, CompilationWarning)
 
 
-def _ranges(layout: Layout, box: Mapping[str, tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the box's ranges in the order of the state's fields."""
+def _ranges(layout: Layout, box: Any) -> list[tuple[int, int]]:
+    """Return the box's ranges in the order of the state's fields.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it has others, or one is no range of numbers of 64 bits.
+    LimitExceededError
+        If it holds more states than can be counted through.
+    """
+    if not isinstance(box, Mapping):
+        message = f"box is {shown(box)}; it must give a range (first, last) for each field."
+        raise InvalidParameterError(message)
     names = list(layout.names())
     unknown = sorted(set(box) - set(names))
     missing = [name for name in names if name not in box]
@@ -237,15 +253,29 @@ def _ranges(layout: Layout, box: Mapping[str, tuple[int, int]]) -> list[tuple[in
             f"{'; missing: ' + ', '.join(missing) if missing else ''}."
         )
         raise InvalidParameterError(message)
-    for name, (first, last) in box.items():
+    ranges = []
+    for name in names:
+        try:
+            first, last = map(operator.index, box[name])
+        except (TypeError, ValueError):
+            message = f"the box's range of {name} is {shown(box[name])}; it must be (first, last)."
+            raise InvalidParameterError(message) from None
         if first > last:
             message = f"the box's range of {name} is {first} .. {last}, which is empty."
             raise InvalidParameterError(message)
-    return [(int(box[name][0]), int(box[name][1])) for name in names]
+        if not -(2**63) <= first <= last < 2**63:
+            message = f"the box's range of {name} is {first} .. {last}, which is beyond 64 bits."
+            raise InvalidParameterError(message)
+        ranges.append((first, last))
+    total = math.prod(last + 1 - first for first, last in ranges)
+    if total > WORD_LIMIT:
+        message = f"a box of {total:.3g} states is too large to enumerate."
+        raise LimitExceededError(message, states=0, choices=0, transitions=0)
+    return ranges
 
 
 def _states_of_box(
-    rules: Rules, layout: Layout | None, box: Mapping[str, tuple[int, int]]
+    rules: Rules, layout: Layout | None, box: Mapping[str, tuple[int, int]], watch: Watch
 ) -> list[Any]:
     """Return the representatives of all real states in the box, the first field running first."""
     if layout is None:
@@ -253,11 +283,24 @@ def _states_of_box(
         raise InvalidParameterError(message)
     ranges = _ranges(layout, box)
     found: dict[Any, None] = {}
-    for backwards in itertools.product(*(range(a, b + 1) for a, b in reversed(ranges))):
+    for number, backwards in enumerate(_product([range(a, b + 1) for a, b in reversed(ranges)])):
+        if number % interpreted.CHECK_EVERY == 0:
+            size = len(found) * interpreted.BYTES[0]
+            watch.check(0, len(found), 0, 0, size, lambda: list(found)[-LATE:])
         state = layout.build(reversed(backwards))
         if is_state(rules, state):
             found[canonical_state(rules, state, "the box")[0]] = None
     return list(found)
+
+
+def _product(ranges: list[range]) -> Iterator[tuple[int, ...]]:
+    """Yield as `itertools.product` does, which makes lists of the ranges first."""
+    if not ranges:
+        yield ()
+        return
+    for first in ranges[0]:
+        for others in _product(ranges[1:]):
+            yield first, *others
 
 
 def _narrow(labels: NDArray[Any]) -> NDArray[Any]:

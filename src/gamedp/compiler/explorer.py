@@ -13,9 +13,9 @@ from gamedp.compiler.limits import LATE
 from gamedp.compiler.methods import disagree
 from gamedp.compiler.native import Place
 from gamedp.compiler.overflow import refuse_overflow
-from gamedp.errors import InvalidModelError, LimitExceededError, shown
+from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.expand import canonical_state, expand, is_state
-from gamedp.rules.layout import WORD_LIMIT, Codec, PackedTable
+from gamedp.rules.layout import Codec, PackedTable
 from gamedp.rules.probabilities import LONG_ROW
 from gamedp.runtime.memory import fitted, roomier
 from gamedp.runtime.slices import NEW_TRANSITIONS
@@ -173,18 +173,16 @@ class Explorer:
     def _seed(self, box: Sequence[tuple[int, int]]) -> None:
         """Enter all states of the box, before anything is expanded."""
         total = math.prod(last + 1 - first for first, last in box)
-        if total > WORD_LIMIT:
-            message = f"a box of {total:.3g} states is too large to enumerate."
-            raise LimitExceededError(message, states=0, choices=0, transitions=0)
 
         def seed() -> int:
-            return self._seed_box(box, total)
+            seeds = int(self.counters[explore_loop.SEED])
+            return self._seed_box(box, min(total, seeds + NEW_TRANSITIONS))
 
         def explain(error: Exception | None) -> NoReturn:
             self._explain_seed(box, error)
 
-        while (status := self._guarded(seed, explain)) != explore_loop.DONE:
-            self._mend(status)
+        while self.counters[explore_loop.SEED] < total:
+            self._mend(self._guarded(seed, explain))
 
     def _seed_box(self, box: Sequence[tuple[int, int]], total: int) -> int:
         box_low = np.array([first for first, _ in box], np.int64)
@@ -359,7 +357,7 @@ class Explorer:
         if self.counters[explore_loop.NEXT] >= self.counters[explore_loop.STATES]:
             return
         state = self._present_state()
-        for choice in expand(self.rules, state).choices:
+        for choice in expand(self.rules, state, look=self._check_limits).choices:
             for successor, _ in choice.outcomes:
                 for name, value in zip(
                     self.layout.names(), self.layout.flatten(successor), strict=True
@@ -394,7 +392,7 @@ class Explorer:
         state = self._present_state()
         refuse_overflow(self.rules, self.compiled.game.record, [state], error)
         for each in (state, *self._before()):
-            for choice in expand(self.rules, each).choices:
+            for choice in expand(self.rules, each, look=self._check_limits).choices:
                 for successor, _ in choice.outcomes:
                     self.layout.flatten(successor)
         disagree(f"in {shown(state)}", error)

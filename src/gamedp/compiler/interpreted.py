@@ -14,7 +14,7 @@ from gamedp.rules.probabilities import LONG_ROW
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gamedp.compiler.limits import Watch
+    from gamedp.compiler.limits import Limits, Watch
     from gamedp.rules.game import Rules
 
 __all__ = ["Patience", "Rows", "explore"]
@@ -57,10 +57,13 @@ class Rows(Numbering):
     ----------
     seeds : sequence of states
         Where the exploration begins; representatives.
+    watch : Watch
+        Knows the limits.
     """
 
-    def __init__(self, seeds: Sequence[Any]) -> None:
+    def __init__(self, seeds: Sequence[Any], watch: Watch) -> None:
         super().__init__(seeds)
+        self._watch = watch
         self.done = 0
         self.choice_offsets = [0]
         self.transition_offsets = [0]
@@ -73,18 +76,23 @@ class Rows(Numbering):
         self.labels: list[int] = []
 
     @property
+    def limits(self) -> Limits:
+        """Those of the watch."""
+        return self._watch.limits
+
+    @property
     def num_bytes(self) -> int:
         """About how much memory all this takes."""
         sizes = len(self.states), len(self.numbers), len(self.labels), len(self.successors)
         return sum(size * each for size, each in zip(sizes, BYTES, strict=True))
 
-    def check(self, watch: Watch) -> None:
+    def look(self) -> None:
         """Look at the limits."""
         sizes = len(self.states), len(self.labels), len(self.successors)
-        watch.check(self.done, *sizes, self.num_bytes, lambda: self.states[-LATE:], MANY)
+        self._watch.check(self.done, *sizes, self.num_bytes, lambda: self.states[-LATE:], MANY)
 
 
-def explore(rules: Rules, rows: Rows, watch: Watch, patience: Patience | None = None) -> bool:
+def explore(rules: Rules, rows: Rows, patience: Patience | None = None) -> bool:
     """Go on exploring all that can be reached, and say whether all has been.
 
     Without `patience` it is, or a limit raises its error. With some, it may be given up before; a
@@ -93,7 +101,7 @@ def explore(rules: Rules, rows: Rows, watch: Watch, patience: Patience | None = 
     begin = time.thread_time()
     states, successors, probabilities = rows.states, rows.successors, rows.probabilities
     rewards, labels, ends = rows.rewards, rows.labels, rows.transition_offsets
-    max_states = watch.limits.max_states
+    limits = rows.limits
     while rows.done < len(states):
         done = rows.done
         if patience is not None and (
@@ -102,15 +110,14 @@ def explore(rules: Rules, rows: Rows, watch: Watch, patience: Patience | None = 
             return False
         if done % LOOK_EVERY == 0:
             if patience is not None and (
-                time.thread_time() - begin > patience.seconds
-                or rows.num_bytes > watch.limits.max_bytes
+                time.thread_time() - begin > patience.seconds or rows.num_bytes > limits.max_bytes
             ):
                 return False
             if done % CHECK_EVERY == 0 and done > 0:
-                rows.check(watch)
-        if len(states) > max_states:
-            rows.check(watch)
-        payoffs, player, choices = expand(rules, states[done], rows)
+                rows.look()
+        if len(states) > limits.max_states:
+            rows.look()
+        payoffs, player, choices = expand(rules, states[done], rows, rows.look)
         rows.players.append(player)
         if payoffs is not None:
             rows.terminals.append(done)
@@ -125,5 +132,5 @@ def explore(rules: Rules, rows: Rows, watch: Watch, patience: Patience | None = 
             labels.append(action)
         rows.choice_offsets.append(len(labels))
         rows.done = done + 1
-    rows.check(watch)
+    rows.look()
     return True

@@ -9,16 +9,11 @@ from typing import Any, NoReturn
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidParameterError, LimitExceededError, shown, warn
+from gamedp.errors import LimitExceededError, shown, warn
+from gamedp.runtime.options import positive
 from gamedp.runtime.progress import ProgressCallback, Reporter
 
 __all__ = ["LATE", "Limits", "Watch", "available_bytes"]
-
-
-def _positive(_instance: object, attribute: attrs.Attribute[float], value: float) -> None:
-    if not value > 0:
-        message = f"{attribute.name} is {shown(value)}; it must be positive."
-        raise InvalidParameterError(message)
 
 
 def available_bytes() -> int:
@@ -40,9 +35,9 @@ def available_bytes() -> int:
 class Limits:
     """Where an exploration stops with an error."""
 
-    max_states: float = attrs.field(default=float("inf"), validator=_positive)
-    max_seconds: float = attrs.field(default=float("inf"), validator=_positive)
-    max_bytes: float = attrs.field(factory=available_bytes, validator=_positive)
+    max_states: float = attrs.field(default=float("inf"), validator=positive)
+    max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+    max_bytes: float = attrs.field(factory=available_bytes, validator=positive)
 
 
 LATE = 3

@@ -40,8 +40,8 @@ StateSet: TypeAlias = "Callable[[Any], bool] | Iterable[Any] | NDArray[np.bool_]
 Optimum: TypeAlias = Literal["max", "min"]
 
 
-def _is_optimum(_instance: object, _attribute: object, value: str) -> None:
-    if value not in ("max", "min"):
+def _is_optimum(_instance: object, _attribute: object, value: Any) -> None:
+    if not isinstance(value, str) or value not in ("max", "min"):
         message = f'optimum is {shown(value)}; it must be "max" or "min" (what player 0 wants).'
         raise InvalidParameterError(message)
 

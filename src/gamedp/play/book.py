@@ -12,7 +12,7 @@ from typing import IO, Any, Self
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.play.pairing import Meeting, Pairing, Result
 from gamedp.play.play import drawn_seed
-from gamedp.runtime.files import lock, open_plain
+from gamedp.runtime.files import as_path, lock, open_plain
 
 __all__ = ["Book"]
 
@@ -40,7 +40,7 @@ class Book:
     """
 
     def __init__(self, path: str | Path | None, facts: dict[str, Any], seed: int | None) -> None:
-        self._path = None if path is None else Path(path)
+        self._path = None if path is None else as_path(path)
         self._file: IO[bytes] | None = None
         self._start = 0
         head = {"format": FORMAT, "version": VERSION, **facts}

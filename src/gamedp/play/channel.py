@@ -7,6 +7,7 @@ out. No event loop of asyncio: games are also played where one is running alread
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import selectors
 import signal
@@ -15,13 +16,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.play.protocol import DISCONNECT, MOST_BYTES, NO_START, PROTOCOL, TIME
 from gamedp.play.seat import Fault
 
 __all__ = ["Channel", "Connection", "Pipes"]
+
+KEEPER = Path(__file__).with_name("keeper.py")
+"""A script that starts a program and ends it."""
 
 CHUNK = 65_536
 """Bytes read at once."""
@@ -220,8 +225,20 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+def _has_ended(process: int) -> bool:
+    """Return whether a process of ours has ended; its number stays its own until it is waited for.
+
+    Who kills it by the number then kills nobody else.
+    """
+    options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return os.waitid(os.P_PID, process, options) is not None
+
+
 class Pipes:
     """A program that is started here, in a process group of its own, with pipes to all its files.
+
+    It ends with this object and with this process, however these end: :mod:`gamedp.play.keeper`
+    stands between.
 
     Parameters
     ----------
@@ -236,32 +253,26 @@ class Pipes:
         If the program cannot be started.
     """
 
+    _process: subprocess.Popen[bytes] | None = None
+    _pipes: tuple[IO[bytes], ...] = ()
+
     def __init__(self, command: Sequence[str], max_bytes: float | None) -> None:
-        if not hasattr(os, "killpg"):
+        if not hasattr(os, "killpg") or not sys.executable:
             message = "programs are started on POSIX systems; elsewhere, let it listen: Remote."
             raise UnsupportedProblemError(message)
-        pipe = subprocess.PIPE
+        is_linux = sys.platform.startswith("linux")
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - what the caller has asked for
-                list(command),
-                bufsize=0,
-                stdin=pipe,
-                stdout=pipe,
-                stderr=pipe,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            hint = ""
-            if isinstance(error, PermissionError):
-                hint = f" Is it executable (chmod +x {command[0]})?"
-            raise Fault(NO_START, f"it cannot be started: {error}.{hint}") from None
-        self._limit(max_bytes)
-        assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: S101, PT018
+            process = self._start(command, int(max_bytes) if max_bytes and is_linux else 0)
+        except BaseException as error:
+            self._end()
+            if not isinstance(error, (OSError, ValueError)):
+                raise
+            raise Fault(NO_START, f"it cannot be started: {error}.") from None
+        assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018
         self._sink, self._source, self._aside = (
-            file.fileno()
-            for file in (self._process.stdin, self._process.stdout, self._process.stderr)
+            file.fileno() for file in (process.stdin, process.stdout, process.stderr)
         )
-        for file in (self._sink, self._source, self._aside):
+        for file in (self._sink, self._source, self._aside, self._report):
             os.set_blocking(file, False)
         self.channel = Channel(
             self._source,
@@ -269,19 +280,48 @@ class Pipes:
             lambda most: os.read(self._source, most),
             lambda data: os.write(self._sink, data),
         )
-        self._said = b""
+        self._said, self._reported = b"", b""
         self.channel.watch(self._aside, self._listen)
 
-    def _limit(self, max_bytes: float | None) -> None:
-        """Set limits of the process from outside: nothing of ours runs between fork and exec."""
-        if max_bytes is None or not sys.platform.startswith("linux"):
-            return
-        import resource  # noqa: PLC0415 - POSIX alone
+    def __del__(self) -> None:
+        """Kill what nobody has closed: Ctrl-C may come at any moment."""
+        self._end()
 
-        most = int(max_bytes)
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # it is gone already
-            resource.prlimit(self._process.pid, resource.RLIMIT_AS, (most, most))
-            resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (0, 0))
+    def _start(self, command: Sequence[str], most: int) -> subprocess.Popen[bytes]:
+        """Start the keeper; return once the program runs."""
+        life, told = self._pipe(), self._pipe()
+        self._report = told[0].fileno()
+        with life[0], told[1]:  # the keeper has them
+            numbers = (life[0].fileno(), told[1].fileno())
+            words = [sys.executable, "-I", "-S", str(KEEPER), *map(str, numbers), str(most)]
+            pipe = subprocess.PIPE
+            self._process = process = subprocess.Popen(  # noqa: S603 - what the caller has asked for
+                [*words, *command],
+                bufsize=0,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                pass_fds=numbers,
+                start_new_session=True,
+            )
+        found = told[0].readline()
+        if not found.endswith(b"\n"):
+            assert process.stderr  # noqa: S101 - a pipe, as asked for
+            reason = process.stderr.read(MOST_KEPT).decode(errors="replace").strip()
+            raise Fault(NO_START, f"Python cannot be started beside it: {reason}")
+        number, _, reason = found.decode(errors="replace").strip().partition(" ")
+        if number:
+            is_refused = int(number) == errno.EACCES
+            hint = f" Is it executable (chmod +x {command[0]})?" if is_refused else ""
+            raise Fault(NO_START, f"it cannot be started: {reason}.{hint}")
+        return process
+
+    def _pipe(self) -> tuple[IO[bytes], IO[bytes]]:
+        """Return the two ends of a new pipe, both of which are closed at the end at the latest."""
+        ends = os.pipe()
+        files = open(ends[0], "rb", buffering=0), open(ends[1], "wb", buffering=0)  # noqa: PTH123, SIM115 - numbers of files
+        self._pipes += files  # before anything is started
+        return files
 
     def _listen(self) -> None:
         """Read what the program writes to its standard error, and keep the end of it."""
@@ -302,23 +342,25 @@ class Pipes:
         return words + (f" Its last words: {shown(last)}." if last else "")
 
     def _status(self, seconds: float) -> str | None:
-        """Return how the process ends within so many seconds, and read what it still writes.
-
-        The system is not told that anyone has taken note of it: so the number of the process, and
-        of its group, stays its own.
-        """
+        """Return how the program ends within so many seconds, and read what it still writes."""
         until = time.monotonic() + seconds
         while True:
-            found = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            for file in (self._source, self._aside):
+            is_late = time.monotonic() > until
+            is_gone = False
+            for file in (self._report, self._source, self._aside):
                 with contextlib.suppress(OSError):
                     read = os.read(file, CHUNK)
-                    self._said = (self._said + (read if file == self._aside else b""))[-MOST_KEPT:]
-            if found is not None:
-                if found.si_code == os.CLD_EXITED:
-                    return f"exit status {found.si_status}"
-                return _signal_name(found.si_status)
-            if time.monotonic() > until:
+                    if file == self._report:
+                        self._reported += read
+                        is_gone = not read
+                    elif file == self._aside:
+                        self._said = (self._said + read)[-MOST_KEPT:]
+            if self._reported.endswith(b"\n"):
+                status = int(self._reported)
+                return f"exit status {status}" if status >= 0 else _signal_name(-status)
+            if is_gone:  # the keeper itself has been killed, and so has all of the group
+                return signal.SIGKILL.name
+            if is_late:
                 return None
             time.sleep(0.005)
 
@@ -327,16 +369,29 @@ class Pipes:
 
         One that has done nothing wrong sees the end of its input first, and has a second to end.
         """
+        assert self._process and self._process.stdin  # noqa: S101, PT018
+        try:
+            self.channel.close()
+            self._process.stdin.close()
+            return None if kill else self._status(GRACE)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        """Kill the program and all of its process group, and close all files."""
+        for pipe in self._pipes:
+            pipe.close()  # with the end that the keeper watches, which then kills the group
         process = self._process
-        assert process.stdin and process.stdout and process.stderr  # noqa: S101, PT018
-        self.channel.close()
-        process.stdin.close()
-        status = None if kill else self._status(GRACE)
-        # The process has not been waited for: its group is there, and nobody else's.
+        if process is None or process.returncode is not None:
+            return
+        for file in (process.stdin, process.stdout, process.stderr):
+            if file is not None:
+                file.close()
+        until = time.monotonic() + DYING
+        while not _has_ended(process.pid) and time.monotonic() < until:
+            time.sleep(0.001)
+        # The keeper has not been waited for: the group is there, and nobody else's.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.stdout.close()
-        process.stderr.close()
         with contextlib.suppress(subprocess.TimeoutExpired):  # the system itself holds it
             process.wait(DYING)
-        return status

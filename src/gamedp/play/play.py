@@ -287,7 +287,7 @@ def drawn_seed(seed: Any) -> int:
     """Return a seed, a new one for None; raise InvalidParameterError if it is no whole number."""
     if seed is None:
         return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
-    return checked_whole("seed", seed, 0)
+    return checked_whole("seed", seed, 0, math.inf)
 
 
 def checked_seed(seed: Any) -> Any:

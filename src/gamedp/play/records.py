@@ -17,7 +17,7 @@ from gamedp.play.protocol import REASONS
 from gamedp.play.seat import Forfeit
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import Known, decode, decode_object, encode, encode_object, near
-from gamedp.runtime.files import open_plain, write_whole
+from gamedp.runtime.files import as_path, open_plain, write_whole
 from gamedp.runtime.registry import GAMES, class_named
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> No
     UnsupportedProblemError
         If the states hold what cannot be written down.
     """
-    path = Path(path)
+    path = as_path(path)
     lines = [{"format": FORMAT, "version": VERSION, "game": encode_object(game)}]
     for record in records:
         try:
             start = encode(record.states[0])
-        except TypeError as error:
+        except (TypeError, RecursionError) as error:
             message = f"{shown(record.states[0])} cannot be kept in a file: {error}."
             raise UnsupportedProblemError(message) from None
         fields = ("actions", "outcomes", "payoffs")
@@ -88,7 +88,7 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
     UnknownNameError
         If the game is not registered, and not given.
     """
-    path = Path(path)
+    path = as_path(path)
     head, *rest = _lines(path)
     if head.get("format") != FORMAT or head.get("version") != VERSION:
         message = f"{path} does not hold games that this version of gamedp has written."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from gamedp.stages.model import StagedModel
 
 __all__ = [
     "check_count",
+    "check_counts",
     "checked_whole",
     "is_of_stages",
     "listed",
@@ -67,18 +69,35 @@ def listed(policies: Any) -> list[Any]:
     return [policies]
 
 
+MOST = 10**12
+"""Of what is counted, as games and plies: more takes years, and overflows somewhere."""
+
+
+MOST_THREADS = 1_024
+
+
 def seeded(seed: int | None) -> tuple[int, np.uint64]:
     """Return a seed, a new one for None, and what games are drawn from it."""
-    seed = secrets.randbits(32) if seed is None else checked_whole("seed", seed, 0)
+    seed = secrets.randbits(32) if seed is None else checked_whole("seed", seed, 0, math.inf)
     return seed, np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
 
 
-def checked_whole(name: str, number: Any, least: int) -> int:
-    """Return an integer; raise InvalidParameterError for other things, and if it is too small."""
+def checked_whole(name: str, number: Any, least: int, most: float = MOST) -> int:
+    """Return an integer; raise InvalidParameterError for other things, and beyond these limits."""
     if isinstance(number, bool) or not isinstance(number, int) or number < least:
         message = f"{name} is {shown(number)}; it must be an integer, {least} or more."
         raise InvalidParameterError(message)
+    if number > most:
+        message = f"{name} is {shown(number)}; it must be {most:,} at most."
+        raise InvalidParameterError(message)
     return number
+
+
+def check_counts(threads: Any, **numbers: Any) -> None:
+    """Raise InvalidParameterError unless all are whole numbers above zero, and not too large."""
+    checked_whole("threads", threads, 1, MOST_THREADS)
+    for name, number in numbers.items():
+        checked_whole(name, number, 1)
 
 
 def check_count(policies: int, num_players: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from gamedp.policies.chain_games import ChainPairs
 from gamedp.policies.given import (
-    checked_whole,
+    check_counts,
     is_of_stages,
     listed,
     model_for,
@@ -83,8 +83,7 @@ def simulate_pairs(
     >>> found.standard_error < found.independent_error
     True
     """
-    for name, number in (("pairs", pairs), ("threads", threads), ("max_plies", max_plies)):
-        checked_whole(name, number, 1)
+    check_counts(threads, pairs=pairs, max_plies=max_plies)
     given = listed(policies)
     seed, key = seeded(seed)
     if is_of_stages(game_or_model):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from typing import Any
 
 import attrs
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.policies.tally import BLOCK, Tally, student_interval
+from gamedp.runtime.options import is_number
 
 __all__ = ["SequentialInterval", "Stopping", "check_stopping"]
 
@@ -132,12 +134,12 @@ class Stopping:
         )
 
 
-def check_stopping(width: float, confidence: float) -> None:
+def check_stopping(width: Any, confidence: Any) -> None:
     """Raise InvalidParameterError for a width or confidence that cannot be."""
-    if not 0 < width < math.inf:
+    if not (is_number(width) and 0 < width < math.inf):
         message = f"width is {shown(width)}; it must be a positive number."
         raise InvalidParameterError(message)
-    if not 0 < confidence < 1:
+    if not (is_number(confidence) and 0 < confidence < 1):
         message = f"confidence is {shown(confidence)}; it must lie between 0 and 1."
         raise InvalidParameterError(message)
 

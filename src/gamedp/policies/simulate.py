@@ -6,7 +6,7 @@ from typing import Any
 
 from gamedp.policies.chain_games import ChainGames
 from gamedp.policies.given import (
-    checked_whole,
+    check_counts,
     is_of_stages,
     listed,
     model_for,
@@ -132,8 +132,7 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     >>> found.agrees_with(gamedp.evaluate(flat, first, compile="never")) > 0.001
     True
     """
-    for name, number in (("games", games), ("threads", threads), ("max_plies", max_plies)):
-        checked_whole(name, number, 1)
+    check_counts(threads, games=games, max_plies=max_plies)
     given = listed(policies)
     seed, key = seeded(seed)
     playing: RulesGames | ChainGames | StagedGames

@@ -10,7 +10,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from gamedp.errors import InvalidModelError, shown
+from gamedp.errors import InvalidModelError, LimitExceededError, shown
 from gamedp.rules.answers import as_real, as_truth
 from gamedp.rules.exactness import SEVERAL, as_rational, is_rounded, refuse_rounded
 from gamedp.rules.game import method
@@ -18,7 +18,7 @@ from gamedp.rules.probabilities import Gathering, gathered, sum_to_one
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from gamedp.rules.game import Rules
 
@@ -43,6 +43,12 @@ END = object()
 MOST_IN_A_ROW = 1 << 22
 """Actions of a state, or pairs of an action, that a loop of the rules may yield; one that yields
 more is taken to be endless. Lists may be longer."""
+
+MOST_NESTED = 50
+"""Tuples within tuples of a state: what walks through them is recursive."""
+
+IN_A_ROW = 1 << 12
+"""Of these, how many are taken between two looks at the limits of an exploration."""
 
 
 class Choice(NamedTuple):
@@ -112,7 +118,7 @@ class Calling:
 
 def _note(error: Exception, name: str, *arguments: Any) -> None:
     """Add to an error which method of the rules raised it, unless it is ours or says so."""
-    if isinstance(error, InvalidModelError):
+    if isinstance(error, (InvalidModelError, LimitExceededError)):
         return
     if not any(note.startswith("gamedp:") for note in getattr(error, "__notes__", ())):
         words = ", ".join(map(shown, arguments))
@@ -166,7 +172,9 @@ def check_start(pairs: list[Any]) -> None:
     gathering.scaled(place)
 
 
-def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
+def expand(
+    rules: Rules, state: Any, met: Numbering | None = None, look: Callable[[], None] | None = None
+) -> Expansion:
     """Return the choices of `state`, checked and with duplicate outcomes merged.
 
     Parameters
@@ -176,6 +184,8 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
     met : Numbering, optional
         Of an exploration: outcomes are given by number, and those that are new are numbered.
         Numbers that no double is equal to are then Fractions, and rounded otherwise.
+    look : callable, optional
+        Is called now and then while the state takes long, to raise an error at a limit.
 
     Raises
     ------
@@ -199,9 +209,9 @@ def expand(rules: Rules, state: Any, met: Numbering | None = None) -> Expansion:
                 f"{_missing(actions)}"
             )
         limit, left = _limit(actions), iter(actions)
-        few = list(itertools.islice(left, limit))
+        few = list(itertools.islice(_looking(left, look), limit))
         _refuse_endless(left, "actions", _Place("actions({})", state))
-        choices = tuple([_choice(rules, state, action, met) for action in few])
+        choices = tuple([_choice(rules, state, action, met, look) for action in few])
     except Exception as error:
         _note(error, asked, state)
         raise
@@ -235,7 +245,13 @@ def _refuse(message: str) -> NoReturn:
     raise InvalidModelError(message)
 
 
-def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Choice:
+def _choice(
+    rules: Rules,
+    state: Any,
+    action: Any,
+    met: Numbering | None,
+    look: Callable[[], None] | None,
+) -> Choice:
     """Return an action with its outcomes, merged and checked, and its rewards."""
     if not (type(action) is int and -MAX_ACTION <= action < MAX_ACTION):
         _check_action(state, action)
@@ -254,7 +270,7 @@ def _choice(rules: Rules, state: Any, action: Any, met: Numbering | None) -> Cho
                 f"{_missing(pairs)}"
             )
         limit, left = _limit(pairs), iter(pairs)
-        for pair in itertools.islice(left, limit):
+        for pair in itertools.islice(_looking(left, look), limit):
             is_empty = False
             if (
                 type(pair) is tuple
@@ -306,6 +322,21 @@ def _missing(answer: object) -> str:
 def _limit(found: object) -> int | None:
     """Return how much is taken of what the rules return: all of a list."""
     return None if hasattr(found, "__len__") else MOST_IN_A_ROW
+
+
+def _looking(left: Iterator[Any], look: Callable[[], None] | None) -> Iterator[Any]:
+    """Return what the rules yield; `look` is called now and then on the way."""
+    if look is None:
+        return left
+    first = itertools.islice(left, IN_A_ROW)
+    return itertools.chain(first, itertools.chain.from_iterable(_in_parts(left, look)))
+
+
+def _in_parts(left: Iterator[Any], look: Callable[[], None]) -> Iterator[Iterable[Any]]:
+    for item in left:
+        look()
+        yield (item,)
+        yield itertools.islice(left, IN_A_ROW - 1)
 
 
 def _refuse_endless(left: Iterator[object], what: str, place: object) -> None:
@@ -396,12 +427,18 @@ def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
 
 
 def refuse_no_state(state: Any, place: object, like: Any = None) -> None:
-    """Refuse what can't be a state: None, what can't be hashed, numbers among NamedTuples."""
+    """Refuse what can't be a state: None, what has no hash, what is nested deeply, odd kinds."""
     if state is None or (_is_plain(state) and like is not None and not _is_plain(like)):
         hint = "" if like is None else f" like {shown(like)}"
         message = f"{place} contain {shown(state)}, which is not a state{hint}."
         if state is None:
             message += " Is a return missing?"
+        raise InvalidModelError(message)
+    if isinstance(state, tuple) and _is_deeper(state, MOST_NESTED):
+        message = (
+            f"{place} contain a state whose tuples are nested more than {MOST_NESTED} deep. Lay it "
+            "out flat."
+        )
         raise InvalidModelError(message)
     try:
         hash(state)
@@ -410,6 +447,14 @@ def refuse_no_state(state: Any, place: object, like: Any = None) -> None:
             f"{place} contain {shown(state)}, which cannot be a state: {error}. {_hint(state)}"
         )
         raise InvalidModelError(message) from None
+
+
+def _is_deeper(part: tuple[Any, ...], levels: int) -> bool:
+    """Return whether tuples are nested more than so many levels deep."""
+    for item in part:
+        if isinstance(item, tuple) and (levels == 0 or _is_deeper(item, levels - 1)):
+            return True
+    return False
 
 
 def _hint(state: Any) -> str:

@@ -13,20 +13,39 @@ import os
 import re
 import secrets
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.errors import DamagedFileError, InvalidParameterError
+from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from io import BufferedReader
-    from pathlib import Path
     from typing import IO, BinaryIO
 
-__all__ = ["is_temporary", "locked", "open_plain", "sync", "write_beside", "write_whole"]
+__all__ = ["as_path", "is_temporary", "locked", "open_plain", "sync", "write_beside", "write_whole"]
 
 TEMPORARY = re.compile(r".+\.[0-9a-f]{16}\.gamedp-tmp")
 """What files are called that are not complete yet."""
+
+
+def as_path(path: Any) -> Path:
+    """Return the path of a file or a folder.
+
+    Raises
+    ------
+    InvalidParameterError
+        If no file can have it. An empty one would be the current folder.
+    """
+    try:
+        text = os.fspath(path)
+        is_one = isinstance(text, str) and text != "" and b"\0" not in os.fsencode(text)
+    except (TypeError, UnicodeEncodeError):
+        is_one = False
+    if not is_one:
+        message = f"path is {shown(path)}; it must name a file or a folder."
+        raise InvalidParameterError(message)
+    return Path(path)
 
 
 def is_temporary(path: Path) -> bool:

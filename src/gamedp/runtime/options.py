@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, get_args
 
 from gamedp.errors import InvalidParameterError, shown
 
-__all__ = ["Sweep", "Tier", "finite", "none_or_more", "one_of", "positive", "whole_and_positive"]
+__all__ = [
+    "Sweep",
+    "Tier",
+    "finite",
+    "is_number",
+    "none_or_more",
+    "one_of",
+    "positive",
+    "whole_and_positive",
+]
 
 Sweep: TypeAlias = Literal["gauss-seidel", "jacobi"]
 """Whether a sweep uses its own new values, in depth-first order, or the last sweep's alone."""
@@ -23,7 +33,7 @@ def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
 
     def check(_instance: object, attribute: Any, value: Any) -> None:
         words = get_args(choices)
-        if value not in words:
+        if not isinstance(value, str) or value not in words:
             message = (
                 f"{attribute.name} is {shown(value)}; it must be one of "
                 f"{', '.join(map(repr, words))}."
@@ -35,6 +45,7 @@ def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
 
 def finite(_instance: object, attribute: Any, value: float) -> None:
     """Refuse infinite numbers and NaN."""
+    _number(attribute, value)
     if not math.isfinite(value):
         message = f"{attribute.name} is {shown(value)}; it must be one finite number."
         raise InvalidParameterError(message)
@@ -42,6 +53,7 @@ def finite(_instance: object, attribute: Any, value: float) -> None:
 
 def positive(_instance: object, attribute: Any, value: float) -> None:
     """Refuse numbers that are not above zero."""
+    _number(attribute, value)
     if not value > 0:
         message = f"{attribute.name} is {shown(value)}; it must be positive."
         raise InvalidParameterError(message)
@@ -58,6 +70,17 @@ def none_or_more(_instance: object, attribute: Any, value: Any) -> None:
     _whole(attribute, value)
     if value < 0:
         message = f"{attribute.name} is {shown(value)}; it cannot be negative."
+        raise InvalidParameterError(message)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether something is one real number: no text, array or None."""
+    return isinstance(value, numbers.Real)
+
+
+def _number(attribute: Any, value: Any) -> None:
+    if not is_number(value):
+        message = f"{attribute.name} is {shown(value)}; it must be a number."
         raise InvalidParameterError(message)
 
 

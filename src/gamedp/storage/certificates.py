@@ -11,8 +11,9 @@ from gamedp.certificates.certificate import Certificate
 from gamedp.certificates.checking.checker import RULES
 from gamedp.certificates.checking.rule_set import always
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
+from gamedp.runtime.files import as_path
 from gamedp.storage.arrays import check_arrays
-from gamedp.storage.folder import MANIFEST, read_folder, write_folder
+from gamedp.storage.folder import MANIFEST, UNFIT, read_folder, write_folder
 from gamedp.storage.results import SETS, encode_objective, restore_objective, sets_of, with_draw
 
 if TYPE_CHECKING:
@@ -60,15 +61,15 @@ def save_certificate(certificate: Certificate, path: str | os.PathLike[str]) -> 
         content["rest_shift"] = certificate.rest_shift
     given = {name: certificate.array(name) for name in known}
     arrays = {name: array for name, array in given.items() if array is not None}
-    write_folder(Path(path), content, arrays | sets_of(certificate.objective), NOUN)
+    write_folder(as_path(path), content, arrays | sets_of(certificate.objective), NOUN)
 
 
 def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     """Load a certificate that `save_certificate` has saved; see :func:`gamedp.load`."""
-    folder = Path(path)
+    folder = as_path(path)
     content, arrays = read_folder(folder, NOUN)
     kind = content.get("kind", "ordinary")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         message = (
             f"{folder} holds a certificate of the kind {kind!r}, written by gamedp "
             f"{content['gamedp']}, which this version cannot read. Use that one."
@@ -94,7 +95,7 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
             rest_shift=rest_shift,
             digest=content["digest"],
         )
-    except (LookupError, TypeError, ValueError) as error:
+    except UNFIT as error:
         message = (
             f"{folder / MANIFEST} was written by gamedp {content['gamedp']} and does not fit this "
             f"version ({error!r}). Use that one, or make the certificate again."

@@ -40,8 +40,8 @@ OWN_FILE = re.compile(r"[a-z_]{1,40}-[0-9a-f]{16}\.npy")
 LARGEST_MANIFEST = 1 << 26
 """Bytes; a manifest has some thousands, and a parameter of a game may be a table."""
 
-UNFIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What entries of a manifest raise that are missing, or of another type."""
+UNFIT = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What entries of a manifest raise that are missing, of another type, or nested too deeply."""
 
 WAY_OUT = "Restore the folder from a copy, or solve and save again"
 
@@ -273,7 +273,11 @@ def _header(file: BinaryIO, size: int) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if version != (1, 0):
         message = f"it is of version {version}"
         raise ValueError(message)
-    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    try:
+        shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    except Exception as error:  # noqa: BLE001 - numpy's reader, and Python's, raise anything
+        message = f"its head cannot be read: {error!r}"
+        raise ValueError(message) from None
     is_right = not is_fortran and dtype.kind in "biuf" and all(length >= 0 for length in shape)
     if not is_right or math.prod(shape) * dtype.itemsize != size - file.tell():
         message = f"{size:,} bytes with {dtype} of shape {shape}"

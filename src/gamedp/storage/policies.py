@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from gamedp.errors import DamagedFileError, GamedpError, InvalidParameterError, shown
 from gamedp.policies.policy import Policy
 from gamedp.rules.game import Rules
+from gamedp.runtime.files import as_path
 from gamedp.storage.arrays import DTYPES, check_arrays, shapes_of_model
 from gamedp.storage.folder import MANIFEST, UNFIT, WAY_OUT, read_folder, write_folder
 from gamedp.storage.models import arrays_of_model, describe_model, restore_model
@@ -39,12 +39,12 @@ def save_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
     """
     content = {"name": policy.name, **describe_model(policy.model)}
     arrays = arrays_of_model(policy.model) | {PROBABILITIES: policy.probabilities}
-    write_folder(Path(path), content, arrays, NOUN)
+    write_folder(as_path(path), content, arrays, NOUN)
 
 
 def load_policy(path: str | os.PathLike[str], game: Any = None) -> Policy:
     """Load a policy that `save_policy` has saved; see :func:`gamedp.load`."""
-    folder = Path(path)
+    folder = as_path(path)
     content, arrays = read_folder(folder, NOUN)
     if game is not None:
         Rules(game)  # refuses what is no game

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gamedp.errors import DamagedFileError, GamedpError
 from gamedp.rules.game import Rules
 from gamedp.rules.staged import StagedRules, is_staged
+from gamedp.runtime.files import as_path
 from gamedp.stages.solution import StagedSolution
 from gamedp.storage import ordinary, staged
 from gamedp.storage.folder import MANIFEST, UNFIT, WAY_OUT, read_folder, write_folder
@@ -52,12 +53,12 @@ def save_solution(
         content, arrays = staged.describe(solution)
     else:
         content, arrays = ordinary.describe(solution)
-    write_folder(Path(path), {**content, **(remarks or {})}, arrays)
+    write_folder(as_path(path), {**content, **(remarks or {})}, arrays)
 
 
 def load_solution(path: str | os.PathLike[str], game: Any = None) -> Solution | StagedSolution:
     """Load a solution that :func:`save_solution` has saved; see :func:`gamedp.load`."""
-    folder = Path(path)
+    folder = as_path(path)
     return restore(folder, *read_folder(folder), game)
 
 

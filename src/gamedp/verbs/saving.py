@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
@@ -126,9 +125,10 @@ def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | Non
     >>> solution.value(MatchesState(player=0, left=17))
     -1.0
     """
+    from gamedp.runtime.files import as_path
     from gamedp.storage import load_certificate, load_policy, load_solution, noun_of
 
-    noun = noun_of(Path(path))
+    noun = noun_of(as_path(path))
     if noun == "certificate":
         if game is not None:
             message = f"{path} holds a certificate, which needs no game; leave it out."

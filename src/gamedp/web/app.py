@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import logging
 import re
@@ -20,7 +21,7 @@ from starlette.routing import Route
 from gamedp.errors import GamedpError
 from gamedp.web.files import PageFile, page_files
 from gamedp.web.history import history_answer
-from gamedp.web.jobs import Pending
+from gamedp.web.jobs import CLIENT, Pending
 from gamedp.web.positions import position_answer
 from gamedp.web.refusals import Refused, ends_the_work, nobody_waits, rules_fail, too_busy
 from gamedp.web.requests import HistoryRequest, PositionRequest, read, read_parameters
@@ -49,6 +50,9 @@ MOST_ADDRESS = 4 * 1024
 
 MOST_AT_ONCE = 200
 """Requests that are answered at a time."""
+
+MOST_OF_ONE = 100
+"""The same of one client."""
 
 ARRIVES = 10.0
 """Seconds in which the body of a request must be here."""
@@ -223,7 +227,7 @@ class _Guard:
     def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
         self._app = app
         self._hosts = hosts
-        self._running = 0
+        self._running: collections.Counter[str] = collections.Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -246,11 +250,15 @@ class _Guard:
             accepted = _header(scope, b"accept-language") or ""
             await refusal(error, language_of(accepted))(scope, receive, send_guarded)
             return
-        self._running += 1
+        client = _client(scope)
+        CLIENT.set(client)
+        self._running[client] += 1
         try:
             await self._app(scope, receive, send_guarded)
         finally:
-            self._running -= 1
+            self._running[client] -= 1
+            if not self._running[client]:
+                del self._running[client]
 
     def _objection(self, scope: Scope) -> Refused | None:
         """Return why a request goes no further."""
@@ -262,9 +270,14 @@ class _Guard:
             return Refused(403, "this server answers its own pages alone.")
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MOST_ADDRESS:
             return Refused(400, "the address is too long.")
-        if self._running >= MOST_AT_ONCE:
+        if self._running.total() >= MOST_AT_ONCE or self._running[_client(scope)] >= MOST_OF_ONE:
             return too_busy()
         return None
+
+
+def _client(scope: Scope) -> str:
+    """Return the address of a client, whatever connections it has."""
+    return scope["client"][0] if scope.get("client") else ""
 
 
 def _header(scope: Scope, name: bytes) -> str | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import collections
+import contextlib
+import contextvars
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import attrs
@@ -14,7 +16,10 @@ import attrs
 from gamedp.runtime.progress import Progress, ProgressCallback
 from gamedp.web.refusals import Refused, ends_the_work, too_busy
 
-__all__ = ["GivenUp", "Job", "Jobs", "Pending"]
+__all__ = ["CLIENT", "GivenUp", "Job", "Jobs", "Pending"]
+
+CLIENT: contextvars.ContextVar[str] = contextvars.ContextVar("client", default="")
+"""Who asks, by address: work has its turn by that."""
 
 LEASE = 5.0
 """Seconds that work goes on after a waiting client was told to ask again."""
@@ -31,6 +36,11 @@ BEFORE = Progress("wait", 0, None, 0.0, "")
 MOST_WAITING = 16
 """Jobs that wait for their turn; more are refused."""
 
+MOST_OF_ONE = 8
+"""Jobs of one client that are not done; more are refused."""
+
+SHORT = 2.0
+"""Seconds of a short turn, in which small games are solved while large ones are at work."""
 
 logger = logging.getLogger("gamedp")
 
@@ -40,6 +50,10 @@ class GivenUp(BaseException):
 
     Not an `Exception`: one while rules are compiled would be taken for a reason not to compile.
     """
+
+
+class _TurnIsOver(BaseException):
+    """Is raised in the same place when a short turn is over."""
 
 
 class Pending(Exception):  # noqa: N818 - the answer is on its way
@@ -74,21 +88,27 @@ class Job:
     Attributes
     ----------
     done : threading.Event
+    client : str
+        Who was the first to ask.
+    since : float
+        When that was.
     result
         What the work has returned, or the exception that it has raised. If it has `bytes`, these
         count.
     """
 
     kept: bool = False
+    client: str = ""
     done: threading.Event = attrs.field(factory=threading.Event)
     result: Any = None
     _progress: Progress = BEFORE
-    _since: float = attrs.field(factory=time.monotonic)
+    since: float = attrs.field(factory=time.monotonic, init=False)
     _waiting: int = 0
     _leases: list[Lease] = attrs.field(factory=list)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
     _given_up: bool = False
     _failed_at: float | None = None
+    _turn_ends: float | None = None
 
     def lease(self, client: Hashable = None) -> None:
         """Count a client for some seconds, so that it can ask again; None before it has joined."""
@@ -115,6 +135,10 @@ class Job:
             if coming_back:
                 self.lease(client)
 
+    def wait_again(self) -> None:
+        """Tell those who ask that the work waits for its turn."""
+        self._progress = BEFORE
+
     def end(self, result: Any) -> None:
         """Keep what the work has returned, or the exception that it has raised."""
         if isinstance(result, BaseException):
@@ -136,7 +160,7 @@ class Job:
             "phase": last.phase,
             "done": last.done,
             "total": last.total,
-            "seconds": round(time.monotonic() - self._since, 3),
+            "seconds": round(time.monotonic() - self.since, 3),
             "detail": last.detail,
         }
 
@@ -151,6 +175,19 @@ class Job:
         self._progress = progress
         if not self.is_wanted():
             raise GivenUp
+        ends = self._turn_ends
+        # What is compiled is kept: it would be a pity to come back to it.
+        if ends is not None and time.monotonic() > ends and progress.phase != "compile":
+            raise _TurnIsOver
+
+    @contextlib.contextmanager
+    def within(self, seconds: float | None) -> Iterator[None]:
+        """End the work that is done meanwhile after so many seconds, if there is a limit."""
+        self._turn_ends = None if seconds is None else time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._turn_ends = None
 
     def is_wanted(self) -> bool:
         """Say whether anybody waits; if not, the work is given up for good."""
@@ -184,6 +221,69 @@ class Job:
         self._leases = [each for each in self._leases if each.until >= now]
 
 
+class _Turns:
+    """Whose turn it is to work.
+
+    Some jobs are at work at a time, for as long as they take. The next one is of a client that has
+    fewest at work. One more works for a short while, so that small games do not wait for large
+    ones; if it is not done by then, it waits for the others.
+    """
+
+    def __init__(self, at_a_time: int) -> None:
+        self._changed = threading.Condition()
+        self._long, self._short = at_a_time, 1
+        self._waiting: list[tuple[Job, bool]] = []
+        self._at_work: collections.Counter[str] = collections.Counter()
+
+    def take(self, job: Job, *, was_short: bool) -> float | None:
+        """Wait for a turn, and return the seconds that it lasts, None without limit.
+
+        Raises
+        ------
+        GivenUp
+            If nobody wants the result any more.
+        """
+        entry = job, was_short
+        with self._changed:
+            self._waiting.append(entry)
+            try:
+                while True:
+                    if not job.is_wanted():
+                        raise GivenUp
+                    if self._long and entry is min(self._waiting, key=self._place):
+                        self._long -= 1
+                        seconds = None
+                        break
+                    # Of equals the newest: those before have had such a turn, or are about to.
+                    small = [each for each in reversed(self._waiting) if not each[1]]
+                    if self._short and small and entry is min(small, key=self._share):
+                        self._short -= 1
+                        seconds = SHORT
+                        break
+                    self._changed.wait(GLANCE)
+            finally:
+                self._waiting.remove(entry)
+                self._changed.notify_all()
+            self._at_work[job.client] += 1
+        return seconds
+
+    def give_back(self, job: Job, seconds: float | None) -> None:
+        """Let others take the turn."""
+        with self._changed:
+            self._at_work[job.client] -= 1
+            if seconds is None:
+                self._long += 1
+            else:
+                self._short += 1
+            self._changed.notify_all()
+
+    def _share(self, entry: tuple[Job, bool]) -> int:
+        return self._at_work[entry[0].client]
+
+    def _place(self, entry: tuple[Job, bool]) -> tuple[int, float]:
+        return self._share(entry), entry[0].since
+
+
 class Jobs:
     """Jobs by their keys: some at a time, each once; results are kept while there is room.
 
@@ -197,7 +297,7 @@ class Jobs:
     """
 
     def __init__(self, at_a_time: int, kept: int, kept_bytes: float = float("inf")) -> None:
-        self._turns = threading.Semaphore(at_a_time)
+        self._turns = _Turns(at_a_time)
         self._kept = kept
         self._kept_bytes = kept_bytes
         self._jobs: collections.OrderedDict[Hashable, Job] = collections.OrderedDict()
@@ -221,10 +321,11 @@ class Jobs:
             if job is not None and (job.is_over() or (not job.done.is_set() and job.is_wanted())):
                 self._jobs.move_to_end(key)
                 return job
-            running = sum(not each.done.is_set() for each in self._jobs.values())
-            if running > MOST_WAITING:
+            client = CLIENT.get()
+            running = [each.client for each in self._jobs.values() if not each.done.is_set()]
+            if len(running) > MOST_WAITING or running.count(client) >= MOST_OF_ONE:
                 raise too_busy()
-            job = Job(kept=kept)
+            job = Job(kept=kept, client=client)
             job.lease()
             thread = threading.Thread(target=self._run, args=(key, job, work), daemon=True)
             try:
@@ -256,28 +357,34 @@ class Jobs:
                 job.give_up()
 
     def _run(self, key: Hashable, job: Job, work: Callable[[ProgressCallback], Any]) -> None:
-        while not self._turns.acquire(timeout=GLANCE):
-            if not job.is_wanted():
-                self._forget(key, job)
-                return
-        result: Any = None
         try:
-            if job.is_wanted():
-                result = work(job.report)
+            result = self._worked(job, work)
         except GivenUp:
-            pass
+            result = None
         except Exception as error:  # noqa: BLE001 - whoever asks is told
             result = error
         except BaseException:  # rules may end the thread, by SystemExit for one
             logger.exception("work ends without a result")
             result = ends_the_work()
-        finally:
-            self._turns.release()
         if job._given_up:  # noqa: SLF001 - whatever the work has made of that
             self._forget(key, job)
         else:
             job.end(result)
             self._make_room()
+
+    def _worked(self, job: Job, work: Callable[[ProgressCallback], Any]) -> Any:
+        """Return the result of the work, which begins anew after a turn that was too short."""
+        was_short = False
+        while True:
+            seconds = self._turns.take(job, was_short=was_short)
+            try:
+                with job.within(seconds):
+                    return work(job.report)
+            except _TurnIsOver:
+                job.wait_again()
+                was_short = True
+            finally:
+                self._turns.give_back(job, seconds)
 
     def _forget(self, key: Hashable, job: Job) -> None:
         job.end(Refused(503, "the work was given up; ask again."))

@@ -11,11 +11,14 @@ from gamedp.errors import InvalidParameterError, MissingPackageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import uvicorn
+    from starlette.types import ASGIApp
+
     from gamedp.web.catalogue import Listed
     from gamedp.web.plugin import Page
     from gamedp.web.tables import Tables
 
-__all__ = ["require_packages", "serve"]
+__all__ = ["configured", "require_packages", "serve"]
 
 MOST_CONNECTIONS = 1_000
 """Further ones are cut off in few words; the application refuses politely before that."""
@@ -45,6 +48,26 @@ def _own_names(host: str) -> tuple[str, ...]:
     if host in {"0.0.0.0", "::"}:  # noqa: S104 - to compare, not to bind
         return ()
     return (f"[{host}]" if ":" in host else host,)
+
+
+def configured(app: ASGIApp) -> uvicorn.Config:
+    """Return how an application is served: with limits for whoever asks."""
+    import uvicorn  # noqa: PLC0415 - an extra
+
+    from gamedp.web.connections import ImpatientProtocol  # noqa: PLC0415 - likewise
+
+    return uvicorn.Config(
+        app,
+        http=ImpatientProtocol,
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=1,
+        limit_concurrency=MOST_CONNECTIONS,
+        ws="none",
+    )
 
 
 def serve(
@@ -90,17 +113,7 @@ def serve(
                 ready(f"http://{name}:{sockets[0].getsockname()[1]}/")
 
     app = make_app(games, tables, (*allowed_hosts, *_own_names(host)), pages)
-    config = uvicorn.Config(
-        app,
-        lifespan="off",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=10,
-        timeout_graceful_shutdown=1,
-        limit_concurrency=MOST_CONNECTIONS,
-        ws="none",
-    )
+    config = configured(app)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["lengths_of", "solved", "solved_problem"]
 
+LEAST_PART, COARSER = 2.0**-50, 16.0
+"""Of the largest payment, what doubles may hardly tell; and how much less is asked for again."""
+
 
 def solved(process: Process, objective: Objective, tolerance: float) -> Solution:
     """Return the solution of a process; wider bounds than asked for are bounds.
@@ -98,7 +101,9 @@ def solved_problem(
     """Return the solution of a problem; where rounding stops the solver, that is one.
 
     What the model's rewards, payoffs and probabilities are off is counted here, and the solver does
-    not hear of it: it could ask no rules for the numbers that are meant.
+    not hear of it: it could ask no rules for the numbers that are meant. Nor are numbers solved as
+    they are stored: bounds hold for all probabilities that agree with these to two units in the
+    last place.
 
     Parameters
     ----------
@@ -114,13 +119,7 @@ def solved_problem(
     if any(problem.model.rounding):
         fields = {**problem.model.__getstate__(), "rounding": (0.0, 0.0, 0.0)}
         problem = attrs.evolve(problem, model=Model.unchecked(**fields))
-    try:
-        found = solve_problem(problem, None, Tolerance(tolerance), progress, limit=limit)
-    except NotSolvedError as error:
-        known = error.solution
-        if not (isinstance(known, Solution) and known.status is Status.ROUNDING):
-            raise
-        found = known
+    found = _in_doubles(problem, tolerance, progress, limit)
     if probabilities_off:
         most = _largest(problem, found, (payoff_off, reward_off))
         reward_off = (reward_off + probabilities_off * most) * UPWARD
@@ -129,6 +128,29 @@ def solved_problem(
     if status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
         status = Status.ROUNDING
     return attrs.evolve(found, lower=lower, upper=upper, status=status)
+
+
+def _in_doubles(
+    problem: Problem, tolerance: float, progress: ProgressCallback | None, limit: Limit
+) -> Solution:
+    """Return a solution whose bounds speak of more than the numbers as they are stored.
+
+    Where doubles cannot tell what is asked for, solvers turn to rational numbers: then less is
+    asked for.
+    """
+    numbers = (problem.model.rewards, problem.model.payoffs)
+    least = max(float(np.abs(each).max(initial=0.0)) for each in numbers) * LEAST_PART
+    while True:
+        try:
+            found = solve_problem(problem, None, Tolerance(tolerance), progress, limit=limit)
+        except NotSolvedError as error:
+            known = error.solution
+            if not (isinstance(known, Solution) and known.status is Status.ROUNDING):
+                raise
+            found = known
+        if found.exact is None:
+            return found
+        tolerance = COARSER * max(tolerance, least)
 
 
 def _largest(problem: Problem, solution: Solution, off: tuple[float, float]) -> float:

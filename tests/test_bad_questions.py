@@ -248,9 +248,10 @@ def test_a_random_start_is_scaled_too():
     assert abs(sum(started.initial_probabilities) - 1) < 1e-15
 
 
-def test_bounds_at_a_random_start_are_rounded_outward():
+@pytest.mark.parametrize("kind", [Fraction, float])
+def test_bounds_at_a_random_start_are_rounded_outward(kind):
     # A tenth, a fifth and seven tenths of numbers that are known exactly: no mean is a double.
-    numbers, probabilities = [1.0, 0.1, 1e-17], [0.1, 0.2, 0.7]
+    numbers, tenths = [1.0, 0.1, 1e-17], [Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)]
     started = gamedp.Model.from_arrays(
         [0, 0, 0, 0],
         [0],
@@ -258,12 +259,14 @@ def test_bounds_at_a_random_start_are_rounded_outward():
         np.empty(0),
         terminals=[0, 1, 2],
         payoffs=numbers,
-        initial=list(zip(probabilities, range(3), strict=True)),
+        initial=[(kind(tenth), state) for state, tenth in enumerate(tenths)],
     )
     low, high = gamedp.solve(started).bounds()
-    weights = list(map(Fraction, probabilities))
-    mean = sum(w * Fraction(x) for w, x in zip(weights, numbers, strict=True)) / sum(weights)
-    assert low < mean < high == math.nextafter(low, INF)
+    mean = sum(tenth * Fraction(x) for tenth, x in zip(tenths, numbers, strict=True))
+    assert low < mean < high
+    if kind is Fraction:
+        assert high == math.nextafter(low, INF)
+    assert high - low < 1e-15
 
 
 @pytest.mark.parametrize(

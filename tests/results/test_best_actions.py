@@ -423,7 +423,9 @@ class Spoiled:
 
     def solve(self, problem, *, tolerance, progress=None):
         solution = self.inner.solve(problem, tolerance=tolerance)
-        tight = np.full_like(solution.tight, self.tight)
+        tight = solution.tight
+        if tight is not None:  # as of averages
+            tight = np.full_like(tight, self.tight)
         return attrs.evolve(solution, solver=self, tight=tight)
 
 

@@ -256,6 +256,14 @@ class Endless:
         return 1.0
 
 
+class Earned(Endless):
+    """Each step earns 1."""
+
+    def reward(self, state, action, player):
+        """Return 1."""
+        return 1.0
+
+
 FORGOTTEN = r"is_terminal\(state\) is false in all 5 states, as play can go Round\(place=0\) → .*"
 
 
@@ -264,9 +272,9 @@ def test_a_forgotten_end_is_warned_of():
     for asked in (gamedp.solve, gamedp.explain, check_game):
         with pytest.warns(RuntimeWarning, match=FORGOTTEN + "Is an end forgotten"):
             asked(Endless())
-    model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0])
+    model = gamedp.compile(Endless(), compile="never")
     for objective in (None, gamedp.Discounted(0.5), gamedp.FiniteHorizon(3)):
-        with pytest.warns(RuntimeWarning, match="no state is terminal, as play can go 0 → 0"):
+        with pytest.warns(RuntimeWarning, match=FORGOTTEN):
             gamedp.solve(model, objective)
 
 
@@ -277,8 +285,8 @@ def test_what_is_about_something_else_than_ends_is_not_warned_of():
         gamedp.solve(Endless(), gamedp.Reachability([Round(3)]))
         gamedp.solve(Endless(), gamedp.TotalReward("min", until=[Round(3)]))
         gamedp.solve(Endless(), gamedp.TotalReward(draw=0.0))
-        earning = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
-        gamedp.solve(earning, gamedp.Discounted(0.5))
+        gamedp.solve(gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0]))  # no game
+        gamedp.solve(Earned(), gamedp.Discounted(0.5))
 
 
 def test_a_missing_method_is_named_with_the_one_that_is_nearly_it():

@@ -492,16 +492,22 @@ class OverAtOnce(Endless):
 
 
 class EndlessJourney(Journey):
+    num_players = 1
+
     def stage(self):
         return Endless()
 
 
 class RandomJourney(Journey):
+    num_players = 1
+
     def stage(self):
         return AtRandom()
 
 
 class NoJourney(Journey):
+    num_players = 1
+
     def stage(self):
         return OverAtOnce()
 

@@ -185,28 +185,17 @@ class Problem(AnyProblem[Model]):
         return self.model.constant_sum != 0 and getattr(self.objective, "draw", None) is None
 
     def nothing_counts(self) -> str:
-        """Return why every value is 0, if no play ends and nothing is earned; else an empty text.
-
-        Examples
-        --------
-        >>> import gamedp
-        >>> model = gamedp.Model.from_arrays([0, 1, 2], [0, 1, 2], [1, 0], [1.0, 1.0])
-        >>> gamedp.Problem(model).nothing_counts()[:75]
-        'no play ends, and nothing is ever earned, so every value is 0: no state is '
-        """
+        """Return why every value of a game is 0, if no play ends and nothing is earned; else ""."""
         model, objective = self.model, self.objective
         aims = has_target(objective) or getattr(objective, "draw", None) is not None
-        if aims or len(model.terminals) or model.rewards.any():
+        if model.rules is None or aims or len(model.terminals) or model.rewards.any():
             return ""
         cycle = model.structure.cycle()
         path = " → ".join(shown(model.state(state), 80) for state in [*cycle[:6], cycle[0]])
-        rules = "no state is terminal"
-        if model.rules is not None:
-            rules = f"is_terminal(state) is false in all {model.num_states:,} states"
         return (
-            f"no play ends, and nothing is ever earned, so every value is 0: {rules}, as play can "
-            f"go {path}, and there are no rewards. Is an end forgotten? If it is about reaching a "
-            "state, ask for Reachability."
+            "no play ends, and nothing is ever earned, so every value is 0: is_terminal(state) is "
+            f"false in all {model.num_states:,} states, as play can go {path}, and there are no "
+            "rewards. Is an end forgotten? If it is about reaching a state, ask for Reachability."
         )
 
     def undeclared(self) -> str:

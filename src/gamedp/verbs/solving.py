@@ -204,8 +204,9 @@ def _solved(
         from gamedp.solvers.choose import solve_problem
 
     problem = Problem(model, objective)
+    solution = solve_problem(problem, solver, allowed, progress, limit=limit)
     _warn_if_nothing_counts(problem)
-    return solve_problem(problem, solver, allowed, progress, limit=limit)
+    return solution
 
 
 def _warn_if_nothing_counts(problem: Problem) -> None:

@@ -10,6 +10,7 @@ from quickest import ByHand, noughts_and_crosses
 import gamedp
 from gamedp.bellman import plies as kernels
 from gamedp.results import plies
+from gamedp.runtime.jit import uncompiled
 from gamedp.testing import exact_values
 
 GAMES = 200
@@ -312,6 +313,48 @@ def test_cycles_that_take_too_long_keep_to_the_policy():
     assert np.isinf(left[1:-1]).all()
     assert left[[0, -1]].tolist() == [0.0, 0.0]
     assert policy.tolist() == solution.policy.tolist()
+
+
+def test_where_play_goes_on_for_ever_the_policy_is_kept():
+    # To stay in 0 or 1 costs nothing, and each end something; from 2 it is shorter to 3.
+    model = gamedp.Model.from_arrays(
+        [0, 2, 3, 5, 5],
+        [0, 1, 2, 3, 4, 5],
+        [1, 3, 0, 0, 3],
+        [1.0] * 5,
+        rewards=[0, -1, 0, 0, -1],
+        terminals=[3],
+    )
+    solution = gamedp.solve(model)
+    assert [solution.plies(state) for state in range(4)] == [np.inf, np.inf, np.inf, 0.0]
+    assert solution.played.tolist() == solution.policy.tolist() == [0, 2, 3, -1]
+
+
+def test_compiled_and_plain_kernels_agree():
+    rng = np.random.default_rng(11)
+    for number in range(12):
+        model = random_model(rng, states=12, cyclic=number % 3 > 0, swaps=number % 2 > 0)
+        structure = model.structure
+        hurry = rng.integers(-1, 2, model.num_states).astype(np.int8)
+        results = []
+        for kernel in (kernels.count_plies_jit, uncompiled(kernels.count_plies)):
+            equal, left = np.ones(model.num_choices, np.bool_), np.empty(model.num_states)
+            policy = np.where(model.is_terminal, -1, model.choice_offsets[:-1])
+            visits = kernel(
+                structure.graph,
+                model.probabilities,
+                structure.order,
+                structure.component_offsets,
+                structure.nontrivial,
+                hurry,
+                10_000,
+                equal,
+                policy,
+                left,
+            )
+            assert (policy >= 0).tolist() == (~model.is_terminal).tolist()
+            results.append((visits, equal.tolist(), policy.tolist(), left.tolist()))
+        assert results[0] == results[1]
 
 
 def test_lengths_are_found_when_asked_for_and_once(monkeypatch):

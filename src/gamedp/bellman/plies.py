@@ -36,6 +36,75 @@ def length(graph: Graph, probabilities: Floats, choice: int, plies: Floats) -> f
 length_jit = inlined(length)
 
 
+def leads_on(graph: Graph, probabilities: Floats, choice: int, plies: Floats) -> bool:
+    """Return whether a choice may lead nearer to an end, and not to where play may never end."""
+    found = False
+    for transition in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
+        if probabilities[transition] != 0:
+            following = plies[graph.successors[transition]]
+            if following == np.inf:
+                return False
+            found = found or following >= 0
+    return found
+
+
+leads_on_jit = inlined(leads_on)
+
+
+def find_endless(
+    graph: Graph,
+    probabilities: Floats,
+    states: Integers,
+    hurry: npt.NDArray[np.int8],
+    equal: Flags,
+    policy: Integers,
+    plies: Floats,
+) -> None:
+    """Tell where in a component play may go on for ever if those who want it late have their way.
+
+    Backwards from the ends: a state leads on with a choice that does, of a mover who delays with
+    all of them. The others never end; without what leads to them, it is asked again.
+
+    Parameters
+    ----------
+    states : (n,)
+        Of the component. The other parameters are those of :func:`count_plies`.
+    plies : (S,)
+        At the end infinite at those states, elsewhere in the component 0.
+    """
+    for state in states:
+        goes_round = hurry[state] == 0 and policy[state] >= 0
+        plies[state] = np.inf if goes_round else 0.0
+    again = True
+    while again:
+        for state in states:
+            if policy[state] >= 0 and plies[state] < np.inf:
+                plies[state] = -1.0  # not known yet
+        changed = True
+        while changed:
+            changed = False
+            for state in states:
+                if plies[state] < 0:
+                    delays = hurry[state] < 0
+                    leads = delays
+                    for choice in range(
+                        graph.choice_offsets[state], graph.choice_offsets[state + 1]
+                    ):
+                        if equal[choice] and leads == delays:
+                            leads = leads_on_jit(graph, probabilities, choice, plies)
+                    if leads:
+                        plies[state] = 0.0
+                        changed = True
+        again = False
+        for state in states:
+            if plies[state] < 0:
+                plies[state] = np.inf
+                again = True
+
+
+find_endless_jit = compiled(find_endless)
+
+
 def count_plies(
     graph: Graph,
     probabilities: Floats,
@@ -55,7 +124,7 @@ def count_plies(
     ``plies = 1 + (mean of those that follow)``, with the least or the greatest over the choices of
     a state. Once they rise by less than a half, the choices taken lead to an end: each brings it
     nearer on average. A component that takes too long is left as it is; so is a state on a
-    cycle whose mover does not care, since it may go round there for ever.
+    cycle whose mover does not care, since it may go round there for ever, and what may lead there.
 
     Parameters
     ----------
@@ -86,15 +155,15 @@ def count_plies(
     for component in range(len(nontrivial)):
         begin, end = component_offsets[component], component_offsets[component + 1]
         cyclic = nontrivial[component]
-        for place in range(begin, end):
-            state = order[place]
-            goes_round = cyclic and hurry[state] == 0 and policy[state] >= 0
-            plies[state] = np.inf if goes_round else 0.0
+        states = order[begin:end]
+        if cyclic:
+            find_endless_jit(graph, probabilities, states, hurry, equal, policy, plies)
+        else:
+            plies[states[0]] = 0.0
         settled = False
         while not settled and (visits <= most_visits or not cyclic):
             settled = True
-            for place in range(begin, end):
-                state = order[place]
+            for state in states:
                 own = policy[state]
                 if own < 0 or plies[state] == np.inf:
                     continue
@@ -112,8 +181,7 @@ def count_plies(
                     visits += starts[last] - starts[first]
                     settled = settled and best <= plies[state] * (1 + SETTLED)
                 plies[state] = best
-        for place in range(begin, end):
-            state = order[place]
+        for state in states:
             own = policy[state]
             if own < 0:
                 continue

@@ -25,8 +25,8 @@ __all__ = ["Plies", "plies_of"]
 
 MOST_TRANSITIONS = 10_000_000
 """Of a model whose lengths are found: a second or two, and ten bytes a state and choice."""
-MOST_VISITS = 100_000_000
-"""Looks at a transition on a cycle: some tenths of a second."""
+LEAST_VISITS, VISITS_OF_EACH = 5_000_000, 30
+"""Looks at transitions on cycles there is time for: in all, and of each in a large model."""
 
 logger = logging.getLogger("gamedp")
 
@@ -103,7 +103,7 @@ def plies_of(solution: Table, best: OptimalChoices) -> Plies | None:
         structure.component_offsets,
         structure.nontrivial,
         hurry,
-        MOST_VISITS,
+        max(LEAST_VISITS, VISITS_OF_EACH * model.num_transitions),
         equal,
         policy,
         left,

@@ -82,6 +82,34 @@ def test_only_what_chooses_a_method_imports_methods():
     assert importing == {f"gamedp.solvers.{name}" for name in ("choose", "draws", "portfolio")}
 
 
+INSIDE = {
+    *(f"compiler/{name}.py" for name in ("bridge", "cache", "checked_pass", "integers", "native")),
+    *(f"runtime/{name}.py" for name in ("jit", "linking")),
+    "stages/vector_code.py",
+}
+"""What knows the inside of numba, which any release may change: mend them if one does."""
+
+PUBLIC = {"numba", "numba.extending", "numba.types", "numba.typed"}
+"""Modules of numba with a promise."""
+
+
+def test_few_files_know_the_inside_of_numba():
+    knowing = set()
+    for path in ROOT.rglob("*.py"):
+        for node in imports_in(path):
+            names = (
+                {node.module or ""} if isinstance(node, ast.ImportFrom) else
+                {alias.name for alias in node.names}
+            )  # fmt: skip
+            inside = {name for name in names if name.split(".")[0] == "numba"} - PUBLIC
+            private = isinstance(node, ast.ImportFrom) and node.module == "numba" and any(
+                alias.name.startswith("_") or alias.name == "core" for alias in node.names
+            )  # fmt: skip
+            if inside or private:
+                knowing.add(path.relative_to(ROOT).as_posix())
+    assert knowing == INSIDE
+
+
 def test_a_registered_method_is_a_public_name():
     """Type checkers read no entry points: so its one line in the stub is needed, and no other."""
     paths = [point.value.partition(":") for point in entry_points(group=SOLVERS)]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numba
 from numba.core.caching import CompileResultCacheImpl
+from numba.core.ccallback import CFunc
 
 from gamedp.rules.anatomy import dissect
 from gamedp.runtime.jit import CodeFile, Locator, QuickCache, cache_directory, sources
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from gamedp.rules.game import Rules
     from gamedp.rules.layout import Layout
 
-__all__ = ["RulesCache", "are_kept", "hash_of", "key_of", "variant"]
+__all__ = ["RulesCache", "are_kept", "hash_of", "kept_callback", "key_of", "variant"]
 
 logger = logging.getLogger("gamedp")
 
@@ -115,3 +116,11 @@ class RulesCache(QuickCache):
     def holds_something(self) -> bool:
         """Whether compiled code of just these rules is on disk."""
         return bool(self.kept)
+
+
+def kept_callback(function: Any, signature: Any, digest: str, variant: str) -> Any:
+    """Return a function that C can call, compiled, or read from where its code is kept."""
+    code = CFunc(function, (signature.args, signature.return_type), locals={}, options={})
+    code._cache = RulesCache(function, digest, variant)  # noqa: SLF001 - where numba puts it
+    code.compile()
+    return code

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
-from gamedp.compiler.cache import RulesCache
+from gamedp.compiler.cache import RulesCache, kept_callback
 from gamedp.compiler.sharing import share
 from gamedp.stages.vector_code import REGISTER, Program
 
@@ -115,10 +114,7 @@ def _code(_digest: str, frozen: _Frozen) -> Any:
     function.__globals__["write"] = write
     pointer = types.CPointer(types.float64)
     signature = types.void(pointer, pointer)
-    code = CFunc(function, (signature.args, signature.return_type), locals={}, options={})
-    code._cache = RulesCache(function, _digest, "unrolled")  # noqa: SLF001 - where numba puts it
-    code.compile()
-    return code
+    return kept_callback(function, signature, _digest, "unrolled")
 
 
 def _write(builder: Any, addresses: Any, program: Program) -> None:

@@ -62,14 +62,14 @@ def test_with_chance_it_solves_the_linear_equations(model):
     if found.kind == "forced":
         return
     matrix = np.zeros((model.num_states, model.num_states))
-    for state, choice in enumerate(solution.policy.tolist()):
+    for state, choice in enumerate(solution.played.tolist()):
         if choice >= 0:
             row = slice(*model.transition_offsets[choice : choice + 2])
             np.add.at(matrix[state], model.successors[row], np.abs(model.probabilities[row]))
     steps = np.linalg.solve(np.eye(model.num_states) - matrix, ~model.is_terminal + 0.0)
     np.testing.assert_allclose([found.lower, found.upper], [steps, steps], atol=2e-6)
     for state in range(model.num_states):
-        choice = int(solution.policy[state])
+        choice = int(solution.played[state])
         if choice >= 0:
             after = found.after(state)[int(model.action_labels[choice])]
             assert after == pytest.approx(found.plies(state), abs=4e-6)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from quickest import ByHand, noughts_and_crosses
+from staged_games import StagedWubbel
 
 import gamedp
 from gamedp.bellman import plies as kernels
@@ -273,6 +274,13 @@ def test_without_a_measure_the_policy_is_played():
         num_players=3,
     )
     assert gamedp.solve(many).quickest_actions(0) == [gamedp.solve(many).best_action(0)]
+
+
+def test_inside_a_stage_the_policy_is_played():
+    solution = gamedp.solve(StagedWubbel(goal=12), compile="never")
+    part = solution.inside(solution.model.state(int(solution.model.initial_states[0])))
+    assert part.is_part
+    assert part.played is part.policy
 
 
 def test_large_models_keep_to_the_policy_and_say_so(monkeypatch, caplog):

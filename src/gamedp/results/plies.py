@@ -72,8 +72,9 @@ def plies_of(solution: Table, best: OptimalChoices) -> Plies | None:
     Plies or None
         None where length is not what is left to choose by: with a discount, a horizon, or in the
         long run; with three players and more, who have an equilibrium and no common measure; with
-        two players and rewards on the way, where a state does not say who is ahead; where nothing
-        is proven; and beyond `MOST_TRANSITIONS`, which the log says.
+        two players and rewards on the way, where a state does not say who is ahead; inside a stage,
+        whose end is not the game's; where nothing is proven; and beyond `MOST_TRANSITIONS`, which
+        the log says.
     """
     model = solution.model
     hurry = _hurry(solution)
@@ -124,6 +125,8 @@ def _hurry(solution: Table) -> NDArray[np.int8] | None:
     model, objective = solution.model, solution.objective
     is_total = isinstance(objective, TotalReward)
     if not (is_total or isinstance(objective, Reachability)) or solution.values.ndim > 1:
+        return None
+    if solution.is_part:
         return None
     if solution.status is not Status.SOLVED or solution.guarantee is not Guarantee.TWO_SIDED:
         return None

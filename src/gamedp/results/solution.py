@@ -91,6 +91,8 @@ class Solution(Table):
         For :class:`gamedp.AverageReward`: numbers h that prove `lower`, and numbers that prove
         `upper`; see :class:`gamedp.solvers.RelativeValueIteration`. Those of exact averages are
         rounded, and prove bounds that are a little wider.
+    is_part : bool
+        Whether the ends are not those of the game: of a stage in one context.
 
     Examples
     --------
@@ -351,9 +353,9 @@ class Solution(Table):
         who is ahead takes the one that wins soonest, who is behind the one that loses latest; with
         chance, by the expected number of plies. Ahead is who gets more than a draw counts. A single
         player takes the shortest way, unless it ends with less than a draw. Not so with
-        a discount, a horizon, for the long-run average, with three players and more, and with two
-        where they are rewarded on the way; in models of more than ten million transitions; and
-        where the bounds leave open which actions are best.
+        a discount, a horizon, for the long-run average, inside a stage, with three players and
+        more, and with two where they are rewarded on the way; in models of more than ten million
+        transitions; and where the bounds leave open which actions are best.
 
         In a state that is not its own representative, it is the action which does the same as
         the one that is taken there. For a finite horizon: with all steps to go.

@@ -33,6 +33,7 @@ class Table(BaseSolution[Model]):
     biases: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     following: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None = None
     tight: NDArray[np.bool_] | None = None
+    is_part: bool = False
 
     def __attrs_post_init__(self) -> None:
         """Lock the arrays."""

@@ -75,6 +75,7 @@ def solve_inside(
         policy=policy,
         status=solution.status,
         guarantee=solution.guarantee,
+        is_part=True,
         statistics=Statistics(
             states=part.num_states,
             choices=part.num_choices,

@@ -11,6 +11,7 @@ import pytest
 from depth import first_of
 
 import gamedp
+from gamedp.compiler import bridge
 from gamedp.compiler.checked_pass import CheckedCompiler
 from gamedp.rules.game import helper
 
@@ -241,6 +242,10 @@ OPERATIONS = {
         [(1, 62), (-1, 63), (0, 64), (MOST, 0)],
         [(1, 63), (1, 64), (0, -1), (1, -1), (3, 62), (-2, 63), (1, 128)],
     ),
+    "1 <<": (lambda a, _: 1 << a, [(0, 0), (62, 0)], [(63, 0), (64, 0), (-1, 0), (MOST, 0)]),
+    "5 <<": (lambda a, _: 5 << a, [(0, 0), (60, 0)], [(61, 0), (64, 0), (-1, 0), (LEAST, 0)]),
+    "0 <<": (lambda a, _: 0 << a, [(63, 0), (64, 0), (MOST, 0)], [(-1, 0)]),
+    "-1 <<": (lambda a, _: -1 << a, [(0, 0), (63, 0)], [(64, 0), (-1, 0)]),
     ">>": (lambda a, b: a >> b, [(MOST, 63), (MOST, 64), (-1, 200), (LEAST, 63)], [(5, -1)]),
     "//": (lambda a, b: a // b, [(LEAST, 1), (7, -2), (LEAST, 2)], [(LEAST, -1)]),
     "%": (lambda a, b: a % b, [(LEAST, -1), (7, -2), (MOST, 10)], []),
@@ -286,6 +291,44 @@ def test_an_operation_gives_what_python_gives_or_raises(name):
     for case in beyond:
         with pytest.raises(OverflowError):
             compiled(*case)
+
+
+def instructions_of(compiled):
+    """Return the lines of LLVM's code of a function, without what Python calls it by."""
+    (overload,) = compiled.overloads.values()
+    text = overload.library.get_llvm_str()
+    begin = text.index(f"@{overload.fndesc.mangled_name}(", text.index("\ndefine "))
+    return text[begin:].split("\n}")[0].splitlines()[1:]
+
+
+def test_what_cannot_overflow_is_not_looked_at():
+    """A mask takes one comparison in all; what is left after it, none."""
+    compiled = checked(lambda a, b: ((1 << b) - 1, (a & 0xFF) + (a >> 60 & 7) * 5 - 3))
+    assert compiled(0x7000000000000011, 3) == (7, 0x11 + 35 - 3)
+    code = instructions_of(compiled)
+    assert sum(" icmp " in line for line in code) == 1
+    assert not any("with.overflow" in line for line in code)
+
+
+def test_memory_that_is_only_lent_is_not_counted():
+    compiled = checked(lambda numbers, place: numbers[place] + 1)
+    assert compiled(np.array([5, 6]), 1) == 7
+    assert not any("NRT_" in line for line in instructions_of(compiled))
+    made = checked(lambda number: len([number, number]))
+    assert made(5) == 2
+
+
+def test_methods_are_given_the_address_of_the_rules():
+    """Calls that took all fields along cost more than what they called."""
+    model = gamedp.compile(Walk(number=3, far=-1, steps=10), compile="always")
+    assert model.num_states == 11
+    receivers = {
+        type(arguments[0]).__name__
+        for (key, name), dispatcher in bridge._dispatchers.items()
+        if key.startswith("Walk-") and name in {"outcomes", "wrong", "canonical"}
+        for arguments in dispatcher.overloads
+    }
+    assert receivers == {"PlaceType"}
 
 
 def test_other_functions_that_numba_compiles_are_checked_with_the_rules():

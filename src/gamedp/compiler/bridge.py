@@ -59,9 +59,12 @@ __all__ = [
     "as_tuple",
     "bind",
     "compiled_methods",
+    "has_methods",
     "in_place",
+    "method_of",
     "record",
     "returns_counted_memory",
+    "unchanged",
 ]
 
 _dispatchers: dict[tuple[str, str], Any] = {}
@@ -169,23 +172,34 @@ class _RecordAttributes(AttributeTemplate):  # type: ignore[misc]
     key = RecordType
 
     def generic_resolve(self, record_type: RecordType, name: str) -> types.Type | None:
-        dispatcher = _dispatchers.get((record_type.rules_key, name))
-        if dispatcher is None:
-            return dict(record_type.fields).get(name)
-        dispatcher_type = types.Dispatcher(dispatcher)
+        method = method_of(record_type, record_type, name)
+        return method or dict(record_type.fields).get(name)
 
-        class MethodTemplate(AbstractTemplate):  # type: ignore[misc]
-            key = _method_key(name)
 
-            def generic(self, arguments: Any, keywords: Any) -> Any:
-                signature = dispatcher_type.get_call_type(
-                    self.context, (record_type, *arguments), keywords
-                )
-                if name == "player":
-                    _require_integer(name, signature.return_type)
-                return signature.as_method()
+def method_of(receiver: types.Type, record_type: RecordType, name: str) -> types.Type | None:
+    """Return the type of a method of the rules in a record, called on it or on its place."""
+    dispatcher = _dispatchers.get((record_type.rules_key, name))
+    if dispatcher is None:
+        return None
+    dispatcher_type = types.Dispatcher(dispatcher)
 
-        return types.BoundFunction(MethodTemplate, record_type)
+    class MethodTemplate(AbstractTemplate):  # type: ignore[misc]
+        key = _method_key(name)
+
+        def generic(self, arguments: Any, keywords: Any) -> Any:
+            signature = dispatcher_type.get_call_type(
+                self.context, (receiver, *arguments), keywords
+            )
+            if name == "player":
+                _require_integer(name, signature.return_type)
+            return signature.as_method()
+
+    return types.BoundFunction(MethodTemplate, receiver)
+
+
+def has_methods(record_type: RecordType) -> bool:
+    """Return whether a record is that of rules, or of what else has methods."""
+    return any(key == record_type.rules_key for key, _ in _dispatchers)
 
 
 def _require_integer(name: str, kind: types.Type) -> None:
@@ -205,7 +219,7 @@ def _lower_method(name: str) -> None:
         return
     _lowered_names.add(name)
 
-    @lower_builtin(_method_key(name), RecordType, types.VarArg(types.Any))
+    @lower_builtin(_method_key(name), types.Any, types.VarArg(types.Any))
     def call_method(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         dispatcher = _dispatchers[signature.args[0].rules_key, name]
         call = context.get_function(types.Dispatcher(dispatcher), signature)
@@ -270,7 +284,7 @@ def _converted(context: Any, builder: Any, signature: Any, arguments: Any) -> An
     return context.cast(builder, arguments[0], signature.args[0], signature.return_type)
 
 
-def _unchanged(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def unchanged(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Return the first argument."""
     return impl_ret_borrowed(context, builder, signature.return_type, arguments[0])
 
@@ -326,7 +340,7 @@ def _tuple_in_place(_typing_context: Any, value: Any, kind: Any, length: Any) ->
     if items is None:
         return None  # numba asks with literals first, and that answer counts
     if isinstance(value, types.BaseTuple) and found is wanted and value.count == items:
-        return value(value, kind, length), _unchanged
+        return value(value, kind, length), unchanged
     message = (
         f"a state is of type {value} in some outcome; in the first state there is a "
         f"{wanted.__name__} of {items} items"

@@ -44,7 +44,37 @@ class _CheckIntegers(FunctionPass):  # type: ignore[misc] # numba has no types
                     body += _replace(state, block, statement.value)
                 body.append(statement)
             block.body = body
+        if not _counts_memory(state):
+            state.targetctx = state.targetctx.subtarget(enable_nrt=False)
         return True
+
+
+def _counts_memory(state: Any) -> bool:
+    """Return whether a function makes or keeps memory that numba counts references to.
+
+    If not, what it has of such memory is lent to it: by whoever calls it, or by the game.
+    """
+    models = state.targetctx.data_model_manager
+
+    def is_counted(kind: Any) -> bool:
+        return bool(models.lookup(kind).contains_nrt_meminfo())
+
+    counted = {name for name, kind in state.typemap.items() if is_counted(kind)}
+    if counted and isinstance(state.return_type, types.Generator):
+        return True
+    return is_counted(state.return_type) or any(
+        statement.target.name in counted and not _is_lent(statement.value)
+        for block in state.func_ir.blocks.values()
+        for statement in block.body
+        if isinstance(statement, ir.Assign)
+    )
+
+
+def _is_lent(value: Any) -> bool:
+    """Return whether a value is an argument, a field, or another name of such a value."""
+    if isinstance(value, ir.Expr):
+        return value.op in ("getattr", "cast", "phi")
+    return isinstance(value, (ir.Arg, ir.Var, ir.Global, ir.FreeVar))
 
 
 def _replace(state: Any, block: Any, expression: Any) -> list[Any]:

@@ -18,6 +18,7 @@ import math
 import operator
 from typing import Any
 
+from llvmlite import ir
 from numba import literal_unroll
 from numba.core import cgutils, types
 from numba.core.typing import signature
@@ -100,20 +101,29 @@ def _shift_left(operation: Any) -> Any:
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             value = context.cast(builder, arguments[0], a, result)
             by = context.cast(builder, arguments[1], b, types.int64)
+            if isinstance(value, ir.Constant) and value.constant > 0:  # as in 1 << b: one look
+                room = value.type.width - result.signed - value.constant.bit_length()
+                far = builder.icmp_unsigned(">", by, by.type(room))
+                _raise_if(context, builder, far, text)
+                return builder.shl(value, by, ("nuw", "nsw") if result.signed else ("nuw",))
+            with builder.if_then(_is_far(builder, by), likely=False):
+                some = builder.icmp_unsigned("!=", value, value.type(0))
+                negative = builder.icmp_signed("<", by, by.type(0))
+                _raise_if(context, builder, builder.or_(some, negative), text)
             places = builder.and_(by, by.type(63))
             shifted = builder.shl(value, places)
             back = (builder.ashr if result.signed else builder.lshr)(shifted, places)
-            lost = builder.icmp_unsigned("!=", back, value)
-            some = builder.icmp_unsigned("!=", value, value.type(0))
-            negative = builder.icmp_signed("<", by, by.type(0))
-            far = builder.icmp_unsigned(">", by, by.type(63))
-            too_far = builder.and_(far, builder.or_(some, negative))
-            _raise_if(context, builder, builder.or_(lost, too_far), text)
+            _raise_if(context, builder, builder.icmp_unsigned("!=", back, value), text)
             return shifted
 
         return signature(result, a, b), generate
 
     return intrinsic(checked)
+
+
+def _is_far(builder: Any, by: Any) -> Any:
+    """Return whether a shift is by less than no place, or by more places than there are."""
+    return builder.icmp_unsigned(">", by, by.type(63))
 
 
 def _shift_right(operation: Any) -> Any:
@@ -125,13 +135,21 @@ def _shift_right(operation: Any) -> Any:
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
             value = context.cast(builder, arguments[0], a, result)
             by = context.cast(builder, arguments[1], b, types.int64)
-            negative = builder.icmp_signed("<", by, by.type(0))
-            _raise_if(context, builder, negative, "a >> b with a negative b")
-            far = builder.icmp_unsigned(">", by, by.type(63))
-            if result.signed:
-                return builder.ashr(value, builder.select(far, by.type(63), by))
-            near = builder.lshr(value, builder.and_(by, by.type(63)))
-            return builder.select(far, value.type(0), near)
+            start = builder.basic_block
+            near = (builder.ashr if result.signed else builder.lshr)(
+                value, builder.and_(by, by.type(63))
+            )
+            with builder.if_then(_is_far(builder, by), likely=False):
+                negative = builder.icmp_signed("<", by, by.type(0))
+                _raise_if(context, builder, negative, "a >> b with a negative b")
+                none = value.type(0)
+                if result.signed:
+                    none = builder.ashr(value, value.type(63))
+                far = builder.basic_block
+            found = builder.phi(value.type)
+            found.add_incoming(near, start)
+            found.add_incoming(none, far)
+            return found
 
         return signature(result, a, b), generate
 

@@ -227,7 +227,9 @@ def native_function(
     joined : str
         As for :func:`loops_over_rules`.
     """
-    signatures = signatures_of(game_type.record_type, state_type)
+    # A loop calls the methods of rules where they are, unless they are part of something larger.
+    receiver = game_type if table_type is None else game_type.record_type
+    signatures = signatures_of(receiver, state_type)
     used = {name: signatures[name] for name in asked}
     (dispatcher,) = loops_over_rules((function,), key, used, joined)
     return NativeFunction.of(dispatcher, table_type or game_type, page_type)

@@ -31,7 +31,14 @@ from numba.extending import (
     unbox,
 )
 
-from gamedp.compiler.bridge import Record, RecordType, in_place
+from gamedp.compiler.bridge import (
+    Record,
+    RecordType,
+    has_methods,
+    in_place,
+    method_of,
+    unchanged,
+)
 from gamedp.compiler.cache import RulesCache
 from gamedp.runtime.linking import PART, LinkingCompiler
 
@@ -53,10 +60,11 @@ RAISED = -1
 
 
 class PlaceType(types.Type):  # type: ignore[misc] # numba has no types
-    """The address of a record of some type."""
+    """The address of a record of some type: of rules, also the receiver of their methods."""
 
     def __init__(self, record_type: RecordType) -> None:
         self.record_type = record_type
+        self.rules_key = record_type.rules_key
         super().__init__(name=f"Place({record_type})")
 
 
@@ -133,12 +141,13 @@ def _unbox_place(_place_type: PlaceType, boxed: Any, c: Any) -> NativeValue:
 
 @infer_getattr
 class _PlaceAttributes(AttributeTemplate):  # type: ignore[misc]
-    """Resolves ``place.name`` to a field of the record."""
+    """Resolves ``place.name`` to a field of the record, or to a method of the rules."""
 
     key = PlaceType
 
     def generic_resolve(self, place_type: PlaceType, name: str) -> types.Type | None:
-        return dict(place_type.record_type.fields).get(name)
+        method = method_of(place_type, place_type.record_type, name)
+        return method or dict(place_type.record_type.fields).get(name)
 
 
 @lower_getattr_generic(PlaceType)
@@ -147,6 +156,8 @@ def _lower_field(context: Any, builder: Any, place_type: PlaceType, address: Any
     names = [field for field, _ in place_type.record_type.fields]
     pointer = builder.inttoptr(address, kind.as_pointer())
     value = builder.load(cgutils.gep_inbounds(builder, pointer, 0, names.index(name)))
+    # Nobody writes to the record while compiled code runs: so reads need not be repeated.
+    value.set_metadata("invariant.load", builder.module.add_metadata([]))
     field_type = dict(place_type.record_type.fields)[name]
     return impl_ret_borrowed(context, builder, field_type, value)
 
@@ -167,7 +178,10 @@ def _write(_typing_context: Any, record: Any, address: Any) -> Any:
 
 
 def held_at(place: Any) -> Any:
-    """Return the record at a place, whose fields can also be read without it."""
+    """Return the record at a place, whose fields can also be read without it.
+
+    Rules stay where they are: a call of a method takes along their address, not all their fields.
+    """
     return place
 
 
@@ -175,6 +189,8 @@ def held_at(place: Any) -> Any:
 def _read(_typing_context: Any, place: Any) -> Any:
     if not isinstance(place, PlaceType):
         return None
+    if has_methods(place.record_type):
+        return place(place), unchanged
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(signature.return_type)

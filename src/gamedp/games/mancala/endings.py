@@ -107,23 +107,22 @@ def rank_rows(
     """
     field = (1 << width) - 1
     row = (1 << home) - 1
-    pairs = (own & row) + (opponent & row)
-    sums = sums_up_to(pairs, width, home)
-    place = home - width
-    total = (sums >> place) & field
-    if total >= size:
+    sums = sums_up_to((own & row) + (opponent & row), width, home)
+    if (sums >> (home - width)) & field >= size:
         raise ValueError("ending_index: no table has that many stones in play")  # noqa: EM101, TRY003
-    offset = len(table)
-    ways = 1
-    rank = 0
-    while place > 0:
-        offset -= size * size
-        below = (sums >> (place - width)) & field
-        rank += ways * (table[offset + total * size + below] + ((own >> place) & field))
-        ways *= total - below + 1
-        total = below
-        place -= width
-    return int(rank + ways * (own & field))
+    # The sum of products by Horner's rule, from the first pair on, for which before() is 0.
+    rank = own & field
+    below = sums & field
+    offset = 0
+    place = width
+    while place < home:
+        total = (sums >> place) & field
+        before = table[offset + total * size + below]
+        rank = rank * (total - below + 1) + before + ((own >> place) & field)
+        below = total
+        offset += size * size
+        place += width
+    return int(rank)
 
 
 @gamedp.helper

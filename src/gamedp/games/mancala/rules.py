@@ -465,10 +465,10 @@ class Mancala:
 
     def material(self, state: MancalaState) -> int:
         """Return the number of stones in play. No move raises it."""
-        material = 0
+        rows = 0
         for seat in range(len(state.sides)):
-            material += self._in_play(state.sides[seat])
-        return material
+            rows += state.sides[seat] & ((1 << self._home) - 1)
+        return self._in_play(rows)  # a field has room for all stones
 
     def value_range(self, state: MancalaState, player: int) -> tuple[float, float]:
         """Return between what `player` is sure to end: at worst without any stone in play."""

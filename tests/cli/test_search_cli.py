@@ -21,6 +21,7 @@ from gamedp.cli import levels
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Hold, State, Wubbel
+from gamedp.searchers.endings.build import Builder
 from gamedp.searchers.watch import Watch
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
@@ -36,6 +37,12 @@ def words_of(out):
         label = line[:10].strip() or label
         words.setdefault(label, []).append(line[12:])
     return words
+
+
+@pytest.fixture(autouse=True)
+def no_endings_kept(monkeypatch, tmp_path):
+    """Let endgame tables that other tests have made be of no use here."""
+    monkeypatch.setattr("gamedp.storage.kept.cache_directory", lambda: tmp_path)
 
 
 class TestSearch:
@@ -141,6 +148,7 @@ class TestSearch:
     ):
         monkeypatch.setattr("gamedp.cli.search.FIRST_ENDINGS", 28)
         monkeypatch.setattr("gamedp.cli.search.MOST_ENDINGS", 5000)
+        monkeypatch.setattr("gamedp.cli.search.kept_endings", lambda _: None)
         facts = run_json("search", *SMALL, "--exact", *PLAIN)
         assert 2 < facts["searcher"]["endings"]["material"] < 9
         assert facts["proven"]
@@ -157,6 +165,7 @@ class TestSearch:
         [("--max-nodes=3", 2, "NODE_LIMIT"), ("--max-seconds=1e-9", 0, "TIME_LIMIT")],
     )
     def test_limits_hold_while_tables_grow(self, monkeypatch, run, limit, material, status):
+        monkeypatch.setattr("gamedp.cli.search.POSITIONS_A_NODE", 16)
         monkeypatch.setattr("gamedp.cli.search.FIRST_ENDINGS", 28)
         code, out, err = run("search", *SMALL, "--exact", limit, *PLAIN, "--json")
         facts = json.loads(out)
@@ -172,6 +181,31 @@ class TestSearch:
         first, again = run_json(*command), run_json(*command)
         assert (tmp_path / "tables").is_dir()
         assert first["value"] == again["value"]
+
+    @pytest.mark.filterwarnings("default")
+    def test_endings_are_kept_for_the_next_call(self, monkeypatch, run, run_json, tmp_path):
+        command = ("search", *SMALL, "--exact", *PLAIN)
+        first = run_json(*command)
+        (kept,) = (tmp_path / "endings").glob("Mancala-*/*")
+        (kept.parent / "of other rules").mkdir()
+        monkeypatch.setattr("gamedp.searchers.endings.tables.Builder", None)  # builds nothing
+        again = run_json(*command)
+        assert again["value"] == first["value"]
+        assert again["searcher"]["endings"] == first["searcher"]["endings"]
+        assert list(kept.parent.iterdir()) == [kept]
+        monkeypatch.setattr("gamedp.searchers.endings.tables.Builder", Builder)
+
+        def warned():
+            code, out, err = run(*command, "--json")
+            assert (code, json.loads(out)["value"]) == (0, first["value"])
+            return err
+
+        (kept / "endings-003.blocks").write_bytes(b"nothing")
+        assert warned().startswith(f"gamedp: warning: the endgame tables kept in {kept} are of no")
+        assert not kept.exists()
+        (tmp_path / "endings").rename(tmp_path / "gone")
+        (tmp_path / "endings").write_text("no folder", encoding="utf-8")
+        assert "are not kept" in warned()
 
     def test_a_position(self, run_json):
         facts = run_json("search", "matches", "--state", "player=1,left=6", "--exact", *PLAIN)

@@ -25,6 +25,7 @@ from gamedp.results.status import Statistics
 from gamedp.rules.identity import rules_digest
 from gamedp.runtime.encoding import encode, encode_object, is_unwritable
 from gamedp.runtime.jit import cache_directory
+from gamedp.searchers.endings.build import IDENTIFIED
 from gamedp.storage.folder import read_folder
 from gamedp.storage.results import encode_objective, encode_solver, sets_of
 from gamedp.storage.solutions import restore, save_solution
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.stages.solution import StagedSolution
 
-__all__ = ["LoadedStatistics", "read_or_solve"]
+__all__ = ["LoadedStatistics", "kept_endings", "read_or_solve"]
 
 TEMPORARY = ".gamedp-tmp"
 STALE_AFTER = 24 * 3600.0
@@ -126,18 +127,7 @@ def _place(
         If the game, its rules, the objective or the solver cannot be identified.
     """
     objective, solver, (tolerance, relative), box = problem
-    described = encode_object(game)
-    for name, value in described["fields"].items():
-        if is_unwritable(value):
-            message = f"its parameter {name} is a {value['unwritable']}, which cannot be compared."
-            raise InvalidParameterError(message)
-    rules = rules_digest(game)
-    if rules is None:
-        message = (
-            "its rules call what is no plain function, or read what cannot be written down, so "
-            "that they cannot be compared."
-        )
-        raise InvalidParameterError(message)
+    described, rules = _identified(game, ())
     parts = [
         described,
         _described(objective),
@@ -149,6 +139,51 @@ def _place(
     text = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     folder = cache_directory() / "solutions" / f"{type(game).__name__}-{text[:24]}"
     return _Place(folder, {"problem": text, "rules": rules, "gamedp": _own_digest()})
+
+
+def _identified(game: Any, methods: tuple[str, ...]) -> tuple[dict[str, Any], str]:
+    """Return the parameters of a game, and the digest of its rules and of some more methods.
+
+    Raises
+    ------
+    InvalidParameterError
+        If they cannot be identified.
+    """
+    described = encode_object(game)
+    for name, value in described["fields"].items():
+        if is_unwritable(value):
+            message = f"its parameter {name} is a {value['unwritable']}, which cannot be compared."
+            raise InvalidParameterError(message)
+    rules = rules_digest(game, methods)
+    if rules is None:
+        message = (
+            "its rules call what is no plain function, or read what cannot be written down, so "
+            "that they cannot be compared."
+        )
+        raise InvalidParameterError(message)
+    return described, rules
+
+
+def kept_endings(game: Any) -> Path | None:
+    """Return the folder for a game's endgame tables; None, with a warning, if there can be none.
+
+    What other rules, or another gamedp, have left there is removed: its name is that of the game
+    with its parameters, and below it that of all that the tables depend on.
+    """
+    try:
+        described, rules = _identified(game, IDENTIFIED)
+        problem = hashlib.sha256(json.dumps(described).encode()).hexdigest()
+        version = [rules, _own_digest(), sys.implementation.name, *sys.version_info[:2]]
+        name = hashlib.sha256(json.dumps(version).encode()).hexdigest()[:24]
+        home = cache_directory() / "endings" / f"{type(game).__name__}-{problem[:24]}"
+        (home / name).mkdir(parents=True, exist_ok=True)
+        for other in home.iterdir():
+            if other.name != name:
+                shutil.rmtree(other, ignore_errors=True)
+    except (InvalidParameterError, OSError) as error:
+        _warn(f"the endgame tables of {shown(game)} are not kept: {error}")
+        return None
+    return home / name
 
 
 def _described(objective: Objective) -> dict[str, Any]:

@@ -30,13 +30,16 @@ if TYPE_CHECKING:
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.endings.strata import Strata
 
-__all__ = ["METHODS", "Builder", "Home"]
+__all__ = ["IDENTIFIED", "METHODS", "Builder", "Home"]
 
 METHODS = ("material", "settled", "num_endings", "ending_index", "ending_state")
 """What a game must have for endgame tables, besides the rules."""
 
 STEP = "next_ending"
 """A method that it may have."""
+
+IDENTIFIED = (*METHODS, STEP, "player", "reward", "canonical")
+"""Methods on which tables depend, besides those that every game has."""
 
 LOOP = Loop(loop.fill_stratum_jit, (value_endings,), loop.PLY, ("ending_state",))
 
@@ -45,7 +48,7 @@ class Home:
     """The folder that the strata of one game are kept in."""
 
     def __init__(self, folder: Path, rules: Rules) -> None:
-        digest = rules_digest(rules.game, (*METHODS, STEP, "player", "reward", "canonical"))
+        digest = rules_digest(rules.game, IDENTIFIED)
         if digest is None:
             message = (
                 f"what the rules of {shown(rules.game)} call cannot be followed to the end, so a "

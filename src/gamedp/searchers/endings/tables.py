@@ -169,8 +169,9 @@ class EndgameTables(Strata):
     ) -> Iterator[EndgameTables]:
         """Yield the tables whenever they cover one material more: for a search that may need less.
 
-        All share their values. Parameters and errors are those of :meth:`build`; `max_seconds`
-        count from the first step on, with what is done between the steps.
+        All share their values. What is in the folder already comes at once. Parameters and errors
+        are those of :meth:`build`; `max_seconds` count from the first step on, with what is done
+        between the steps.
 
         Examples
         --------
@@ -193,13 +194,15 @@ class EndgameTables(Strata):
         if missing:
             _check_room(tables.num_positions)
             builder = Builder(rules, tables, missing, compile, max_seconds, progress)
+        complete = missing[0] if missing else len(sizes)
         for stratum in range(len(sizes)):
             if builder is not None and stratum in missing:
                 if not builder.fill(stratum):
                     _stop(tables, stratum, max_seconds, folder)
                 if home is not None:
                     home.write(stratum, tables.stratum(stratum))
-            yield tables.up_to(stratum)
+            if stratum + 1 >= complete:
+                yield tables.up_to(stratum)
 
     @classmethod
     def _empty(cls, game: Any, sizes: list[int], files: list[BlockFile | None]) -> EndgameTables:

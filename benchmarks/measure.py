@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 PEERS = Path(__file__).parent / "peers"
+FAR_OFF = 4 / 3  # times what the goal allows: missed by more than a third
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 
 
@@ -92,12 +93,23 @@ class Row:
         return self.ratio[0] if self.value is None and self.ratio else self.value
 
     @property
-    def is_met(self) -> bool | None:
-        """Whether the goal is reached; None without one, or without what it takes to know."""
+    def factor(self) -> float | None:
+        """By how many times the goal is missed, 1 at most if it is met; None as for `is_met`."""
         if self.goal is None or self.judged is None:
             return None
         sense, number = self.goal
-        return self.judged <= number if sense == "<=" else self.judged >= number
+        found, allowed = (self.judged, number) if sense == "<=" else (number, self.judged)
+        return found / allowed if allowed > 0 else float("inf")
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the goal is reached; None without one, or without what it takes to know."""
+        return None if self.factor is None else self.factor <= 1
+
+    @property
+    def is_far_off(self) -> bool:
+        """Whether the goal is known to be missed by more than a third."""
+        return self.factor is not None and self.factor > FAR_OFF
 
 
 @attrs.frozen
@@ -335,7 +347,12 @@ def main(*benchmarks: Callable[[bool], list[Row]]) -> int:
         parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(names)}")
     parser.add_argument("--quick", action="store_true", help="small sizes, which prove no claim")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write all that was found")
+    parser.add_argument(
+        "--check", action="store_true", help="fail if a goal is missed by more than a third"
+    )
     options = parser.parse_args()
+    if options.check and options.quick:
+        parser.error("--check is about goals, and small sizes have none; leave out --quick")
     chosen = getattr(options, "names", []) or list(names)
     unknown = [name for name in chosen if name not in names]
     if unknown:
@@ -355,4 +372,7 @@ def main(*benchmarks: Callable[[bool], list[Row]]) -> int:
         entries = [attrs.asdict(row) | {"met": row.is_met} for row in rows]
         found = {"quick": options.quick, **machine, "rows": entries}
         save(options.json, found)
-    return 1 if any(row.agrees is False for row in rows) else 0
+    far_off = [row for row in rows if options.check and row.is_far_off]
+    for row in far_off:
+        print(f"GOAL MISSED BY MORE THAN A THIRD: {row.what}")
+    return 1 if far_off or any(row.agrees is False for row in rows) else 0

@@ -95,6 +95,47 @@ def test_every_benchmark_is_listed():
     assert all(f"| `{name}` |" in text for name in EXPECTED)
 
 
+FAKE = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+import measure
+
+def row(found, sense, allowed):
+    what = f"{found} {sense} {allowed}"
+    return measure.Row(what=what, ours=1, value=found, goal=(sense, allowed))
+
+def fake(quick):
+    bare = [measure.Row(what="bare", ours=1, goal=goal) for goal in (None, ("<=", 1))]
+    return bare + [row(*map(eval, goal.split())) for goal in GOALS]
+
+GOALS = sys.argv.pop(1).split(";")
+sys.exit(measure.main(fake))
+"""
+
+
+@pytest.mark.parametrize(
+    ("goals", "missed"),
+    [
+        ("3.9 '<=' 3.0;2.3 '>=' 3.0;-1.0 '<=' 3.0", []),
+        ("4.1 '<=' 3.0;2.9 '<=' 3.0", ["4.1 <= 3.0"]),
+        ("2.2 '>=' 3.0;0.0 '>=' 3.0", ["2.2 >= 3.0", "0.0 >= 3.0"]),
+    ],
+)
+def test_a_goal_missed_by_more_than_a_third_fails_where_that_is_asked(goals, missed):
+    def run(*options):
+        command = [sys.executable, "-c", FAKE, BENCHMARKS, goals, *options]
+        finished = subprocess.run(command, check=False, capture_output=True, text=True)
+        lines = finished.stdout.splitlines()
+        told = [line.split(": ")[1] for line in lines if line.startswith("GOAL MISSED")]
+        return finished.returncode, told, finished.stderr
+
+    assert run("--check")[:2] == (bool(missed), missed)
+    assert run()[:2] == (0, [])
+    code, _, error = run("--check", "--quick")
+    assert code == 2
+    assert "leave out --quick" in error
+
+
 def test_an_unknown_name(tmp_path):
     code, text, found = run_benchmarks(tmp_path, "chess")
     assert code == 2

@@ -51,9 +51,9 @@ FIRST_ENDINGS, MOST_ENDINGS = 3_000_000, 300_000_000
 """The most positions in the tables that ``--exact`` builds: less than a second before the first
 search, and half a minute in all, if there is enough memory."""
 
-POSITIONS_A_NODE = 48
-"""So many positions go into a table in three times the time of one node of a search. A search with
-smaller tables takes no more than a third of the time of making them larger by one material."""
+POSITIONS_A_NODE = 24
+"""So many positions go into a table in twice the time of one node of a search, or less. A search
+with smaller tables takes about half the time of making them larger by one material."""
 
 OPTIONS = {
     "depth": "--depth",

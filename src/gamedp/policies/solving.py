@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["lengths_of", "solved", "solved_problem"]
 
-LEAST_PART, COARSER = 2.0**-50, 16.0
-"""Of the largest payment, what doubles may hardly tell; and how much less is asked for again."""
-
 
 def solved(process: Process, objective: Objective, tolerance: float) -> Solution:
     """Return the solution of a process; wider bounds than asked for are bounds.
@@ -116,10 +113,17 @@ def solved_problem(
     """
     limit = limit or Limit(math.inf)
     payoff_off, reward_off, part = problem.model.rounding
-    if any(problem.model.rounding):
-        fields = {**problem.model.__getstate__(), "rounding": (0.0, 0.0, 0.0)}
+    if any(problem.model.rounding) or problem.model.fractions:
+        empty = {"rounding": (0.0, 0.0, 0.0), "fractions": {}}
+        fields = {**problem.model.__getstate__(), **empty}
         problem = attrs.evolve(problem, model=Model.unchecked(**fields))
-    found = _in_doubles(problem, tolerance, progress, limit)
+    try:
+        found = solve_problem(problem, None, Tolerance(tolerance), progress, limit=limit)
+    except NotSolvedError as error:
+        known = error.solution
+        if not (isinstance(known, Solution) and known.status is Status.ROUNDING):
+            raise
+        found = known
     if probabilities_off:
         most = _largest(problem, found, (payoff_off, reward_off))
         reward_off = (reward_off + probabilities_off * most) * UPWARD
@@ -128,29 +132,6 @@ def solved_problem(
     if status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
         status = Status.ROUNDING
     return attrs.evolve(found, lower=lower, upper=upper, status=status)
-
-
-def _in_doubles(
-    problem: Problem, tolerance: float, progress: ProgressCallback | None, limit: Limit
-) -> Solution:
-    """Return a solution whose bounds speak of more than the numbers as they are stored.
-
-    Where doubles cannot tell what is asked for, solvers turn to rational numbers: then less is
-    asked for.
-    """
-    numbers = (problem.model.rewards, problem.model.payoffs)
-    least = max(float(np.abs(each).max(initial=0.0)) for each in numbers) * LEAST_PART
-    while True:
-        try:
-            found = solve_problem(problem, None, Tolerance(tolerance), progress, limit=limit)
-        except NotSolvedError as error:
-            known = error.solution
-            if not (isinstance(known, Solution) and known.status is Status.ROUNDING):
-                raise
-            found = known
-        if found.exact is None:
-            return found
-        tolerance = COARSER * max(tolerance, least)
 
 
 def _largest(problem: Problem, solution: Solution, off: tuple[float, float]) -> float:

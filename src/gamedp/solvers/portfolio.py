@@ -172,12 +172,12 @@ def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration  # noqa: PLC0415
 
     if isinstance(problem.objective, AverageReward):
-        yield from _exact(problem)
+        yield from _exact(problem, relative=relative)
         return
     if isinstance(problem.objective, Discounted):
         yield TopologicalValueIteration()
         yield StrategyIteration()
-        yield from _exact(problem)
+        yield from _exact(problem, relative=relative)
         return
     if _is_scattered(problem):
         return
@@ -187,15 +187,16 @@ def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     yield StrategyIteration()
     if not relative:
         yield IntervalIteration()
-    yield from _exact(problem)
+    yield from _exact(problem, relative=relative)
 
 
-def _exact(problem: Problem) -> Iterator[Solver]:
-    """Go through the solver in rational numbers, if they take seconds at most.
+def _exact(problem: Problem, *, relative: bool) -> Iterator[Solver]:
+    """Go through the solver in rational numbers, if doubles cannot tell what is asked for.
 
-    A value that is 0 as terms cancel is proven so; payments that no double holds are not rounded.
+    A value that is 0 as terms cancel is proven so; numbers that no double holds are not rounded.
+    What it proves is proven of the very numbers that the model has, and of no others near them.
     """
-    if problem.model.num_states > SMALL:
+    if not (relative or problem.model.fractions) or problem.model.num_states > SMALL:
         return
     from gamedp.solvers.methods.exact_policy_iteration import ExactPolicyIteration  # noqa: PLC0415
 

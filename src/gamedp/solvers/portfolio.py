@@ -98,6 +98,8 @@ def solve_in_turn(
         return attrs.evolve(together, status=Status.SOLVED)
     if is_late:
         together = attrs.evolve(together, status=Status.TIME_LIMIT)
+    elif solutions[0].status is Status.ROUNDING:  # the others' few sweeps are no limit of theirs
+        together = attrs.evolve(together, status=Status.ROUNDING)
     raise NotSolvedError(_message(prepared, together, solutions, asked), together)
 
 

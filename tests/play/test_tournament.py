@@ -205,6 +205,8 @@ class TestPlayGame:
             ([gamedp.searchers.AlphaBeta()], "has 2 players, and 1 are given"),
             ([3, gamedp.searchers.AlphaBeta()], "3 is not a player"),
             ([gamedp.searchers.AlphaBeta, gamedp.searchers.AlphaBeta()], "is not a player"),
+            ([np.array([1]), gamedp.searchers.AlphaBeta()], r"array\(\[1\]\) is not a player"),
+            ([np.int64(3), gamedp.searchers.AlphaBeta()], "is not a player"),
             ([lambda state, rng: 77] * 2, "takes 77 in "),
         ],
     )

@@ -71,7 +71,7 @@ class TestNumbers:
         model = model_of(1, 3)
         words = (
             r"in state 1, 1 is action 0 by choices, 1 by places, 1 by labels\. Say what its "
-            r'numbers are: Policy\.from_array\(model, array, "choices"\) or .*"places"\) or .*"labels"'
+            r'numbers are: Policy\.from_array\(model, array, "choices"\) or .*"places"\) or '
         )
         with pytest.raises(InvalidParameterError, match=words):
             gamedp.evaluate(model, [0, 1, -1])
@@ -183,9 +183,6 @@ class TestProbabilities:
 class TestVerbs:
     """Wherever a policy is taken, an array is."""
 
-    model = model_of(2, 2, 2, players=[0, 1, 0, 0])
-    best = gamedp.solve(model)
-
     def test_one_player(self):
         solution = gamedp.solve(SMALL)
         wanted = gamedp.evaluate(SMALL, solution).bounds()
@@ -197,17 +194,16 @@ class TestVerbs:
             assert gamedp.simulate(SMALL, given, games=10, seed=1).finished == 10
 
     def test_two_players(self):
-        model, policy = self.model, self.best.policy
+        model = model_of(2, 2, 2, players=[0, 1, 0, 0])
+        best = gamedp.solve(model)
+        policy = best.policy
         pair = [policy, tuple(policy.tolist())]
-        assert (
-            gamedp.evaluate(model, pair).bounds()
-            == gamedp.evaluate(model, [self.best] * 2).bounds()
-        )
+        assert gamedp.evaluate(model, pair).bounds() == gamedp.evaluate(model, [best] * 2).bounds()
         assert gamedp.exploitability(model, pair).upper < 1e-9
         for given in (policy, [policy], policy.tolist(), [policy.tolist()]):
             response = gamedp.best_response(model, given)
-            assert response.bounds() == gamedp.best_response(model, self.best).bounds()
-        table = gamedp.cross_table(model, {"array": policy, "solution": self.best})
+            assert response.bounds() == gamedp.best_response(model, best).bounds()
+        table = gamedp.cross_table(model, {"array": policy, "solution": best})
         assert np.ptp(table.first) < 1e-9
         found = gamedp.policies.simulate_pairs(model, pair, pairs=10, seed=1)
         assert found.pairs == 10

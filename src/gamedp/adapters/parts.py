@@ -136,6 +136,8 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
             action_labels=parts.actions,
             initial=[(1 / len(starts), state) for state in starts.tolist()],
             num_players=num_players,
+            action_names=parts.action_names,
+            variables=parts.variables,
         )
     except InvalidModelError as error:
         message = f"{parts.path}: {error}"
@@ -144,9 +146,7 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
         model=model,
         labels=dict(parts.labels),
         rewards=rewards,
-        action_names=parts.action_names,
         player_names=parts.player_names,
-        variables=dict(parts.variables),
         path=parts.path,
         notes=tuple(notes),
     )

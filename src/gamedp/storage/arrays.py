@@ -126,4 +126,6 @@ def shapes_of_model(
     }
     if content["states"]["kind"] == "packed":
         shapes["codes"] = (states, content["states"]["num_words"])
+    if variables := content.get("names", {}).get("variables"):
+        shapes["variables"] = (len(variables), states)
     return shapes

@@ -46,12 +46,19 @@ def describe_model(model: Model) -> dict[str, Any]:
             "digest": model.digest(),
         },
         "states": _encode_states(model.states),
+        "names": {
+            "actions": list(model.action_names),
+            "variables": [[name, column.dtype.name] for name, column in model.variables.items()],
+        },
     }
 
 
 def arrays_of_model(model: Model) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a model, with the codes of its states if they are packed."""
+    """Return the arrays of a model, with the codes of its states and variables if it has any."""
     arrays = {name: getattr(model, name) for name in ARRAYS}
+    if model.variables:
+        columns = [column.astype(np.int64, copy=False) for column in model.variables.values()]
+        arrays["variables"] = np.stack(columns)
     if isinstance(model.states, PackedTable):
         arrays["codes"] = model.states.codes
     return arrays
@@ -84,7 +91,7 @@ def restore_model(
         states = _packed_table(folder, rules, content["states"], arrays["codes"])
     elif rules is not None:
         states = _recompiled_states(folder, rules, saved["digest"])
-    fields = {name: arrays[name] for name in ARRAYS}
+    fields: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
     try:
         model = Model(
             **fields,
@@ -94,6 +101,7 @@ def restore_model(
             rules=rules,
             seconds=decode(saved["seconds"]),
             rounding=_rounding(folder, saved.get("rounding", [0.0, 0.0, 0.0])),
+            **_names(content, arrays),
         )
     except InvalidModelError as error:
         message = f"the arrays of the model in {folder} do not belong together: {error} {WAY_OUT}."
@@ -104,6 +112,18 @@ def restore_model(
     if rules is not None:
         _check_rules(folder, model, content["game"]["rules"])
     return model
+
+
+def _names(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the names of actions and the variables of states; older folders have neither."""
+    saved = content.get("names", {"actions": [], "variables": []})
+    variables = {
+        name: np.ascontiguousarray(column).astype(dtype, copy=False)
+        for (name, dtype), column in zip(
+            saved["variables"], arrays.get("variables", ()), strict=True
+        )
+    }
+    return {"action_names": tuple(saved["actions"]), "variables": variables}
 
 
 def _rounding(folder: Path, saved: Any) -> tuple[float, float, float]:

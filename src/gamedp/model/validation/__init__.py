@@ -6,5 +6,12 @@ What is wrong is said once, for the first place, with how many places there are 
 from gamedp.model.validation.arrays import checked_arrays
 from gamedp.model.validation.built import check_model
 from gamedp.model.validation.matrices import arrays_of_matrices, expected_rewards
+from gamedp.model.validation.names import names_and_variables
 
-__all__ = ["arrays_of_matrices", "check_model", "checked_arrays", "expected_rewards"]
+__all__ = [
+    "arrays_of_matrices",
+    "check_model",
+    "checked_arrays",
+    "expected_rewards",
+    "names_and_variables",
+]

@@ -12,6 +12,7 @@ import numpy as np
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.errors import InvalidModelError
 from gamedp.model.model import Model
+from gamedp.model.validation.normalised import hint_of_number, hint_of_sum, normalised
 from gamedp.runtime.floats import UNIT
 
 if TYPE_CHECKING:
@@ -94,7 +95,9 @@ def offsets_of(counts: NDArray[Any]) -> Integers:
     return offsets
 
 
-def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel:
+def assemble(
+    parts: Parts, coalition: Iterable[str | int] | None, *, normalise: bool = False
+) -> LoadedModel:
     """Return the model that the arrays of a file describe.
 
     Parameters
@@ -102,6 +105,8 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
     parts : Parts
     coalition : iterable of str or int, optional
         The players, by name or number, who together are player 0; all others are player 1.
+    normalise : bool
+        As for :meth:`gamedp.Model.from_arrays`.
 
     Raises
     ------
@@ -109,6 +114,11 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
         If the arrays do not describe a model.
     """
     notes = list(parts.notes)
+    if normalise:
+        offsets, numbers = parts.transition_offsets, parts.probabilities
+        numbers, changed = normalised(offsets, numbers, signed=False)
+        parts = attrs.evolve(parts, probabilities=numbers)
+        notes += [changed] if changed else []
     probabilities = _probabilities(parts, notes)
     players, num_players = _sides(parts, coalition)
     rewards = {name: _expected(parts, name, kinds) for name, kinds in parts.rewards.items()}
@@ -176,7 +186,7 @@ def _probabilities(parts: Parts, notes: list[str]) -> Floats:
         message = (
             f"{parts.where(choice)} has the total probability {float(totals[choice])!r}, not 1 "
             f"{_how_many(wrong)}. Correct the file, or write it with more digits; rates of "
-            "continuous time are not probabilities."
+            f"continuous time are not probabilities. {hint_of_sum(float(totals[choice]))}"
         )
         raise InvalidModelError(message)
     rounded = distance > (counts + 4) * UNIT
@@ -209,6 +219,7 @@ def _check_probabilities(parts: Parts, counts: Integers) -> None:
         message = (
             f"{parts.where(choice)} leads to state {parts.successors[place]} with probability "
             f"{float(parts.probabilities[place])!r}; a probability is a number from 0 to 1."
+            f"{hint_of_number(float(parts.probabilities[place]))}"
         )
         raise InvalidModelError(message)
 

@@ -84,7 +84,7 @@ def asked_of(name: str, file: FileOptions, method: Method) -> Question:
     """
     max_bytes = method.explore.for_file()
     method.objective.name()  # what contradicts is said before a large file is read
-    loaded = gamedp.read_model(name, coalition=file.coalition, max_bytes=max_bytes)
+    loaded = file.read(name, max_bytes)
     return question_about(loaded, file, method.objective)
 
 

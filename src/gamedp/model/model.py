@@ -73,6 +73,8 @@ class Model:
     variables : mapping of str to (S,) int64 or bool
         What each variable of a program is in each state, where a file or arrays have given them. So
         ``model.variables["x"] > 3`` is a set of states.
+    notes : tuple of str
+        What was changed of what was given, in words; see `normalise` of :meth:`from_arrays`.
     initial_states : (I,) int64
     initial_probabilities : (I,) float64
         Where the game starts; signed like `probabilities`.
@@ -124,6 +126,7 @@ class Model:
     rounding: tuple[float, float, float] = (0.0, 0.0, 0.0)
     action_names: tuple[str, ...] = ()
     variables: Variables = attrs.field(factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         """Refuse arrays that compiled loops would read beyond, and infinite rewards; lock them."""
@@ -146,6 +149,7 @@ class Model:
             "rounding": (0.0, 0.0, 0.0),
             "action_names": (),
             "variables": {},
+            "notes": (),
         }
         model.__setstate__(defaults | fields)
         return model
@@ -428,6 +432,7 @@ class Model:
         constant_sum: float = 0.0,
         action_names: Sequence[str] = (),
         variables: Mapping[str, ArrayLike] = MappingProxyType({}),
+        normalise: bool = False,
     ) -> Model:
         """Make a model of arrays, which are checked and copied.
 
@@ -465,6 +470,13 @@ class Model:
             The name of each number in `action_labels`, from 0; or none.
         variables : mapping of str to (S,) array_like of int or bool
             What states are known by.
+        normalise : bool
+            Whether probabilities may have been rounded, to single precision or few digits, or
+            computed: those of a choice that sum to something from 0.9 to 1.1 are divided by their
+            sum, and those that are below 0 by at most 1e-6 are taken for 0 (unless there are two
+            players, who may change places). Bounds are then those of the model that comes of it,
+            not of all models that the numbers might have been rounded from. What was changed is in
+            `notes` of the model.
 
         Raises
         ------
@@ -507,6 +519,7 @@ class Model:
                 initial=initial,
                 num_players=num_players,
                 constant_sum=constant_sum,
+                normalise=normalise,
             ),
         )
 
@@ -537,7 +550,7 @@ class Model:
             stored, scaled to sum to one, and then rounded; bounds count that rounding.
         **keywords
             `players`, `terminals`, `payoffs`, `initial`, `num_players`, `constant_sum`,
-            `action_names`, `variables` as in :meth:`from_arrays`.
+            `action_names`, `variables`, `normalise` as in :meth:`from_arrays`.
 
         Raises
         ------
@@ -561,6 +574,7 @@ class Model:
         from gamedp.model.validation import (  # noqa: PLC0415 - brings scipy along
             arrays_of_matrices,
             expected_rewards,
+            normalised,
         )
 
         arrays = arrays_of_matrices(matrices, rewards)
@@ -573,6 +587,9 @@ class Model:
                 "expected rewards of each."
             )
             raise InvalidModelError(message)
+        if model.notes:
+            offsets, signed = arrays["transition_offsets"], model.num_players == 2
+            arrays["probabilities"], _ = normalised(offsets, arrays["probabilities"], signed=signed)
         expected, rounding = expected_rewards(arrays, transition_rewards)
         return attrs.evolve(model, rewards=expected, rounding=rounding)
 

@@ -481,7 +481,8 @@ def _checked(model: Model, given: ArrayLike, name: str) -> NDArray[np.float64]:
         state = int(wrong.argmax())
         message = (
             f"the probabilities of {name} in {shown(model.state(state))} sum to "
-            f"{float(totals[state])!r}, not 1."
+            f"{float(totals[state])!r}, not 1 within {SUM_TOLERANCE:g}. If they are rounded, "
+            "divide those of each state by their sum."
         )
         raise InvalidParameterError(message)
     off = np.abs(totals - 1) > SUM_ROUNDING

@@ -50,6 +50,7 @@ def describe_model(model: Model) -> dict[str, Any]:
             "actions": list(model.action_names),
             "variables": [[name, column.dtype.name] for name, column in model.variables.items()],
         },
+        "notes": list(model.notes),
     }
 
 
@@ -115,7 +116,7 @@ def restore_model(
 
 
 def _names(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return the names of actions and the variables of states; older folders have neither."""
+    """Return names of actions, variables of states and notes; older folders have none of them."""
     saved = content.get("names", {"actions": [], "variables": []})
     variables = {
         name: np.ascontiguousarray(column).astype(dtype, copy=False)
@@ -123,7 +124,11 @@ def _names(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[
             saved["variables"], arrays.get("variables", ()), strict=True
         )
     }
-    return {"action_names": tuple(saved["actions"]), "variables": variables}
+    return {
+        "action_names": tuple(saved["actions"]),
+        "variables": variables,
+        "notes": tuple(map(str, content.get("notes", []))),
+    }
 
 
 def _rounding(folder: Path, saved: Any) -> tuple[float, float, float]:

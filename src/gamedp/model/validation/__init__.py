@@ -7,6 +7,7 @@ from gamedp.model.validation.arrays import checked_arrays
 from gamedp.model.validation.built import check_model
 from gamedp.model.validation.matrices import arrays_of_matrices, expected_rewards
 from gamedp.model.validation.names import names_and_variables
+from gamedp.model.validation.normalised import normalised
 
 __all__ = [
     "arrays_of_matrices",
@@ -14,4 +15,5 @@ __all__ = [
     "checked_arrays",
     "expected_rewards",
     "names_and_variables",
+    "normalised",
 ]

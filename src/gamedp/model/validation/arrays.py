@@ -17,6 +17,7 @@ from gamedp.model.validation.forms import (
     check_offsets,
     how_many,
 )
+from gamedp.model.validation.normalised import hint_of_sum, normalised
 from gamedp.model.validation.outcomes import check_outcomes, merged, scale
 from gamedp.model.validation.payments import checked_rewards, endings
 from gamedp.rules.answers import as_real, as_sum_of_two
@@ -48,6 +49,7 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     initial: int | Sequence[tuple[float, int]],
     num_players: int | None,
     constant_sum: float,
+    normalise: bool,
 ) -> dict[str, Any]:
     """Return what :class:`gamedp.Model` takes, made of what :meth:`gamedp.Model.from_arrays` takes.
 
@@ -86,13 +88,21 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     rows = Rows(choices_from, transitions_from, labels)
     movers, num_players = _movers(players, num_players, num_states)
     constant_sum = _constant_sum(constant_sum, num_players)
+    notes = []
+    if normalise:
+        signed = num_players == 2
+        probabilities, changed = normalised(transitions_from, probabilities, signed=signed)
+        notes.append(changed)
     check_outcomes(rows, successors, probabilities, num_players)
     transitions_from, successors, probabilities = merged(
         transitions_from, successors, probabilities
     )
     scale(transitions_from, probabilities)
     ends, received = endings(terminals, payoffs, choices_from, num_players, constant_sum)
-    starts, start_probabilities = _start(initial, num_states, num_players)
+    starts, start_probabilities, changed = _start(
+        initial, num_states, num_players, normalise=normalise
+    )
+    notes.append(changed)
     return {
         "choice_offsets": choices_from,
         "transition_offsets": transitions_from,
@@ -107,6 +117,7 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
         "initial_probabilities": start_probabilities,
         "num_players": num_players,
         "constant_sum": constant_sum,
+        "notes": tuple(filter(None, notes)),
     }
 
 
@@ -162,9 +173,13 @@ def _constant_sum(constant_sum: float, num_players: int) -> float:
 
 
 def _start(
-    initial: int | Sequence[tuple[float, int]], num_states: int, num_players: int
-) -> tuple[Integers, Floats]:
-    """Return the initial states, each with a probability that is signed like a transition's."""
+    initial: int | Sequence[tuple[float, int]],
+    num_states: int,
+    num_players: int,
+    *,
+    normalise: bool,
+) -> tuple[Integers, Floats, str]:
+    """Return the initial states, their probabilities, signed like transitions', and any note."""
     pairs: Any = [(1.0, initial)] if isinstance(initial, (int, np.integer)) else initial
     if not isinstance(pairs, (list, tuple, np.ndarray)):
         pairs = [pairs]  # to be refused in words
@@ -190,17 +205,21 @@ def _start(
         if probability:
             key = (state, probability < 0)
             total[key] = total.get(key, 0.0) + probability
-    size = sum(map(abs, total.values()))
-    if abs(size - 1) > SUM_TOLERANCE:
-        message = (
-            f"the initial states have total probability {size!r}, not 1. Give one state, or a list "
-            f"of (probability, state) pairs that sum to 1 within {SUM_TOLERANCE:g}."
-        )
-        raise InvalidModelError(message)
     states = np.array([state for state, _ in total], np.int64)
     probabilities = np.array(list(total.values()), np.float64)
-    scale(np.array([0, len(probabilities)]), probabilities)
-    return states, probabilities
+    offsets, changed = np.array([0, len(states)]), ""
+    if normalise:
+        probabilities, changed = normalised(offsets, probabilities, signed=True, rows="starts")
+    size = sum(map(abs, probabilities.tolist()))
+    if abs(size - 1) > SUM_TOLERANCE:
+        hint = f" {hint_of_sum(size)}" if size else ""
+        message = (
+            f"the initial states have total probability {size!r}, not 1. Give one state, or a list "
+            f"of (probability, state) pairs that sum to 1 within {SUM_TOLERANCE:g}.{hint}"
+        )
+        raise InvalidModelError(message)
+    scale(offsets, probabilities)
+    return states, probabilities, changed
 
 
 def _start_pair(pair: Any) -> tuple[float, int]:

@@ -507,3 +507,16 @@ def test_swapped_states_have_the_same_best_actions():
         entries = solution.action_values(State(0, 3, 5, turn))
         others = solution.action_values(State(1, 3, 5, turn))
         assert [entry.best for entry in entries] == [entry.best for entry in others]
+
+
+def test_nothing_is_best_where_the_game_is_over():
+    """Whatever the objective: no action, and no error of numpy's."""
+    model = gamedp.Model.from_arrays([0, 1, 2, 2], [0, 1, 2], [1, 2], [1.0, 1.0], payoffs=[3.0])
+    objectives = [
+        *(gamedp.TotalReward(), gamedp.Discounted(0.5), gamedp.FiniteHorizon(2)),
+        *(gamedp.AverageReward(), gamedp.Reachability([2]), gamedp.TotalReward("min", until=[2])),
+    ]
+    for objective in objectives:
+        solution = gamedp.solve(model, objective)
+        assert solution.best_actions(2) == []
+        assert (solution.best_action(2), solution.action_values(2)) == (None, [])

@@ -145,6 +145,64 @@ def test_the_start_is_normalised_too():
     assert note.startswith("the probabilities of 1 of 1 starts, which sum to one within 3e-08")
 
 
+SHORT = [Fraction(1, 3), Fraction(3, 5)]
+"""As exact numbers that miss one by 1/15."""
+
+
+def exact_file(folder, **keywords):
+    lines = "".join(f"{to} : {chance}\n" for to, chance in enumerate(SHORT))
+    head = "@type: MDP\n@reward_models\nr\n@nr_states\n2\n@model\nstate 0 init\naction 0 [1]\n"
+    (folder / "m.drn").write_text(f"{head}{lines}state 1\naction 0 [0]\n0 : 0.5\n1 : 0.5\n")
+    return gamedp.read_model(folder / "m.drn", **keywords)
+
+
+def test_fractions_are_divided_exactly(tmp_path):
+    rows = np.array([SHORT, [0.5, 0.5]], object)
+    with pytest.raises(InvalidModelError, match=WAY_OUT):
+        of_arrays(rows)
+    with pytest.raises(InvalidModelError, match=WAY_OUT):
+        exact_file(tmp_path)
+    loaded = exact_file(tmp_path, normalise=True)
+    made = of_arrays(rows, normalise=True)
+    wanted = [Fraction(5, 14), Fraction(9, 14), 0.5, 0.5]
+    for model, notes in ((made, made.notes), (loaded.model, loaded.notes)):
+        assert model.fractions["probabilities"].tolist() == wanted
+        assert notes[0].startswith("the probabilities of 1 of 2 choices, which sum to one within 0")
+
+
+def test_what_is_given_exactly_and_right_stays_as_it_is():
+    rows = np.array([[Fraction(1, 3), Fraction(2, 3)], [Fraction(1, 2), 0.5]], object)
+    model = of_arrays(rows, normalise=True)
+    assert model.notes == ()
+    assert model.digest() == of_arrays(rows).digest()
+
+
+def test_fractions_below_zero_and_of_players_who_change_places():
+    little = Fraction(1, 10**7)
+    rows = np.array([[1 + little, -little], [0.5, 0.5]], object)
+    model = of_arrays(rows, normalise=True)
+    assert (model.probabilities.tolist(), model.fractions) == ([1.0, 0.5, 0.5], {})
+    assert model.notes[0].startswith("1 probabilities below 0, by at most 1e-07, were taken for 0")
+    model = of_arrays(rows, num_players=2, normalise=True)
+    total = 1 + 2 * little
+    wanted = [(1 + little) / total, -little / total, 0.5, 0.5]
+    assert model.fractions["probabilities"].tolist() == wanted
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_what_is_no_number_is_refused_beside_fractions(number):
+    with pytest.raises(InvalidModelError, match=f"with probability {number}"):
+        of_arrays(np.array([[Fraction(1, 3), number], [0.5, 0.5]], object), normalise=True)
+
+
+def test_a_start_in_fractions_is_divided_exactly():
+    initial = [(Fraction(1, 3), 0), (Fraction(1, 5), 1), (Fraction(2, 5), 1)]
+    model = of_arrays([[1.0, 0.0], [0.0, 1.0]], initial=initial, normalise=True)
+    exact = [Fraction(5, 14), Fraction(9, 14)]
+    assert model.fractions["initial_probabilities"].tolist() == exact
+    assert len(model.notes) == 1
+
+
 def test_rewards_of_transitions_are_weighted_by_what_was_normalised():
     matrix = [[1 + 1e-9, -1e-9], [0.5, 0.5]]
     earned = [[[2.0, 1e9], [1.0, 3.0]]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ def hint_of_number(probability: float) -> str:
 
 
 def exact_totals(offsets: NDArray[np.int64], numbers: NDArray[Any]) -> dict[int, Fraction]:
-    """Return the sum of the sizes in each row that has a Fraction, by the row's number.
+    """Return the sum of the sizes in each finite row that has a Fraction, by the row's number.
 
     Parameters
     ----------
@@ -56,9 +57,10 @@ def exact_totals(offsets: NDArray[np.int64], numbers: NDArray[Any]) -> dict[int,
     for row in np.unique(owners[is_exact]).tolist():
         its = numbers[offsets[row] : offsets[row + 1]].tolist()
         key = tuple(map(id, its))
-        if key not in found:
+        if key not in found and all(map(math.isfinite, its)):
             found[key] = sum((abs(Fraction(number)) for number in its), Fraction(0))
-        totals[row] = found[key]
+        if key in found:
+            totals[row] = found[key]
     return totals
 
 
@@ -81,7 +83,8 @@ def normalised(
     rows : str
         What the rows are, in words.
     """
-    below = (probabilities < 0) & (probabilities >= -MOST_NEGATIVE) & (not signed)
+    doubles = nearest(probabilities)
+    below = (doubles < 0) & (doubles >= -MOST_NEGATIVE) & (not signed)
     kept: NDArray[Any] = np.where(below, 0.0, probabilities)
     doubles = nearest(kept)
     wrong = (doubles < 0) & (not signed)
@@ -105,7 +108,7 @@ def normalised(
     if below.any():
         notes.append(
             f"{np.count_nonzero(below):,} probabilities below 0, by at most "
-            f"{float(-probabilities[below].min()):.2g}, were taken for 0"
+            f"{-float(probabilities[below].min()):.2g}, were taken for 0"
         )
     if scaled.any():
         notes.append(

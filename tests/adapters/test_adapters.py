@@ -283,6 +283,26 @@ def test_names_are_saved_with_a_solution(folder):
         assert model.digest() == loaded.model.digest()
 
 
+def test_names_are_kept_beside_fractions(folder):
+    """In folders and files; the digest is of the numbers alone."""
+    third, share = Fraction(1, 3), Fraction(3, 5)
+    names = {"action_names": ["stay", "leave"], "variables": {"x": [4, -5]}}
+    arrays = [[0, 2, 2], [0, 1, 3], [0, 0, 1], [Fraction(1), third, share]]
+    plain = gamedp.Model.from_arrays(*arrays, payoffs=[third], normalise=True)
+    model = gamedp.Model.from_arrays(*arrays, payoffs=[third], normalise=True, **names)
+    assert model.fractions["probabilities"].tolist() == [1.0, Fraction(5, 14), Fraction(9, 14)]
+    assert model.digest() == plain.digest() != attrs.evolve(plain, fractions={}).digest()
+    gamedp.save(gamedp.solve(model), folder / "saved")
+    gamedp.write_model(folder / "m.umb", model, rewards={})
+    saved, read = gamedp.load(folder / "saved").model, gamedp.read_model(folder / "m.umb").model
+    for again in (saved, read):
+        assert (again.action_names[:2], again.state_name(1)) == (("stay", "leave"), "x=-5")
+        numbers = again.fractions["probabilities"].tolist()[:3]
+        assert numbers == model.fractions["probabilities"].tolist()
+    assert (saved.digest(), saved.rounding) == (model.digest(), model.rounding)
+    assert saved.notes == model.notes != ()
+
+
 def test_names_of_a_model_of_arrays(folder):
     """They may be given, and go to files of any format that has a place for them."""
     fields = {"action_names": ["stay", "leave"], "variables": {"x": [4, -5], "done": [False, True]}}

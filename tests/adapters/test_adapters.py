@@ -21,9 +21,11 @@ from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
     UnknownNameError,
+    UnknownStateError,
 )
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
+from gamedp.model.model import describe_choice
 from gamedp.model.validation.forms import ARRAYS
 from gamedp.testing.strategies import models
 
@@ -132,6 +134,11 @@ def by_hand(folder, kind):
     return gamedp.read_model(written(folder, **files) / "model.tra")
 
 
+def action_names_of(loaded):
+    """Return the name of the action of each choice."""
+    return [loaded.action_name(action) for action in loaded.model.action_labels.tolist()]
+
+
 @pytest.mark.parametrize("kind", ["drn", "prism"])
 def test_files_written_by_hand(folder, kind):
     loaded = by_hand(folder, kind)
@@ -142,8 +149,7 @@ def test_files_written_by_hand(folder, kind):
     assert model.probabilities.tolist() == [0.5, 0.5, 1, 0.25, 0.75, 1, 1]
     assert model.initial_states.tolist() == [0]
     assert model.num_players == 1
-    names = [loaded.action_name(choice) for choice in range(5)]
-    assert names == ["go", "wait", "", "go", "wait"]
+    assert action_names_of(loaded) == ["go", "wait", "", "go", "wait"]
     assert np.flatnonzero(loaded.states("bad luck")).tolist() == [1]
     assert np.flatnonzero(loaded.states("low")).tolist() == [1, 3]
     assert np.flatnonzero(loaded.states("goal")).tolist() == [3]
@@ -200,12 +206,177 @@ def test_the_variables_of_states(folder):
         gamedp.write_model(folder / "again.tra", without)
 
 
+NAMED = """@type: MDP
+@reward_models
+gain
+@nr_states
+3
+@model
+state 0 init
+    action go [1]
+        1 : 1
+state 1 "(x = 1)"
+    action go [0]
+        2 : 1
+    action left [9]
+        2 : 1
+state 2 end
+"""
+"""Its second state has the actions 0 and 1, which are the choices 1 and 2."""
+
+
+def named(folder):
+    return gamedp.read_model(written(folder, named_drn=NAMED) / "named.drn")
+
+
+def test_an_action_is_its_number_as_in_games(folder):
+    loaded = named(folder)
+    solution = gamedp.solve(loaded.with_rewards("gain"))
+    names = [loaded.action_name(solution.best_action(state)) for state in (0, 1)]
+    assert names == ["go", "left"]
+    assert [entry.name for entry in solution.action_values(1)] == ["go", "left"]
+    assert loaded.model.action_name(1) == "left"
+    process = gamedp.evaluate(loaded.with_rewards("gain"), solution)
+    assert [entry.name for entry in process.action_values(1)] == ["go", "left"]
+    assert "(action 1 'left') of state 1" in describe_choice(loaded.model, 2)
+
+
+@pytest.mark.parametrize("wrong", [-1, -2, 2, 99, True, np.True_, "0", "go", None, 1.0, [1]])
+def test_what_is_no_action_or_state_has_no_name(folder, wrong):
+    loaded = named(folder)
+    numbered = gamedp.Model.from_arrays([0, 2, 2], [0, 1, 2], [1, 1], [1.0] * 2, payoffs=[0.0])
+    for model in (loaded, loaded.model, numbered):
+        with pytest.raises(UnknownNameError, match=r"there is no action .*; those of this model"):
+            model.action_name(wrong)
+        if wrong != 2 or model is numbered:
+            with pytest.raises(UnknownStateError, match="there is no state"):
+                model.state_name(wrong)
+    assert (numbered.action_name(np.int8(1)), numbered.state_name(1)) == ("1", "1")
+
+
+def test_columns_have_names_and_variables(folder):
+    loaded = gamedp.read_model(written(folder, model_tra=TRA, model_sta=STA) / "model.tra")
+    solution = gamedp.solve(loaded.model, gamedp.Reachability(loaded.variables["s"] == 7))
+    columns = solution.to_columns()
+    assert list(columns)[:3] == ["state", "s", "safe"]
+    assert columns["safe"].tolist() == [True, False, True, False]
+    names = [loaded.action_name(action) for action in columns["action"].tolist()]
+    assert columns["action_name"].tolist() == names
+    table = solution.q_table()
+    assert table["action_name"].tolist() == action_names_of(loaded)
+    assert table["s"].tolist() == [0, 0, -3, 7, 7]
+    ended = gamedp.solve(named(folder).with_rewards("gain")).to_columns()
+    assert ended["action_name"].tolist() == ["go", "left", None]
+
+
+def test_names_are_saved_with_a_solution(folder):
+    loaded = gamedp.read_model(written(folder, model_tra=TRA, model_sta=STA) / "model.tra")
+    solution = gamedp.solve(loaded.model, gamedp.Reachability(loaded.variables["s"] == 7))
+    for thing in (solution, gamedp.Policy.from_solution(solution)):
+        place = folder / type(thing).__name__
+        gamedp.save(thing, place)
+        model = gamedp.load(place).model
+        assert model.action_names == loaded.action_names
+        assert model.state_name(1) == "s=-3, safe=false"
+        assert [column.dtype for column in model.variables.values()] == [np.int64, np.bool_]
+        assert not model.variables["s"].flags.writeable
+        assert model.digest() == loaded.model.digest()
+
+
+def test_names_are_kept_beside_fractions(folder):
+    """In folders and files; the digest is of the numbers alone."""
+    third, share = Fraction(1, 3), Fraction(3, 5)
+    names = {"action_names": ["stay", "leave"], "variables": {"x": [4, -5]}}
+    arrays = [[0, 2, 2], [0, 1, 3], [0, 0, 1], [Fraction(1), third, share]]
+    plain = gamedp.Model.from_arrays(*arrays, payoffs=[third], normalise=True)
+    model = gamedp.Model.from_arrays(*arrays, payoffs=[third], normalise=True, **names)
+    assert model.fractions["probabilities"].tolist() == [1.0, Fraction(5, 14), Fraction(9, 14)]
+    assert model.digest() == plain.digest() != attrs.evolve(plain, fractions={}).digest()
+    gamedp.save(gamedp.solve(model), folder / "saved")
+    gamedp.write_model(folder / "m.umb", model, rewards={})
+    saved, read = gamedp.load(folder / "saved").model, gamedp.read_model(folder / "m.umb").model
+    for again in (saved, read):
+        assert (again.action_names[:2], again.state_name(1)) == (("stay", "leave"), "x=-5")
+        numbers = again.fractions["probabilities"].tolist()[:3]
+        assert numbers == model.fractions["probabilities"].tolist()
+    assert (saved.digest(), saved.rounding) == (model.digest(), model.rounding)
+    assert saved.notes == model.notes != ()
+
+
+def test_names_of_a_model_of_arrays(folder):
+    """They may be given, and go to files of any format that has a place for them."""
+    fields = {"action_names": ["stay", "leave"], "variables": {"x": [4, -5], "done": [False, True]}}
+    fields["variables"]["done"] = np.array(fields["variables"]["done"])
+    model = gamedp.Model.from_arrays(
+        [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], payoffs=[1.0], **fields
+    )
+    assert (model.state_name(1), model.action_name(1)) == ("x=-5, done=true", "leave")
+    for suffix in SUFFIXES.values():
+        gamedp.write_model(folder / f"m{suffix}", model)
+        loaded = gamedp.read_model(folder / f"m{suffix}")
+        assert loaded.action_names[:2] == ("stay", "leave")
+        if suffix != ".drn":
+            assert loaded.variables["x"].tolist() == [4, -5, 0]  # and the state that pays
+    swapped = gamedp.Model.from_arrays(
+        [0, 1, 1],
+        [0, 1],
+        [1],
+        [-1.0],
+        payoffs=[1.0],
+        num_players=2,
+        action_names=["go"],
+        variables={"x": [1, 2]},
+    )
+    gamedp.write_model(folder / "swapped.umb", swapped, rewards={})
+    again = gamedp.read_model(folder / "swapped.umb")
+    assert again.variables["x"].tolist() == [1, 2, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"action_names": "ab"}, "it must be a sequence of texts"),
+        ({"action_names": [1, 2]}, "1 is no name of an action or a variable"),
+        ({"action_names": ["one"]}, r"none for action 1 \(1 of 2 choices is off\)"),
+        ({"variables": [1, 2]}, "it must be a mapping of names to arrays"),
+        ({"variables": {"x": [1]}}, "variable 'x' has 1 entries, but there are 2 states"),
+        ({"variables": {"x": [0.5, 1.0]}}, "variable 'x' holds float64; it must hold integers"),
+        ({"variables": {1: [1, 2]}}, "1 is no name"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(fields, words):
+    with pytest.raises(InvalidModelError, match=words):
+        gamedp.Model.from_arrays([0, 2, 2], [0, 1, 2], [1, 1], [1.0] * 2, payoffs=[0.0], **fields)
+
+
+LABELS = ["(x = 1)", "two words", "[one]", "!not", "{set}", "plain"]
+
+
+@pytest.mark.parametrize("kind", SUFFIXES)
+@pytest.mark.parametrize("label", LABELS)
+def test_labels_come_back_as_they_were(folder, kind, label):
+    path = saved(folder, kind, labels={label: [1], f"un{label}": []})
+    labels = gamedp.read_model(path).labels
+    assert {name: mask.tolist() for name, mask in labels.items()} == {
+        label: [False, True, False],
+        f"un{label}": [False, False, False],
+    }
+
+
+@pytest.mark.parametrize("name", ["a[b]", "a\nb", " a", "\t"])
+def test_names_of_actions_that_would_not_be_read_are_not_written(folder, name):
+    model = attrs.evolve(a_model(action_labels=[0, 1, 0, 0]), action_names=("a", name))
+    with pytest.raises(InvalidModelError, match="an action in this format has no brackets"):
+        gamedp.write_model(folder / "m.drn", model)
+    assert not list(folder.glob("m.drn*"))
+
+
 def with_variables(folder, **variables):
     """Write a model of three states and variables, and return what is read of it."""
     loaded = gamedp.read_model(saved(folder))
     arrays = {name: np.array(column) for name, column in variables.items()}
     path = folder / "again.umb"
-    gamedp.write_model(path, attrs.evolve(loaded, variables=arrays))
+    gamedp.write_model(path, attrs.evolve(loaded.model, variables=arrays))
     return path
 
 
@@ -338,7 +509,7 @@ def test_rows_may_come_in_any_order(folder):
     in_order = gamedp.read_model(written(folder, other_tra=TRA) / "other.tra")
     for name in ("choice_offsets", "transition_offsets", "successors", "probabilities"):
         assert getattr(found.model, name).tolist() == getattr(in_order.model, name).tolist()
-    assert [found.action_name(choice) for choice in range(5)] == ["go", "wait", "", "go", "wait"]
+    assert action_names_of(found) == ["go", "wait", "", "go", "wait"]
 
 
 def test_rewards_beside_that_go_with_another_model(folder):
@@ -369,7 +540,7 @@ def test_numbers_as_actions_have_no_names(folder):
     loaded = gamedp.read_model(written(folder, model_drn=text) / "model.drn")
     assert loaded.model.action_labels.tolist() == [10, 2, 0, 10, 2]
     assert loaded.action_names == ()
-    assert loaded.action_name(0) == "10"
+    assert action_names_of(loaded) == ["10", "2", "0", "10", "2"]
 
 
 def test_a_state_without_choices_is_terminal(folder):
@@ -478,11 +649,6 @@ def test_round_trips_of_games(folder, model):
 def test_what_is_written_of_one_format_is_read_of_another(folder, kind):
     loaded = by_hand(folder, "drn")
     path = folder / f"other{SUFFIXES[kind]}"
-    if kind == "drn":
-        with pytest.raises(InvalidModelError, match="no spaces"):
-            gamedp.write_model(path, loaded)
-        assert not list(folder.glob("other*"))
-        return
     gamedp.write_model(path, loaded)
     again = gamedp.read_model(path)
     assert list(again.labels) == list(loaded.labels)
@@ -491,8 +657,7 @@ def test_what_is_written_of_one_format_is_read_of_another(folder, kind):
     assert list(again.rewards) == list(loaded.rewards)
     for name, rewards in loaded.rewards.items():
         assert again.rewards[name].tolist() == rewards.tolist()
-    names = [loaded.action_name(choice) for choice in range(5)]
-    assert [again.action_name(choice) for choice in range(5)] == names
+    assert action_names_of(again) == action_names_of(loaded)
 
 
 @pytest.mark.parametrize("kind", SUFFIXES)
@@ -548,7 +713,7 @@ def test_actions_with_any_numbers(folder):
     model = a_model(action_labels=[-3, 10**12, 0, 5])
     for kind in SUFFIXES:
         loaded = gamedp.read_model(saved(folder, kind, model))
-        found = [loaded.action_name(choice) for choice in range(4)]
+        found = action_names_of(loaded)
         if kind == "drn" or loaded.action_names:
             assert found == ["-3", "1000000000000", "0", "5"]
 

@@ -3,6 +3,7 @@
 import functools
 import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,9 +168,10 @@ def test_a_relative_tolerance(solve):
     assert facts["lower"] <= 0.25 <= facts["upper"] <= facts["lower"] + 0.25 * 1e-9
 
 
-def test_a_solver_that_stops_too_early(solve):
+@pytest.mark.parametrize("command", ["solve", "query"])
+def test_a_solver_that_stops_too_early(folder, run, command):
     options = ["--solver", "value-iteration", "--option", "max_sweeps=1", "--discount", "0.99"]
-    code, out, err = solve("one.umb", *options, "--json")
+    code, out, err = run(command, "one.umb", *options, "--json")
     assert code == 1
     assert json.loads(out)["status"] == "SWEEP_LIMIT"
     assert err.startswith("gamedp: ValueIteration stopped")
@@ -325,3 +327,89 @@ def test_what_to_do_first_is_said_by_name(solve, folder):
     assert json.loads(out)["action"] == loaded.action_name(2)  # the one that gambles
     _, out, _ = solve("chain.drn", "--reach", "end", "--json")
     assert "action" not in json.loads(out)
+
+
+NAMED = """3 4 4
+0 0 1 1 go
+1 0 2 1 go
+1 1 2 1 left
+2 0 2 1
+"""
+
+
+@pytest.fixture
+def named(tmp_path, monkeypatch, run):
+    """Ask about a file with names and variables; return the exit code and what was written."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "named.tra").write_text(NAMED)
+    (tmp_path / "named.lab").write_text('0="init" 1="end"\n0: 0\n2: 1\n')
+    (tmp_path / "named.sta").write_text("(x,b)\n0:(3,true)\n1:(4,false)\n2:(4,true)\n")
+    (tmp_path / "named.trew").write_text("3 4 2\n0 0 1 1\n1 1 2 9\n")
+    return run
+
+
+TOTAL = ("--target", "end")
+
+
+@pytest.mark.parametrize("state", ["1", "x=4,b=false", "b=false"])
+def test_a_state_of_a_file_is_asked_about(named, state):
+    code, out, _ = named("query", "named.tra", *TOTAL, "--state", state)
+    lines = out.splitlines()
+    assert code == 0
+    assert lines[0].startswith("model       <LoadedModel named.tra")
+    assert "state       1   x=4, b=false" in lines
+    assert "actions       go    0.0   (0.0 to 0.0)" in lines
+    assert "            * left  9.0   (9.0 to 9.0)" in lines
+    assert "best        left" in lines
+    assert "objective   total, reward reward, until end, optimum max" in lines
+    _, out, _ = named("query", "named.tra", *TOTAL, "--state", state, "--json")
+    facts = json.loads(out)
+    assert (facts["model"], facts["state"], facts["value"]) == ("named.tra", 1, 9.0)
+    assert facts["variables"] == {"x": 4, "b": False}
+    assert [action["name"] for action in facts["actions"]] == ["go", "left"]
+    assert (facts["best"], facts["best_names"]) == ([1], ["left"])
+    assert facts["objective"]["until"] == "end"
+
+
+def test_the_start_and_a_nameless_action(named):
+    _, out, _ = named("query", "named.tra", "--reach", "end")
+    assert "state       0   x=3, b=true" in out
+    assert "best        go" in out
+    _, out, _ = named("query", "named.tra", "--reach", "1", "--state", "2")
+    assert "best        2" in out
+
+
+def test_a_kept_solution_keeps_names_and_variables(named):
+    named("solve", "named.tra", *TOTAL, "--save", "kept", "--csv", "table.csv")
+    _, out, _ = named("query", "kept", "--state", "x=4,b=false")
+    assert "state       1   x=4, b=false" in out
+    assert "* left  9.0" in out
+    lines = Path("table.csv").read_text().splitlines()
+    assert lines[0] == "state,x,b,value,lower,upper,action,action_name"
+    assert lines[2] == "1,4,False,9.0,9.0,9.0,1,left"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["named.tra", *TOTAL, "--state", "7"], "there is no state 7"),
+        (["named.tra", *TOTAL, "--state", "y=1"], "no variable 'y'"),
+        (["named.tra", *TOTAL, "--state", "x=5"], "there is no state with x=5"),
+        (["named.tra", *TOTAL, "--state", "x=true"], "x is a whole number, not 'true'"),
+        (
+            ["named.tra", *TOTAL, "--state", "x=4"],
+            "there are 2 states with x=4, such as 1 (x=4, b=false) and 2 (x=4, b=true)",
+        ),
+        (["named.tra", *TOTAL, "--set", "a=1"], "--set is for games; named.tra is a file"),
+        (["named.tra", *TOTAL, "--fresh"], "--fresh is for games"),
+        (["named.tra", *TOTAL, "--game", "wubbel"], "--game is for the folder of a saved solution"),
+        (["named.tra", *TOTAL, "--inside", "1"], "--inside is for staged games"),
+        (["named.tra", *TOTAL, "--max-states", "3"], "a file holds a model"),
+        (["none.tra"], "none.tra"),
+        (["matches", *TOTAL], "--target is for a model in a file, not for a game"),
+    ],
+)
+def test_questions_about_a_file_that_make_no_sense(named, arguments, words):
+    code, _, err = named("query", *arguments)
+    assert code != 0
+    assert words in err

@@ -205,6 +205,8 @@ class TestPlayGame:
             ([gamedp.searchers.AlphaBeta()], "has 2 players, and 1 are given"),
             ([3, gamedp.searchers.AlphaBeta()], "3 is not a player"),
             ([gamedp.searchers.AlphaBeta, gamedp.searchers.AlphaBeta()], "is not a player"),
+            ([np.array([1]), gamedp.searchers.AlphaBeta()], r"array\(\[1\]\) is not a player"),
+            ([np.int64(3), gamedp.searchers.AlphaBeta()], "is not a player"),
             ([lambda state, rng: 77] * 2, "takes 77 in "),
         ],
     )
@@ -499,6 +501,11 @@ class TestTournament:
                 gamedp.play.Tournament(records)
 
 
+def start_of(game):
+    """Return the fields of the position in which a game that was kept begins."""
+    return game["start"]["fields"]
+
+
 def nested(depth):
     """Return a list in a list, and so on."""
     found = []
@@ -553,10 +560,18 @@ class TestFiles:
             (lambda game: game.update(payoffs=None), "the payoffs are"),
             (lambda game: game.pop("start"), "does not follow the rules"),
             (lambda game: game.update(start=nested(600)), "does not follow the rules"),
+            (lambda game: start_of(game).update(own=3), "where no game of these rules begins"),
+            (lambda game: start_of(game).update(own="3"), "is not an integer"),
+            (lambda game: start_of(game).update(own=None), "is not an integer"),
+            (lambda game: game.update(start=list(start_of(game).values())), "does not fit the"),
+            (
+                lambda game: game.update(forfeit={"player": 0, "reason": "time", "detail": ""}),
+                "it ends before it is forfeited",
+            ),
         ],
         ids=[
             *("too long", "no action", "float", "no outcome", "before", "true", "payoffs", "end"),
-            *("no start", "deep"),
+            *("no start", "deep", "elsewhere", "text", "nothing", "tuple", "forfeited"),
         ],
     )
     def test_what_cannot_have_been_is_found(self, kept, change, message):
@@ -576,6 +591,32 @@ class TestFiles:
         (tmp_path / "other").write_text(text)
         with pytest.raises(gamedp.errors.DamagedFileError, match="other"):
             gamedp.play.load_games(tmp_path / "other")
+
+    def test_a_game_that_was_begun_elsewhere_is_read_again(self, tmp_path):
+        game = Matches(matches=7)
+        players = [gamedp.play.RandomPlayer(game)] * 2
+        begun = MatchesState(player=1, left=4)
+        record = gamedp.play.play_game(game, players, 1, start=begun)
+        gamedp.play.save_games(tmp_path / "games", game, [record])
+        assert gamedp.play.load_games(tmp_path / "games")[1] == [record]
+        text = (tmp_path / "games").read_text()
+        (tmp_path / "games").write_text(text.replace('"elsewhere": true', '"elsewhere": 1'))
+        with pytest.raises(gamedp.errors.DamagedFileError, match="no game of these rules begins"):
+            gamedp.play.load_games(tmp_path / "games")
+
+    @pytest.mark.parametrize(
+        ("start", "words"),
+        [
+            ({"player": 2, "left": 4}, "players are numbered 0 to 1"),
+            ({"player": 0, "left": 2.5}, "is not an integer"),
+        ],
+    )
+    def test_nor_does_one_begin_where_the_rules_cannot_go_on(self, start, words, tmp_path):
+        game = Matches(matches=7)
+        left = gamedp.play.GameRecord((MatchesState(**start),), (), (), None)
+        gamedp.play.save_games(tmp_path / "games", game, [left])
+        with pytest.raises(gamedp.errors.DamagedFileError, match=words):
+            gamedp.play.load_games(tmp_path / "games")
 
     def test_other_rules_are_found(self, kept):
         with pytest.raises(gamedp.errors.DamagedFileError, match="does not follow the rules"):

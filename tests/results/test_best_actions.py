@@ -567,3 +567,16 @@ def test_a_horizon_of_which_no_step_is_kept_says_what_its_policy_does():
     assert (unknown.best_action(0), unknown.best_actions(0)) == (0, [0])
     assert solution.principal_variation(0) == [0, 0, 1, 0]
     assert unknown.principal_variation(0) == [0, 0]
+
+
+def test_nothing_is_best_where_the_game_is_over():
+    """Whatever the objective: no action, and no error of numpy's."""
+    model = gamedp.Model.from_arrays([0, 1, 2, 2], [0, 1, 2], [1, 2], [1.0, 1.0], payoffs=[3.0])
+    objectives = [
+        *(gamedp.TotalReward(), gamedp.Discounted(0.5), gamedp.FiniteHorizon(2)),
+        *(gamedp.AverageReward(), gamedp.Reachability([2]), gamedp.TotalReward("min", until=[2])),
+    ]
+    for objective in objectives:
+        solution = gamedp.solve(model, objective)
+        assert solution.best_actions(2) == []
+        assert (solution.best_action(2), solution.action_values(2)) == (None, [])

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+from fractions import Fraction
 
 import attrs
 import numpy as np
@@ -28,11 +29,12 @@ from gamedp.errors import (
     InvalidParameterError,
     UnknownNameError,
 )
-from gamedp.games.kniffel import load_record
+from gamedp.games.kniffel import Kniffel, load_record
 from gamedp.games.matches import Matches, Nim
 from gamedp.play.book import Book
 from gamedp.runtime.files import locked, open_plain, write_whole
 from gamedp.storage import folder as folders
+from gamedp.testing.check_solver import small_problems
 
 
 def forge(folder, change, noun="solution"):
@@ -301,6 +303,161 @@ class TestModels:
     def test_what_is_wrong_is_refused(self, changes, words):
         with pytest.raises(InvalidModelError, match=words):
             gamedp.Model(**(GOOD | changes))
+
+
+def put(array, place, number):
+    """Return a copy of an array with another number in one place."""
+    changed = np.array(array)
+    changed[place] = number
+    return changed
+
+
+def three_steps():
+    """Solve a model for a horizon, so that the solution has all that belongs to it."""
+    return gamedp.solve(CHOOSING, gamedp.FiniteHorizon(3))
+
+
+def in_the_long_run():
+    """Solve a model for its average, so that the solution has biases."""
+    return gamedp.solve(CHOOSING, gamedp.AverageReward())
+
+
+def by_rationals():
+    """Solve a model exactly."""
+    return gamedp.solve(CHOOSING, gamedp.Discounted(0.5), gamedp.solvers.ExactPolicyIteration())
+
+
+def by_moves():
+    """Solve a game whose moves to the end are counted."""
+    return gamedp.solve(Matches(matches=6), solver="retrograde", compile="never")
+
+
+CHOOSING = gamedp.Model.from_arrays(
+    *([0, 2, 4, 4], [0, 1, 2, 3, 4], [1, 2, 0, 2], [1.0] * 4),
+    rewards=[1.0, 2.0, 0.5, 0.0],
+    payoffs=[3.0],
+)
+"""Two states with two choices each, and an end."""
+
+NAN, FAR = np.nan, 10**8
+
+FORGED = [
+    *((three_steps, "values", number, "between the bounds") for number in (1e6, -1e6, NAN)),
+    *((three_steps, side, NAN, "a number") for side in ("lower", "upper")),
+    (three_steps, "lower", 1e6, "a number, no less than lower"),
+    *((three_steps, "policy", number, "a choice of the state") for number in (2, 3, -2, -1, FAR)),
+    *((by_rationals, "policy", number, "a choice of the state") for number in (-(2**63), 2**62)),
+    (by_rationals, "values", 1e6, "between the bounds"),
+    (by_moves, "values", 0.5, "between the bounds"),
+    (by_moves, "distances", -2, "0 where the game is over"),
+    (by_moves, "distances", 0, "0 where the game is over"),
+]
+
+
+class TestContents:
+    """A solution that contradicts itself is not vouched for, though every checksum is right."""
+
+    def refuse(self, folder, thing, words):
+        gamedp.save(thing, folder)
+        with pytest.raises(DamagedFileError, match=words):
+            gamedp.load(folder)
+
+    @pytest.mark.parametrize(("made", "name", "number", "words"), FORGED)
+    def test_numbers_of_a_state(self, made, name, number, words, tmp_path):
+        solution = made()
+        changed = put(getattr(solution, name), 0, number)
+        self.refuse(tmp_path, attrs.evolve(solution, **{name: changed}), f"must be {words}")
+
+    @pytest.mark.parametrize("number", [0, 3, 4])
+    def test_choices_where_play_ends(self, number, tmp_path):
+        solution = three_steps()
+        changed = attrs.evolve(solution, policy=put(solution.policy, 2, number))
+        self.refuse(tmp_path, changed, r"policy\[2\] in .* is \d; it must be a choice of the state")
+
+    @pytest.mark.parametrize(
+        ("place", "number", "words"),
+        [
+            ((0, 0), 2, "place of an action"),
+            ((1, 1), 255, "place of an action"),
+            ((0, 2), 1, "place of an action"),  # the end has none
+            ((2, 0), None, "the policy's action"),
+        ],
+    )
+    def test_policies_of_steps(self, place, number, words, tmp_path):
+        solution = three_steps()
+        other = 1 - solution.step_policies[place]
+        changed = put(solution.step_policies, place, other if number is None else number)
+        self.refuse(tmp_path, attrs.evolve(solution, step_policies=changed), words)
+
+    def test_policies_of_more_steps_than_there_are(self, tmp_path):
+        solution = three_steps()
+        changed = attrs.evolve(solution, objective=gamedp.FiniteHorizon(4))
+        self.refuse(tmp_path / "more", changed, "step_policies in .* is 3; it must be the horizon")
+        changed = attrs.evolve(solution, objective=gamedp.Discounted(0.5))
+        self.refuse(tmp_path / "other", changed, "it must be the horizon of the objective")
+
+    @pytest.mark.parametrize("part", range(3))
+    def test_values_after_a_step(self, part, tmp_path):
+        solution = three_steps()
+        following = list(solution.following)
+        following[part] = put(following[part], 1, [1e6, 1e6, -1e6][part])
+        changed = attrs.evolve(solution, following=tuple(following))
+        self.refuse(tmp_path, changed, "following_")
+
+    @pytest.mark.parametrize("number", [Fraction(7), Fraction(-(10**400)), float("-inf")])
+    def test_exact_values(self, number, tmp_path):
+        solution = by_rationals()
+        changed = attrs.evolve(solution, exact=(solution.exact[0], number, solution.exact[2]))
+        self.refuse(tmp_path, changed, r"exact\[1\] in .* between the bounds")
+
+    @pytest.mark.parametrize("number", [NAN, np.inf])
+    def test_biases(self, number, tmp_path):
+        solution = in_the_long_run()
+        low, high = solution.biases
+        changed = attrs.evolve(solution, biases=(low, put(high, 1, number)))
+        self.refuse(tmp_path, changed, "bias_upper")
+
+    @pytest.mark.parametrize(
+        ("name", "number", "words"),
+        [
+            ("errors", -1.0, "0 or more"),
+            ("errors", NAN, "0 or more"),
+            ("values", NAN, "known, if their errors are"),
+            ("values", np.inf, "finite"),
+        ],
+    )
+    def test_staged_ones(self, name, number, words, tmp_path):
+        solution = gamedp.solve(Kniffel(dice=2, faces=2, threshold=3), compile="never")
+        (start,) = solution.model.initial_states
+        changed = put(getattr(solution, name), start, number)
+        self.refuse(tmp_path, attrs.evolve(solution, **{name: changed}), f"must be {words}")
+
+    @pytest.mark.parametrize(
+        ("side", "number"), [("lower", NAN), ("upper", NAN), ("lower", 1e6), ("upper", -1e6)]
+    )
+    def test_certificates(self, side, number, tmp_path):
+        certificate = gamedp.certify(by_rationals())
+        changed = put(getattr(certificate, side), 0, number)
+        changed = attrs.evolve(certificate, **{side: changed})
+        self.refuse(tmp_path, changed, "it must be a number")
+
+    def test_certificates_of_staged_games(self, tmp_path):
+        solution = gamedp.solve(Kniffel(dice=2, faces=2, threshold=3), compile="never")
+        certificate = gamedp.certify(solution)
+        gamedp.save(certificate, tmp_path / "right")
+        gamedp.load(tmp_path / "right")
+        changed = attrs.evolve(certificate, upper=put(certificate.upper, 0, NAN))
+        self.refuse(tmp_path / "wrong", changed, "upper.* is nan; it must be a number")
+
+    @pytest.mark.parametrize("name", small_problems())
+    def test_what_solvers_find_is_taken(self, name, tmp_path):
+        problem = small_problems()[name]
+        try:
+            solution = gamedp.solve(problem.model, problem.objective)
+        except gamedp.NotSolvedError as error:
+            solution = error.solution
+        gamedp.save(solution, tmp_path)
+        assert gamedp.load(tmp_path).bounds(0) == solution.bounds(0)
 
 
 class TestUnpacking:

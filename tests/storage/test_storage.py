@@ -120,7 +120,7 @@ def made_up(model, **changes):
         "values": values,
         "lower": values - 0.25,
         "upper": values + 0.25,
-        "policy": model.choice_offsets[:-1].copy(),
+        "policy": np.where(model.is_terminal, -1, model.choice_offsets[:-1]),
         "status": Status.SOLVED,
         "guarantee": Guarantee.TWO_SIDED,
         "statistics": Statistics(
@@ -173,7 +173,7 @@ SOLUTIONS = {
         guarantee=Guarantee.NONE,
         solver=ByHand(tolerance=np.float64(1e-3), sides=()),
         lower=np.full(5, -np.inf),
-        upper=np.full(5, np.nan),
+        upper=np.full(5, np.inf),
     ),
 }
 

@@ -85,6 +85,7 @@ def read_model(
     *,
     format: Format | None = None,  # noqa: A002 - the word that everyone expects
     coalition: Iterable[str | int] | None = None,
+    normalise: bool = False,
     max_bytes: float | None = None,
 ) -> LoadedModel:
     """Read a model from a file of another tool.
@@ -111,6 +112,9 @@ def read_model(
     coalition : iterable of str or int, optional
         For a game: the players who together are player 0, by name or number; all others are
         player 1. Needed with more than two players; with two, the first is player 0 if not given.
+    normalise : bool
+        Whether probabilities that miss one by more than 1e-5, but lie between 0.9 and 1.1 in total,
+        are divided by their sum, too; see :meth:`gamedp.Model.from_arrays`.
     max_bytes : float, optional
         What a file may unpack to: a few kilobytes could fill the memory. 1 GiB, or 20 times the
         size of the file if that is more, if not given.
@@ -165,7 +169,8 @@ def read_model(
     >>> folder.cleanup()
     """
     path = as_path(path)
-    return assemble(_read(path, _format(path, format), max_bytes), coalition)
+    parts = _read(path, _format(path, format), max_bytes)
+    return assemble(parts, coalition, normalise=normalise)
 
 
 def write_model(

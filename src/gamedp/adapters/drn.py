@@ -127,7 +127,7 @@ def _read_head(file: TextFile) -> tuple[_Head, int]:
     for place, full in enumerate(file.lines):
         line = full.strip()
         if full.startswith(UNUSED):
-            head.unused += full.removeprefix(UNUSED).split()
+            head.unused += _labels_in(full.removeprefix(UNUSED))
         elif line.startswith("@"):
             section = line.split(":", 1)[0].split(maxsplit=1)[0]
             if section == "@model":
@@ -231,8 +231,13 @@ def _read_state(file: TextFile, found: _Found, state: int, rest: str) -> None:
     rest, numbers = _bracket(file, place, rest)
     if numbers:
         found.state_rewards.append((state, place, numbers))
-    for quoted, plain in LABELS.findall(rest):
-        found.labels.setdefault(quoted or plain, []).append(state)
+    for label in _labels_in(rest):
+        found.labels.setdefault(label, []).append(state)
+
+
+def _labels_in(text: str) -> list[str]:
+    """Return labels that stand one after another."""
+    return [quoted or plain for quoted, plain in LABELS.findall(text)]
 
 
 def _read_actions(file: TextFile, found: _Found) -> None:
@@ -329,7 +334,7 @@ def write_drn(file: BinaryIO, parts: Parts) -> None:
     values = RATIONAL if is_exact else "double"
     kind = "DTMC" if parts.num_players == 0 else "MDP"
     structures = "".join(f"{_word(name)} " for name in parts.rewards)
-    unused = [_word(name) for name, mask in parts.labels.items() if not mask.any()]
+    unused = [_label(name) for name, mask in parts.labels.items() if not mask.any()]
     comment = f"{UNUSED}{' '.join(unused)}\n" if unused else ""
     head = (
         f"// Exported by gamedp\n{comment}@type: {kind}\n@value_type: {values}\n@parameters\n\n"
@@ -342,7 +347,7 @@ def write_drn(file: BinaryIO, parts: Parts) -> None:
         labels[state].append(INITIAL)
     for name, mask in parts.labels.items():
         for state in np.flatnonzero(mask).tolist():
-            labels[state].append(_word(name))
+            labels[state].append(_label(name))
     word = word_of_fraction if is_exact else word_of
     write_lines(file, _lines(parts, labels, word))
 
@@ -358,6 +363,10 @@ def _lines(parts: Parts, labels: list[list[str]], word: Callable[[Any], str]) ->
     zeros = f" [{', '.join(['0'] * len(columns))}]" if columns else ""
     rewards = [f" [{', '.join(map(word, row))}]" for row in zip(*columns, strict=True)]
     names = names_of(parts)
+    for name in set(names):
+        if "[" in name or not name.isprintable() or name != name.strip():
+            message = f"an action in this format has no brackets in its name, not {name!r}."
+            raise InvalidModelError(message)
     for state, words in enumerate(labels):
         lines = [" ".join([f"state {state}{zeros}", *words])]
         for choice in range(choices[state], choices[state + 1]):
@@ -368,8 +377,18 @@ def _lines(parts: Parts, labels: list[list[str]], word: Callable[[Any], str]) ->
         yield "\n".join(lines)
 
 
+def _label(name: str) -> str:
+    """Return a label as it may stand between spaces: in quotation marks if it has some itself.
+
+    So may one that begins as what else can stand behind the number of a state.
+    """
+    if name and name.isprintable() and '"' not in name and (" " in name or name[0] in "[!{"):
+        return f'"{name}"'
+    return _word(name)
+
+
 def _word(name: str) -> str:
-    """Return a name as it may stand between spaces."""
+    """Return a name that has no spaces."""
     if any(letter.isspace() for letter in name) or '"' in name or not name:
         message = f"a name in this format has no spaces and no quotation marks, not {name!r}."
         raise InvalidModelError(message)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from gamedp.model.validation.names import Variables
+
 __all__ = ["LoadedModel"]
 
 
@@ -35,7 +37,7 @@ class LoadedModel:
     ----------
     model : Model
         The model, with the rewards of the file's reward structure if there is just one, else with
-        none: see :meth:`with_rewards`.
+        none: see :meth:`with_rewards`. It has the names of actions and the variables of states.
     labels : mapping of str to (S,) bool
         Which states have each label (atomic proposition). Where play begins is not among them: see
         `initial_states` of :class:`gamedp.Model`.
@@ -46,14 +48,8 @@ class LoadedModel:
         Those of `rewards` again that no doubles are equal to, with :class:`fractions.Fraction`.
     rounding : mapping of str to (float, float)
         How far a reward may be from the double in `rewards`, and as a part of that.
-    action_names : tuple of str
-        The name of each number in `action_labels` of :class:`gamedp.Model`; empty if the file has
-        numbers alone. A nameless action has the name ``""``.
     player_names : tuple of str
         As the file has them; empty if it has none.
-    variables : mapping of str to (S,) int64 or bool
-        What each variable of the program that the model was built from is in each state; empty if
-        the file does not say. So ``loaded.variables["x"] > 3`` is a set of states.
     path : Path
         Where it was read.
     notes : tuple of str
@@ -65,9 +61,7 @@ class LoadedModel:
     rewards: Mapping[str, NDArray[np.float64]] = attrs.field(factory=dict)
     fractions: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)
     rounding: Mapping[str, tuple[float, float]] = attrs.field(factory=dict)
-    action_names: tuple[str, ...] = ()
     player_names: tuple[str, ...] = ()
-    variables: Mapping[str, NDArray[np.int64] | NDArray[np.bool_]] = attrs.field(factory=dict)
     path: Path
     notes: tuple[str, ...] = ()
 
@@ -77,7 +71,7 @@ class LoadedModel:
 
     def _lock(self) -> None:
         named: tuple[Mapping[str, NDArray[Any]], ...]
-        named = (self.labels, self.rewards, self.variables, self.fractions)
+        named = (self.labels, self.rewards, self.fractions)
         for arrays in named:
             for array in arrays.values():
                 array.flags.writeable = False
@@ -130,15 +124,20 @@ class LoadedModel:
         rewards = self.fractions.get(name, _named("reward structure", name, self.rewards))
         return with_rewards(self.model, rewards, *self.rounding.get(name, (0.0, 0.0)))
 
-    def action_name(self, choice: int) -> str:
-        """Return the name of a choice's action; its number where the file has numbers alone."""
-        number = int(self.model.action_labels[choice])
-        return self.action_names[number] if self.action_names else str(number)
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """The name of each action's number; empty if the file has numbers alone."""
+        return self.model.action_names
+
+    @property
+    def variables(self) -> Variables:
+        """What each variable of the program is in each state; empty if the file does not say."""
+        return self.model.variables
+
+    def action_name(self, action: int) -> str:
+        """Return the name of an action, see :meth:`gamedp.Model.action_name`."""
+        return self.model.action_name(action)
 
     def state_name(self, state: int) -> str:
-        """Return what the variables are in a state, in words; its number if that is not known."""
-        if not self.variables:
-            return str(state)
-        return ", ".join(
-            f"{name}={str(column[state]).lower()}" for name, column in self.variables.items()
-        )
+        """Return what the variables are in a state, see :meth:`gamedp.Model.state_name`."""
+        return self.model.state_name(state)

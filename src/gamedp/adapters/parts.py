@@ -14,6 +14,12 @@ from gamedp.adapters.loaded import LoadedModel
 from gamedp.errors import InvalidModelError
 from gamedp.model.model import Model
 from gamedp.model.validation import means_of
+from gamedp.model.validation.normalised import (
+    exact_totals,
+    hint_of_number,
+    hint_of_sum,
+    normalised,
+)
 from gamedp.rules.exactness import as_given, errors_of, model_numbers, nearest
 from gamedp.runtime.floats import UNIT
 
@@ -111,7 +117,9 @@ def spread(numbers: NDArray[Any], places: Any, count: int) -> NDArray[Any]:
     return table
 
 
-def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel:
+def assemble(
+    parts: Parts, coalition: Iterable[str | int] | None, *, normalise: bool = False
+) -> LoadedModel:
     """Return the model that the arrays of a file describe.
 
     Parameters
@@ -119,6 +127,8 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
     parts : Parts
     coalition : iterable of str or int, optional
         The players, by name or number, who together are player 0; all others are player 1.
+    normalise : bool
+        As for :meth:`gamedp.Model.from_arrays`.
 
     Raises
     ------
@@ -126,6 +136,11 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
         If the arrays do not describe a model.
     """
     notes = list(parts.notes)
+    if normalise:
+        offsets, given = parts.transition_offsets, parts.probabilities
+        given, changed = normalised(offsets, given, signed=False)
+        parts = attrs.evolve(parts, probabilities=given)
+        notes += [changed] if changed else []
     probabilities = _probabilities(parts, notes)
     players, num_players = _sides(parts, coalition)
     parts = attrs.evolve(parts, probabilities=probabilities)
@@ -152,11 +167,13 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
             action_labels=parts.actions,
             initial=[(Fraction(1, len(starts)), state) for state in starts.tolist()],
             num_players=num_players,
+            action_names=parts.action_names,
+            variables=parts.variables,
         )
     except InvalidModelError as error:
         message = f"{parts.path}: {error}"
         raise InvalidModelError(message) from None
-    numbers = model_numbers(**{name: given for name, (given, _) in earned.items()})
+    numbers = model_numbers(**{name: reward for name, (reward, _) in earned.items()})
     fractions = numbers.pop("fractions")
     loaded = LoadedModel(
         model=model,
@@ -164,9 +181,7 @@ def assemble(parts: Parts, coalition: Iterable[str | int] | None) -> LoadedModel
         rewards={name: numbers[name] for name in earned},
         fractions=fractions,
         rounding={name: errors for name, (_, errors) in earned.items()},
-        action_names=parts.action_names,
         player_names=parts.player_names,
-        variables=dict(parts.variables),
         path=parts.path,
         notes=tuple(notes),
     )
@@ -195,7 +210,7 @@ def _probabilities(parts: Parts, notes: list[str]) -> NDArray[Any]:
     _check_probabilities(parts, counts)
     totals = np.add.reduceat(probabilities.astype(np.longdouble), offsets[:-1])
     distance = np.abs(totals - 1).astype(np.float64)
-    sums = _exact_sums(given, offsets)
+    sums = exact_totals(offsets, given)
     for choice, total in sums.items():
         distance[choice] = abs(total - 1)
     wrong = distance > ROUNDED
@@ -204,7 +219,7 @@ def _probabilities(parts: Parts, notes: list[str]) -> NDArray[Any]:
         message = (
             f"{parts.where(choice)} has the total probability {float(totals[choice])!r}, not 1 "
             f"{_how_many(wrong)}. Correct the file, or write it with more digits; rates of "
-            "continuous time are not probabilities."
+            f"continuous time are not probabilities. {hint_of_sum(float(totals[choice]))}"
         )
         raise InvalidModelError(message)
     rounded = distance > (counts + 4) * UNIT
@@ -221,22 +236,6 @@ def _probabilities(parts: Parts, notes: list[str]) -> NDArray[Any]:
         row = slice(*offsets[choice : choice + 2].tolist())
         scaled[row] = [Fraction(number) / total for number in given[row].tolist()]
     return as_given(scaled.tolist()) if sums else scaled
-
-
-def _exact_sums(given: NDArray[Any], offsets: Integers) -> dict[int, Fraction]:
-    """Return the total probability of each choice that has a Fraction."""
-    if given.dtype != object:
-        return {}
-    is_exact = np.array([isinstance(number, Fraction) for number in given.tolist()], np.bool_)
-    sums: dict[int, Fraction] = {}
-    found: dict[tuple[int, ...], Fraction] = {}  # many choices have the same numbers
-    for choice in np.flatnonzero(np.logical_or.reduceat(is_exact, offsets[:-1])).tolist():
-        row = given[offsets[choice] : offsets[choice + 1]].tolist()
-        key = tuple(map(id, row))
-        if key not in found:
-            found[key] = sum(map(Fraction, row), Fraction(0))
-        sums[choice] = found[key]
-    return sums
 
 
 def _check_probabilities(parts: Parts, counts: Integers) -> None:
@@ -257,6 +256,7 @@ def _check_probabilities(parts: Parts, counts: Integers) -> None:
         message = (
             f"{parts.where(choice)} leads to state {parts.successors[place]} with probability "
             f"{float(numbers[place])!r}; a probability is a number from 0 to 1."
+            f"{hint_of_number(float(numbers[place]))}"
         )
         raise InvalidModelError(message)
 

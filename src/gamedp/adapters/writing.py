@@ -68,7 +68,7 @@ def parts_of(
         payoffs = np.concatenate([payoffs, _opposite(model, payoffs)])
         model, masks, columns = _unfolded(model, masks, columns)
     counts, actions = np.diff(model.choice_offsets), model.action_labels.astype(np.int64)
-    names = given.action_names if isinstance(given, LoadedModel) else ()
+    names = model.action_names
     numbered = np.arange(model.num_choices) - np.repeat(model.choice_offsets[:-1], counts)
     if not names and not np.array_equal(actions, numbered):
         actions, names = _named(model)
@@ -87,7 +87,7 @@ def parts_of(
         initial=np.sort(model.initial_states),
         labels=masks,
         rewards={name: {CHOICES: column} for name, column in columns.items()},
-        variables=given.variables if isinstance(given, LoadedModel) else {},
+        variables=model.variables,
     )
     if own and model.payoffs.any():
         parts = _with_sink(parts, model.terminals, payoffs)
@@ -124,7 +124,11 @@ def _unfolded(
     is_swapped = np.repeat([False, True], model.num_states)
     masks = {SWAPPED: is_swapped} | {name: np.tile(mask, 2) for name, mask in masks.items()}
     columns = {name: np.concatenate([column, -column]) for name, column in columns.items()}
-    return unfold(model), masks, columns
+    variables: dict[str, Any] = {
+        name: np.tile(column, 2) for name, column in model.variables.items()
+    }
+    unfolded = attrs.evolve(unfold(model), action_names=model.action_names, variables=variables)
+    return unfolded, masks, columns
 
 
 def _player_names(given: Model | LoadedModel, model: Model) -> tuple[str, ...]:
@@ -169,11 +173,15 @@ def _closed(parts: Parts) -> Parts:
 def _with_sink(parts: Parts, terminals: Integers, payoffs: NDArray[Any]) -> Parts:
     """Let a state with a payoff earn it on one more step, to a new state that is the last."""
     sink = len(parts.choice_offsets) - 1
+    variables: dict[str, Any] = {
+        name: np.pad(column, (0, 1)) for name, column in parts.variables.items()
+    }
     parts = attrs.evolve(
         parts,
         choice_offsets=np.append(parts.choice_offsets, parts.choice_offsets[-1]),
         players=None if parts.players is None else np.append(parts.players, 0),
         labels={label: np.append(mask, [False]) for label, mask in parts.labels.items()},
+        variables=variables,
     )
     paid = payoffs != 0
     successors = np.full(np.count_nonzero(paid), sink)

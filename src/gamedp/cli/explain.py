@@ -52,7 +52,7 @@ def explain(
             raise InvalidParameterError(message)
         from gamedp.cli.models import question_about  # noqa: PLC0415 - games do not need it
 
-        loaded = gamedp.read_model(game, coalition=file.coalition, max_bytes=explore.for_file())
+        loaded = file.read(game, explore.for_file())
         question = question_about(loaded, file, objective)
         print(gamedp.explain(question.model, question.objective))
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -19,28 +18,87 @@ from gamedp.cli.options import (
     ObjectiveOptions,
     OutputOptions,
 )
+from gamedp.cli.positions import states_where
 from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError, UnknownNameError, shown
+from gamedp.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
+    from gamedp.results.solution import Solution
 
-__all__ = ["Question", "model_with_digest", "question_about", "solve_file"]
-
-
-WHOLE = re.compile(r"-?\d{1,18}")
+__all__ = [
+    "Answer",
+    "Question",
+    "answered",
+    "asked_of",
+    "model_with_digest",
+    "question_about",
+    "solve_file",
+]
 
 
 @attrs.frozen(eq=False)
 class Question:
-    """What is asked of a model: an objective, and how the options said it."""
+    """What is asked of the model in a file: an objective, and how the options said it."""
 
+    loaded: LoadedModel
     model: Model
     objective: Objective
     words: dict[str, Any]
+
+
+@attrs.frozen(eq=False)
+class Answer:
+    """What was found of the model in a file; `failure` if the solver has stopped too early."""
+
+    question: Question
+    solution: Solution
+    failure: gamedp.NotSolvedError | None
+
+    def facts(self, name: str, state: int | None = None) -> dict[str, Any]:
+        """Return what is known of a state, or of the start, for JSON; `name` is the file's."""
+        facts = report.facts(name, self.solution, state)
+        facts |= {"objective": self.question.words, "notes": self.question.loaded.notes}
+        del facts["parameters"]
+        return {"model": facts.pop("game")} | facts
+
+    def measures(self) -> list[tuple[str, str]]:
+        """Return what the answer rests on, and what it took, in words."""
+        words = ", ".join(f"{name} {word}" for name, word in self.question.words.items())
+        return [
+            (label, words.removeprefix("name ") if label == "objective" else text)
+            for label, text in report.measures(self.solution)
+        ] + [("note", note) for note in self.question.loaded.notes]
+
+
+def asked_of(name: str, file: FileOptions, method: Method) -> Question:
+    """Read a file, and return what is asked of its model.
+
+    Raises
+    ------
+    GamedpError
+        If the file or the options make no sense.
+    """
+    max_bytes = method.explore.for_file()
+    method.objective.name()  # what contradicts is said before a large file is read
+    loaded = file.read(name, max_bytes)
+    return question_about(loaded, file, method.objective)
+
+
+def answered(question: Question, method: Method, *, quiet: bool) -> Answer:
+    """Solve the model in a file."""
+    failure = None
+    try:
+        with watch(quiet=quiet) as progress:
+            solution = gamedp.solve(
+                question.model, question.objective, progress=progress, **method.solver.keywords()
+            )
+    except gamedp.NotSolvedError as error:
+        solution, failure = error.solution, error
+    return Answer(question, solution, failure)
 
 
 def solve_file(
@@ -57,48 +115,27 @@ def solve_file(
     GamedpError
         If the file or the options make no sense, or the solver stops too early.
     """
-    max_bytes = method.explore.for_file()
-    method.objective.name()  # what contradicts is said before a large file is read
-    loaded = gamedp.read_model(name, coalition=file.coalition, max_bytes=max_bytes)
-    question = question_about(loaded, file, method.objective)
-    failure = None
-    try:
-        with watch(quiet=output.quiet) as progress:
-            solution = gamedp.solve(
-                question.model, question.objective, progress=progress, **method.solver.keywords()
-            )
-    except gamedp.NotSolvedError as error:
-        solution, failure = error.solution, error
-    kept = kept_in(solution, keep)
+    answer = answered(asked_of(name, file, method), method, quiet=output.quiet)
+    kept = kept_in(answer.solution, keep)
+    action = _first_action(answer.solution)
     if output.json:
-        facts = report.facts(name, solution) | {"objective": question.words, "notes": loaded.notes}
-        facts |= _first_action(loaded, solution)
-        del facts["parameters"]
-        report.print_json({"model": facts.pop("game")} | facts)
+        report.print_json(answer.facts(name) | action)
     else:
-        words = ", ".join(f"{name} {word}" for name, word in question.words.items())
-        pairs = [("model", repr(loaded)), *report.value_lines(solution)]
-        pairs += _first_action(loaded, solution).items()
-        pairs += [
-            (label, words.removeprefix("name ") if label == "objective" else text)
-            for label, text in report.measures(solution)
-        ]
-        pairs += [("note", note) for note in loaded.notes]
-        print(report.lines([*pairs, *kept]))
-    if failure is not None:
-        raise failure
+        pairs = [("model", repr(answer.question.loaded)), *report.value_lines(answer.solution)]
+        print(report.lines([*pairs, *action.items(), *answer.measures(), *kept]))
+    if answer.failure is not None:
+        raise answer.failure
 
 
-def _first_action(loaded: LoadedModel, solution: gamedp.Solution) -> dict[str, str]:
+def _first_action(solution: Solution) -> dict[str, str]:
     """Return what to do at the start by its name in the file, if there is one start and a choice.
 
     No word of a policy that is not known.
     """
-    start = loaded.model.initial_states[0]
-    begin, end = loaded.model.choice_offsets[start : start + 2].tolist()
-    if len(loaded.model.initial_states) > 1 or end - begin < 2:
+    if len(solution.model.initial_states) > 1 or len(solution.actions()) < 2:
         return {}
-    return {"action": loaded.action_name(int(solution.policy[start]))}
+    action = solution.best_action()
+    return {} if action is None else {"action": solution.model.action_name(action)}
 
 
 def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions) -> Question:
@@ -114,7 +151,7 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
         allowed = None if file.allowed is None else _states(loaded, file.allowed, "--allowed")
         goal = gamedp.Reachability(_states(loaded, file.reach, "--reach"), allowed, optimum)
         words = {"name": "reach", "target": file.reach, "allowed": file.allowed}
-        return Question(loaded.model, goal, _given(words | {"optimum": optimum}))
+        return Question(loaded, loaded.model, goal, _given(words | {"optimum": optimum}))
     if file.allowed is not None:
         message = "--allowed needs --reach: it says on which states one may get there."
         raise InvalidParameterError(message)
@@ -134,7 +171,7 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
         "horizon": options.horizon,
         "optimum": optimum,
     }
-    return Question(loaded.with_rewards(reward), objective, _given(asked))
+    return Question(loaded, loaded.with_rewards(reward), objective, _given(asked))
 
 
 def model_with_digest(
@@ -198,7 +235,7 @@ def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | 
     """
     numbers = text.split(",")
     if text not in loaded.labels and "=" in text:
-        return _where(loaded, numbers, option)
+        return states_where(loaded.model, numbers, option)
     if text in loaded.labels or not all(number.isdecimal() for number in numbers):
         return loaded.states(text)
     states, end = [int(number) for number in numbers], loaded.model.num_states
@@ -206,24 +243,3 @@ def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | 
         message = f"{option}: there is no state {max(states)}; they are numbered 0 to {end - 1}."
         raise UnknownNameError(message)
     return states
-
-
-def _where(loaded: LoadedModel, conditions: list[str], option: str) -> NDArray[np.bool_]:
-    """Return the states in which variables have values, as in ``x=2``, ``b=true``."""
-    found = np.ones(loaded.model.num_states, np.bool_)
-    for condition in conditions:
-        name, _, value = condition.partition("=")
-        if name not in loaded.variables:
-            kind = "variable"
-            raise UnknownNameError.nearest(kind, name, loaded.variables)
-        column = loaded.variables[name]
-        words = ("false", "true") if column.dtype == np.bool_ else ()
-        if value not in words and (words or not WHOLE.fullmatch(value)):
-            wanted = " or ".join(words) or "a whole number"
-            message = f"{option}: {name} is {wanted}, not {shown(value)}."
-            raise InvalidParameterError(message)
-        found &= column == (words.index(value) if words else int(value))
-    if not found.any():
-        message = f"{option}: there is no state with {', '.join(conditions)}."
-        raise UnknownNameError(message)
-    return found

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import attrs
 from cyclopts import Group, Parameter
 
+import gamedp
 from gamedp.cli.parameters import make
 from gamedp.errors import InvalidParameterError
 from gamedp.model.objectives import (
@@ -20,6 +21,9 @@ from gamedp.model.objectives import (
     TotalReward,
 )
 from gamedp.runtime.registry import GAMES, SOLVERS, find, registered
+
+if TYPE_CHECKING:
+    from gamedp.adapters import LoadedModel
 
 __all__ = [
     "EXPLORE",
@@ -365,6 +369,8 @@ class FileOptions:
         End the total reward at these states.
     coalition : list of str
         Put a player on the first side, by name or number; repeatable.
+    normalise : bool
+        Divide probabilities of few digits by their sum, if that is from 0.9 to 1.1.
     """
 
     reach: str | None = None
@@ -372,11 +378,18 @@ class FileOptions:
     reward: str | None = None
     target: str | None = None
     coalition: list[str] | None = None
+    normalise: Flag = False
+
+    def read(self, path: str, max_bytes: float | None) -> LoadedModel:
+        """Return the model in a file."""
+        return gamedp.read_model(
+            path, coalition=self.coalition, normalise=self.normalise, max_bytes=max_bytes
+        )
 
     def refuse(self) -> None:
         """Raise InvalidParameterError if anything is set: for games, which know no labels."""
         for name, value in attrs.asdict(self).items():
-            if value is not None:
+            if value:
                 message = f"--{name} is for a model in a file, not for a game."
                 raise InvalidParameterError(message)
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import gamedp
 from gamedp.cli.texts import assignments, kind_of, read_as
-from gamedp.errors import InvalidParameterError, UnknownNameError
+from gamedp.errors import InvalidParameterError, UnknownNameError, shown
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gamedp.model.model import Model
 
-__all__ = ["picture_of", "position_of", "starts_of"]
+__all__ = ["picture_of", "position_of", "starts_of", "state_where", "states_where"]
+
+WHOLE = re.compile(r"-?\d{1,18}")
 
 
 def position_of(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any:
@@ -49,6 +56,55 @@ def position_of(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any
     return type(example)(**values)
 
 
+def states_where(model: Model, conditions: Sequence[str], option: str) -> NDArray[np.bool_]:
+    """Return the states in which variables have values, as in ``x=2``, ``b=true``; (S,).
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such variable, or no such state.
+    InvalidParameterError
+        For a value that is not of the variable's type.
+    """
+    found = np.ones(model.num_states, np.bool_)
+    for condition in conditions:
+        name, _, value = condition.partition("=")
+        if name not in model.variables:
+            kind = "variable"
+            raise UnknownNameError.nearest(kind, name, model.variables)
+        column = model.variables[name]
+        words = ("false", "true") if column.dtype == np.bool_ else ()
+        if value not in words and (words or not WHOLE.fullmatch(value)):
+            wanted = " or ".join(words) or "a whole number"
+            message = f"{option}: {name} is {wanted}, not {shown(value)}."
+            raise InvalidParameterError(message)
+        found &= column == (words.index(value) if words else int(value))
+    if not found.any():
+        message = f"{option}: there is no state with {', '.join(conditions)}."
+        raise UnknownNameError(message)
+    return found
+
+
+def state_where(model: Model, texts: Sequence[str], option: str) -> int:
+    """Return the one state in which variables have values.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are several.
+    """
+    conditions = [condition for text in texts for condition in text.split(",")]
+    states = np.flatnonzero(states_where(model, conditions, option)).tolist()
+    if len(states) > 1:
+        examples = " and ".join(f"{one} ({model.state_name(one)})" for one in states[:2])
+        message = (
+            f"{option}: there are {len(states):,} states with {', '.join(conditions)}, such as "
+            f"{examples}. Say more of it, or give its number."
+        )
+        raise InvalidParameterError(message)
+    return int(states[0])
+
+
 def starts_of(origin: gamedp.rules.Rules | gamedp.rules.StagedRules | Model) -> list[Any]:
     """Return the states in which play can begin."""
     if not isinstance(origin, (gamedp.rules.Rules, gamedp.rules.StagedRules)):
@@ -64,7 +120,7 @@ def starts_of(origin: gamedp.rules.Rules | gamedp.rules.StagedRules | Model) -> 
 
 def picture_of(rules: gamedp.rules.Rules | gamedp.rules.StagedRules | None, position: Any) -> str:
     """Return a position as Python writes it, and as the game draws it."""
-    shown = repr(position)
-    if rules is not None and rules.render(position) not in {shown, str(position)}:
-        shown += "\n" + rules.render(position)
-    return shown
+    written = repr(position)
+    if rules is not None and rules.render(position) not in {written, str(position)}:
+        written += "\n" + rules.render(position)
+    return written

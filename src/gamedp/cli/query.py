@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,23 +10,26 @@ import attrs
 
 import gamedp
 from gamedp.cli import report
-from gamedp.cli.games import is_saved, load_saved, make_game
+from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
 from gamedp.cli.options import (
+    FILE,
     METHOD,
     OUTPUT,
+    FileOptions,
     Fresh,
     GameSettings,
     Method,
     OutputOptions,
     SavedGame,
 )
-from gamedp.cli.positions import picture_of, position_of, starts_of
+from gamedp.cli.positions import picture_of, position_of, starts_of, state_where
 from gamedp.cli.solve import solved
 from gamedp.errors import InvalidParameterError, UnknownStateError, shown
 from gamedp.results.status import opposite_bounds
 from gamedp.rules.staged import is_staged
 
 if TYPE_CHECKING:
+    from gamedp.cli.models import Answer
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
     from gamedp.results.status import ActionValue
@@ -42,7 +44,7 @@ END_OF_STAGE = "nobody: this ends the stage"
 SIGNS = {"certain": "*", "possible": "?", "no": " "}
 
 
-def query(
+def query(  # noqa: PLR0913 - one for each kind of option
     game: str,
     /,
     *,
@@ -51,6 +53,7 @@ def query(
     rules: SavedGame = None,
     settings: GameSettings = None,
     fresh: Fresh = False,
+    file: FileOptions = FILE,
     method: Method = METHOD,
     output: OutputOptions = OUTPUT,
 ) -> None:
@@ -62,50 +65,96 @@ def query(
         As for `gamedp solve`, or a folder that `gamedp solve --save` has written.
     state
         Name the position, as in `own=0,opponent=24,turn=17`. Fields you leave out are as at the
-        start. A tuple is written `heaps=3,5,7` or `heaps=(3,5,7)`.
+        start. A tuple is written `heaps=3,5,7` or `heaps=(3,5,7)`. In a model of a file, give the
+        number of the state, or variables that tell it, as in `x=2,y=0`.
     inside
         Name the position inside the stage of a staged game, whose --state is a context, as in
         `phase=1,throws=2,dice=1,0,2,1,1,0`.
     """
-    failure = None
     if is_saved(game):
-        if fresh or method != METHOD:
+        if fresh or (method, file) != (METHOD, FILE):
             message = f"{game} holds a solution: --fresh and the options for solving do not apply."
             raise InvalidParameterError(message)
         solution = load_saved(game, rules, settings)
         place = _place(solution.model.rules or solution.model, state or (), inside)
-    else:
-        if rules is not None:
-            message = f"--game is for the folder of a saved solution; {game} is a game."
+        _show(_Found(game, place, solution), output)
+        return
+    if rules is not None:
+        message = f"--game is for the folder of a saved solution; {game} is none."
+        raise InvalidParameterError(message)
+    if is_model_file(game):
+        from gamedp.cli.models import answered, asked_of  # noqa: PLC0415 - games do not need it
+
+        if settings or fresh:
+            message = f"{'--set' if settings else '--fresh'} is for games; {game} is a file."
             raise InvalidParameterError(message)
+        question = asked_of(game, file, method)
+        place = _place(question.model, state or (), inside)
+        of_file = answered(question, method, quiet=output.quiet)
+        solution, failure = of_file.solution, of_file.failure
+    else:
+        of_file = None
+        file.refuse()
         made = make_game(game, settings or ())
         origin = gamedp.rules.StagedRules(made) if is_staged(made) else gamedp.rules.Rules(made)
         place = _place(origin, state or (), inside)  # before hours of solving
         solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
-    staged = isinstance(solution.model.rules, gamedp.rules.StagedRules)
-    answer = (_answer_of_stage if staged else _answer)(solution, place)
-    if output.json:
-        numbers: dict[str, Any] = {
-            "value": answer.value,
-            "lower": answer.lower,
-            "upper": answer.upper,
-        }
-        keys: tuple[str, ...] = ("action", "name", "value", "best")
-        if solution.model.num_players > 2:
-            keys += ("values", "bounds")
-        names = [action["name"] for action in answer.actions if action["best"] != "no"]
-        entries = [{key: action[key] for key in keys} for action in answer.actions]
-        where = {"state": place.state} | ({"inside": place.inside} if staged else {})
-        facts = report.facts(game, solution, place.state) | numbers | where
-        if isinstance(solution, gamedp.Solution) and solution.distances is not None:
-            facts["distance"] = solution.distance(place.state)
-        if isinstance(solution, gamedp.Solution) and math.isfinite(solution.plies(place.state)):
-            facts["plies"] = solution.plies(place.state)
-        report.print_json({**facts, "actions": entries, "best": answer.best, "best_names": names})
-    else:
-        print(report.lines(_words(solution, place, answer)))
+    _show(_Found(game, place, solution, of_file), output)
     if failure is not None:
         raise failure
+
+
+@attrs.frozen
+class _Found:
+    """What was found of a place: a solution, and more of it if it is of a model in a file."""
+
+    name: str
+    place: _Place
+    solution: Solution | StagedSolution
+    of_file: Answer | None = None
+
+
+def _show(found: _Found, output: OutputOptions) -> None:
+    """Print what is known of a place."""
+    solution, place, of_file = found.solution, found.place, found.of_file
+    if isinstance(solution, gamedp.Solution):
+        answer = _answer(solution, place)
+    else:
+        answer = _answer_of_stage(solution, place)
+    if output.json:
+        report.print_json(_facts(found, answer))
+    elif of_file is None:
+        print(report.lines([*_words(solution, place, answer), *report.measures(solution)]))
+    else:
+        head = ("model", repr(of_file.question.loaded))
+        print(report.lines([head, *_words(solution, place, answer), *of_file.measures()]))
+
+
+def _facts(found: _Found, answer: _Answer) -> dict[str, Any]:
+    """Return everything about a position for JSON."""
+    solution, place = found.solution, found.place
+    if found.of_file is None:
+        facts = report.facts(found.name, solution, place.state)
+    else:
+        facts = found.of_file.facts(found.name, place.state)
+    facts |= {"value": answer.value, "lower": answer.lower, "upper": answer.upper}
+    keys: tuple[str, ...] = ("action", "name", "value", "best")
+    if solution.model.num_players > 2:
+        keys += ("values", "bounds")
+    facts["state"] = place.state
+    if not isinstance(solution, gamedp.Solution):
+        facts["inside"] = place.inside
+    else:
+        columns = solution.model.variables
+        if columns:
+            facts["variables"] = {name: array[place.state] for name, array in columns.items()}
+        if solution.distances is not None:
+            facts["distance"] = solution.distance(place.state)
+        if math.isfinite(plies := solution.plies(place.state)):
+            facts["plies"] = plies
+    facts["actions"] = [{key: action[key] for key in keys} for action in answer.actions]
+    names = [action["name"] for action in answer.actions if action["best"] != "no"]
+    return facts | {"best": answer.best, "best_names": names}
 
 
 @attrs.frozen
@@ -150,7 +199,10 @@ def _place(
     inside: Sequence[str] | None,
 ) -> _Place:
     """Return the place that the options name."""
-    position = position_of(starts_of(origin), state, "--state")
+    if isinstance(origin, gamedp.Model) and any("=" in text for text in state):
+        position: Any = state_where(origin, state, "--state")
+    else:
+        position = position_of(starts_of(origin), state, "--state")
     if inside is None:
         return _Place(position)
     if not isinstance(origin, gamedp.rules.StagedRules):
@@ -174,8 +226,14 @@ def _answer(solution: Solution, place: _Place) -> _Answer:
         actions,
         _best(actions),
         mover,
-        [("state", picture_of(model.rules, position))],
+        [("state", _picture(model, position))],
     )
+
+
+def _picture(model: Model, position: Any) -> str:
+    """Return a state in words: as the game draws it, or by the model's variables."""
+    drawn = picture_of(model.rules, position)
+    return f"{drawn}   {model.state_name(position)}" if model.variables else drawn
 
 
 def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
@@ -227,13 +285,12 @@ def _actions(solution: Solution, position: Any) -> list[dict[str, Any]]:
             )
         )
     except gamedp.UnsupportedProblemError:
-        rules = solution.model.rules
-        name = str if rules is None else functools.partial(rules.action_name, position)
+        model = solution.model
         chosen = solution.best_action(position)
         return [
             {
                 "action": label,
-                "name": name(label),
+                "name": model.action_name(label, position),
                 "value": None,
                 "best": "certain" if label == chosen else "no",
             }
@@ -280,13 +337,18 @@ def _words(
             solver = type(solution.solver).__name__
             pairs.append(("no values", f"{solver} keeps none with one step fewer to go"))
         for label, standing in (("best", "certain"), ("maybe best", "possible")):
-            names = [action["name"] for action in answer.actions if action["best"] == standing]
+            names = [_called(action) for action in answer.actions if action["best"] == standing]
             any_will_do = 1 < len(names) == len(answer.actions)
             if names:
                 pairs.append((label, "any of them" if any_will_do else ", ".join(names)))
         if isinstance(solution, gamedp.Solution):
             pairs += _played(solution, place.state, answer)
-    return pairs + report.measures(solution)
+    return pairs
+
+
+def _called(action: dict[str, Any]) -> str:
+    """Return the name of an action; its number if it is nameless."""
+    return action["name"] or str(action["action"])
 
 
 def _to_the_end(solution: Solution, state: Any) -> list[tuple[str, str]]:
@@ -304,16 +366,16 @@ def _played(solution: Solution, state: Any, answer: _Answer) -> list[tuple[str, 
     chosen = solution.quickest_actions(state)
     if len(chosen) >= len(answer.best):
         return []
-    names = [action["name"] for action in answer.actions if action["action"] in chosen]
+    names = [_called(action) for action in answer.actions if action["action"] in chosen]
     return [("played", ", ".join(names))]
 
 
 def _rows(answer: _Answer) -> list[str]:
     """Return the lines of all actions: a star before the best ones, ? before what may be best."""
-    width = max(len(action["name"]) for action in answer.actions)
+    width = max(len(_called(action)) for action in answer.actions)
     rows = []
     for action in answer.actions:
-        first = f"{SIGNS[action['best']]} {action['name']:<{width}}"
+        first = f"{SIGNS[action['best']]} {_called(action):<{width}}"
         known = "values" in action
         numbers = zip(action["values"], action["bounds"], strict=True) if known else ()
         lines = [f"  {value!r}   ({low!r} to {high!r})" for value, (low, high) in numbers]

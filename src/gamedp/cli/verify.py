@@ -10,7 +10,7 @@ import attrs
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
-from gamedp.cli.options import OUTPUT, GameSettings, OutputOptions, SavedGame
+from gamedp.cli.options import OUTPUT, FileOptions, Flag, GameSettings, OutputOptions, SavedGame
 from gamedp.cli.watch import watch
 from gamedp.errors import CertificateError, DamagedFileError, InvalidParameterError
 from gamedp.results.start import bounds_at_start
@@ -26,6 +26,7 @@ def verify(
     settings: GameSettings = None,
     rules: SavedGame = None,
     coalition: list[str] | None = None,
+    normalise: Flag = False,
     max_bytes: float | None = None,
     output: OutputOptions = OUTPUT,
 ) -> None:
@@ -40,7 +41,7 @@ def verify(
         A game or a file as for `gamedp solve`, or a folder that `gamedp solve --save` has written.
     certificate
         A folder that `gamedp solve --certificate` has written.
-    coalition
+    coalition, normalise
         As for `gamedp solve`, for a file.
     max_bytes
         Limit the unpacked size of a file.
@@ -58,13 +59,12 @@ def verify(
             raise InvalidParameterError(message)
         from gamedp.cli.models import model_with_digest  # noqa: PLC0415 - games do not need it
 
-        loaded = gamedp.read_model(model, coalition=coalition, max_bytes=max_bytes)
+        file = FileOptions(coalition=coalition, normalise=normalise)
+        loaded = file.read(model, max_bytes)
         meant, words = model_with_digest(loaded, claims.objective, claims.digest)
         facts |= words
     else:
-        if coalition:
-            message = f"--coalition is for a model in a file, and {model} is not one."
-            raise InvalidParameterError(message)
+        FileOptions(coalition=coalition, normalise=normalise).refuse()
         meant = _model(model, rules, settings, quiet=output.quiet)
     try:
         verified = gamedp.verify(meant, claims)

@@ -5,12 +5,19 @@ from __future__ import annotations
 import functools
 import hashlib
 import operator
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, SupportsFloat, SupportsIndex
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, UnknownStateError, shown
+from gamedp.errors import (
+    InvalidModelError,
+    InvalidParameterError,
+    UnknownNameError,
+    UnknownStateError,
+    shown,
+)
 from gamedp.model.validation.forms import ARRAYS
 from gamedp.rules.exactness import model_numbers, written
 from gamedp.rules.game import Rules
@@ -24,9 +31,13 @@ if TYPE_CHECKING:
 
     from gamedp.graph.structure import Structure
     from gamedp.model.any_model import AnyModel
+    from gamedp.model.validation.names import Variables
     from gamedp.rules.layout import StateTable
 
 __all__ = ["Model"]
+
+MOST_NAMED = 20
+"""Actions that a message lists."""
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -58,6 +69,14 @@ class Model:
         What player 0 (or each player) receives there.
     action_labels : (C,) signed integers
         The action of a choice, in the game's own numbers.
+    action_names : tuple of str
+        The name of each number in `action_labels`, where a file or arrays have given names; empty
+        else. A nameless action has the name ``""``.
+    variables : mapping of str to (S,) int64 or bool
+        What each variable of a program is in each state, where a file or arrays have given them. So
+        ``model.variables["x"] > 3`` is a set of states.
+    notes : tuple of str
+        What was changed of what was given, in words; see `normalise` of :meth:`from_arrays`.
     initial_states : (I,) int64
     initial_probabilities : (I,) float64
         Where the game starts; signed like `probabilities`.
@@ -114,6 +133,9 @@ class Model:
     seconds: Mapping[str, float] = attrs.field(factory=dict)
     rounding: tuple[float, float, float] = (0.0, 0.0, 0.0)
     fractions: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)
+    action_names: tuple[str, ...] = ()
+    variables: Variables = attrs.field(factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         """Refuse arrays that compiled loops would read beyond, and infinite rewards; lock them."""
@@ -127,15 +149,24 @@ class Model:
     def unchecked(cls, **fields: Any) -> Model:
         """Make a model of arrays that gamedp itself has just put together; nothing is checked."""
         model = cls.__new__(cls)
-        defaults = {"num_players": 1, "constant_sum": 0.0, "states": None, "rules": None}
-        empty = {"seconds": {}, "rounding": (0.0, 0.0, 0.0), "fractions": {}}
-        model.__setstate__({**defaults, **empty, **fields})
+        defaults: dict[str, Any] = {
+            "num_players": 1,
+            "constant_sum": 0.0,
+            "states": None,
+            "rules": None,
+            "seconds": {},
+            "rounding": (0.0, 0.0, 0.0),
+            "fractions": {},
+            "action_names": (),
+            "variables": {},
+            "notes": (),
+        }
+        model.__setstate__(defaults | fields)
         return model
 
     def _lock(self) -> None:
-        for name in ARRAYS:
-            getattr(self, name).flags.writeable = False
-        for array in self.fractions.values():
+        arrays = (getattr(self, name) for name in ARRAYS)
+        for array in (*arrays, *self.fractions.values(), *self.variables.values()):
             array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -322,8 +353,69 @@ class Model:
         representative, swapped = self.rules.canonical(state)
         return representative, self.states.index(representative), swapped
 
+    def action_name(self, action: int, state: Hashable | None = None) -> str:
+        """Return the name of an action: its number, where actions have no names.
+
+        Parameters
+        ----------
+        action : int
+            As in `action_labels`, and as :meth:`gamedp.Solution.best_action` returns it.
+        state : optional
+            Where it is taken: a game names its actions in a state, and needs one.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such action.
+        InvalidParameterError
+            If a state must be given.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> model = gamedp.Model.from_arrays(
+        ...     [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], payoffs=[1.0],
+        ...     action_names=["stay", "leave"],
+        ... )
+        >>> model.action_name(gamedp.solve(model).best_action(0))
+        'leave'
+        """
+        if self.rules is not None:
+            if state is None:
+                message = "the actions of a game have names in a state; say in which one."
+                raise InvalidParameterError(message)
+            return self.rules.action_name(state, action)
+        given: Any = action
+        is_number = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+        number = int(given) if is_number else -1
+        if 0 <= number < len(self.action_names):
+            return self.action_names[number]
+        if self.action_names or not (is_number and (self.action_labels == number).any()):
+            known = ", ".join(map(str, np.unique(self.action_labels)[:MOST_NAMED].tolist()))
+            asked = number if is_number else shown(given)
+            message = f"there is no action {asked}; those of this model are {known}."
+            raise UnknownNameError(message)
+        return str(number)
+
+    def state_name(self, state: Hashable) -> str:
+        """Return what the variables are in a state, in words; the state, where there are none.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state.
+        """
+        index, _ = self.index(state)
+        if not self.variables:
+            return str(state)
+        columns = self.variables.items()
+        return ", ".join(f"{name}={str(column[index]).lower()}" for name, column in columns)
+
     def digest(self) -> str:
-        """Return the SHA-256 of all arrays, and of `fractions`: equal for equal models."""
+        """Return the SHA-256 of all arrays, and of `fractions`: equal for equal models.
+
+        Names of actions, variables and notes are not in it.
+        """
         return self._digest
 
     @functools.cached_property
@@ -354,6 +446,9 @@ class Model:
         initial: int | Sequence[tuple[SupportsFloat, int]] = 0,
         num_players: int | None = None,
         constant_sum: float = 0.0,
+        action_names: Sequence[str] = (),
+        variables: Mapping[str, ArrayLike] = MappingProxyType({}),
+        normalise: bool = False,
     ) -> Model:
         """Make a model of arrays, which are checked and copied.
 
@@ -391,6 +486,17 @@ class Model:
             One more than the largest of `players` if not given.
         constant_sum : float
             What the payoffs of two players add up to.
+        action_names : sequence of str
+            The name of each number in `action_labels`, from 0; or none.
+        variables : mapping of str to (S,) array_like of int or bool
+            What states are known by.
+        normalise : bool
+            Whether probabilities may have been rounded, to single precision or few digits, or
+            computed: those of a choice that sum to something from 0.9 to 1.1 are divided by their
+            sum, and those that are below 0 by at most 1e-6 are taken for 0 (unless there are two
+            players, who may change places). Bounds are then those of the model that comes of it,
+            not of all models that the numbers might have been rounded from. What was changed is in
+            `notes` of the model.
 
         Raises
         ------
@@ -412,9 +518,15 @@ class Model:
         >>> model
         <Model 2 states, 1 choices, 2 transitions>
         """
-        from gamedp.model.validation import checked_arrays  # noqa: PLC0415 - only needed here
+        from gamedp.model.validation import (  # noqa: PLC0415 - only needed here
+            checked_arrays,
+            names_and_variables,
+        )
 
+        names, columns = names_and_variables(action_names, variables)
         return cls(
+            action_names=names,
+            variables=columns,
             **checked_arrays(
                 choice_offsets=choice_offsets,
                 transition_offsets=transition_offsets,
@@ -428,7 +540,8 @@ class Model:
                 initial=initial,
                 num_players=num_players,
                 constant_sum=constant_sum,
-            )
+                normalise=normalise,
+            ),
         )
 
     @classmethod
@@ -458,8 +571,8 @@ class Model:
             probabilities as stored, scaled to sum to one; bounds count what is rounded, and what
             two units in the last place of each probability make of it.
         **keywords
-            `players`, `terminals`, `payoffs`, `initial`, `num_players`, `constant_sum` as in
-            :meth:`from_arrays`.
+            `players`, `terminals`, `payoffs`, `initial`, `num_players`, `constant_sum`,
+            `action_names`, `variables`, `normalise` as in :meth:`from_arrays`.
 
         Raises
         ------
@@ -483,6 +596,7 @@ class Model:
         from gamedp.model.validation import (  # noqa: PLC0415 - brings scipy along
             arrays_of_matrices,
             expected_rewards,
+            normalised,
         )
 
         arrays = arrays_of_matrices(matrices, rewards)
@@ -495,6 +609,9 @@ class Model:
                 "expected rewards of each."
             )
             raise InvalidModelError(message)
+        if model.notes:
+            offsets, signed = arrays["transition_offsets"], model.num_players == 2
+            arrays["probabilities"], _ = normalised(offsets, arrays["probabilities"], signed=signed)
         given, (reward, part) = expected_rewards(arrays, transition_rewards)
         return with_rewards(model, given, reward, part)
 
@@ -543,7 +660,8 @@ def describe_choice(model: Model, choice: int) -> str:
     state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
     label = int(model.action_labels[choice])
     if model.rules is None:
-        return f"choice {choice} (action {label}) of state {state}"
+        name = f" {model.action_names[label]!r}" if model.action_names else ""
+        return f"choice {choice} (action {label}{name}) of state {state}"
     return f"action {label} in {shown(model.state(state))}"
 
 

@@ -223,9 +223,9 @@ def named(solution: Any, selection: Selection, action: int) -> str:
     """Return an action in words, as in the first of some states in which the policy takes it."""
     model = solution.model
     states = selection.states[taking(solution, action)[selection.states]]
-    if model.rules is None or not len(states):
+    if not len(states) or (model.rules is None and not model.action_names):
         return f"take action {action}"
-    return literal(str(model.rules.action_name(model.state(int(states[0])), action)))
+    return literal(model.action_name(action, model.state(int(states[0]))))
 
 
 MIXED, SILENT = -2, -1
@@ -256,10 +256,7 @@ def _named(
         if choices[place] < 0:
             continue
         action = int(labels[place])
-        if model.rules is None:
-            name = str(action)
-        else:
-            name = model.rules.action_name(model.state(int(selection.states[place])), action)
+        name = model.action_name(action, model.state(int(selection.states[place])))
         found.setdefault(literal(name), []).append(place)
     mixed = np.flatnonzero(choices == MIXED).tolist()
     if mixed:

@@ -16,6 +16,7 @@ from gamedp.errors import (
 )
 from gamedp.play.programs import Program, Remote, Session
 from gamedp.play.seat import Seat
+from gamedp.policies.arrays import is_array
 from gamedp.policies.policy import Policy
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.results.solution import Solution
@@ -116,9 +117,10 @@ def seated(rules: Rules, player: Any, compile: Tier) -> Seat:
         player = _searcher_at(player, rules)  # the rules are asked once, not at every move
     if callable(getattr(player, "search", None)) and not isinstance(player, type):
         return _BySearch(rules.game, player, {} if compile == "auto" else {"compile": compile})
-    if callable(getattr(player, "choose", None)) and not isinstance(player, type):
+    is_none = isinstance(player, type) or is_array(player)  # that numpy's can choose, too
+    if callable(getattr(player, "choose", None)) and not is_none:
         return _ByPolicy(player)
-    if not callable(player) or isinstance(player, type):
+    if not callable(player) or is_none:
         message = (
             f"{shown(player)} is not a player; give a searcher, a Solution, a policy, a Program, a "
             "Remote, or a function of (state, rng) that returns an action."

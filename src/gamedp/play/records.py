@@ -15,8 +15,10 @@ from gamedp.errors import DamagedFileError, UnknownNameError, UnsupportedProblem
 from gamedp.play.play import Line
 from gamedp.play.protocol import REASONS
 from gamedp.play.seat import Forfeit
+from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
-from gamedp.runtime.encoding import Known, decode, decode_object, encode, encode_object, near
+from gamedp.rules.layout import Layout
+from gamedp.runtime.encoding import decode, decode_object, encode, encode_object, near
 from gamedp.runtime.files import as_path, open_plain, write_whole
 from gamedp.runtime.registry import GAMES, class_named
 
@@ -34,8 +36,9 @@ FAULTS = (*(ArithmeticError, AttributeError, LookupError, RecursionError, TypeEr
 def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> None:
     """Write games to a file, one line of JSON each, after a first line that names the game.
 
-    A game is kept as its start, its actions and the outcomes that chance gave. :func:`load_games`
-    plays them again by the rules.
+    A game is kept as its start, its actions and the outcomes that chance gave; of one that was
+    begun elsewhere than the rules say, it is noted. :func:`load_games` plays them again by the
+    rules.
 
     Parameters
     ----------
@@ -51,6 +54,7 @@ def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> No
     """
     path = as_path(path)
     lines = [{"format": FORMAT, "version": VERSION, "game": encode_object(game)}]
+    starts = _Starts(Rules(game))
     for record in records:
         try:
             start = encode(record.states[0])
@@ -59,6 +63,8 @@ def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> No
             raise UnsupportedProblemError(message) from None
         fields = ("actions", "outcomes", "payoffs")
         entry = {"start": start} | {name: getattr(record, name) for name in fields}
+        if not starts.has(record.states[0]):
+            entry["elsewhere"] = True
         if record.forfeit is not None:
             entry["forfeit"] = attrs.asdict(record.forfeit)
         lines.append(entry)
@@ -84,7 +90,7 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
     Raises
     ------
     DamagedFileError
-        If the file is none of these, or a game cannot have gone by the rules as it says.
+        If the file is none of these, or a game cannot have begun, or gone by the rules, as it says.
     UnknownNameError
         If the game is not registered, and not given.
     """
@@ -95,12 +101,11 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
         raise DamagedFileError(message)
     if game is None:
         game = _game_of(path, head.get("game"))
-    rules = Rules(game)
-    known = _classes_of_states(rules)
+    starts = _Starts(Rules(game))
     records = []
     for number, entry in enumerate(rest, 1):
         try:
-            records.append(_again(rules, entry, known))
+            records.append(_again(starts, entry))
         except FAULTS as error:
             message = f"game {number} in {path} does not follow the rules of {shown(game)}: {error}"
             raise DamagedFileError(message) from error
@@ -136,22 +141,51 @@ def _game_of(path: Path, encoded: Any) -> Any:
         raise DamagedFileError(message) from error
 
 
-def _classes_of_states(rules: Rules) -> Known:
-    """Return what knows the classes that a state may be of: those beside the game's own."""
-    homes = [near(type(rules.game)), *(near(type(state)) for _, state in rules.initial())]
-    return lambda path: next(filter(None, (known(path) for known in homes)), None)
+class _Starts:
+    """Where games of some rules begin, and what other positions must look like."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._states = {state: None for probability, state in rules.initial() if probability > 0}
+        self._layout = Layout.of(next(iter(self._states)))
+        self._homes = [near(kind) for kind in {type(rules.game), *map(type, self._states)}]
+
+    def has(self, state: Any) -> bool:
+        """Return whether the rules let a game begin there."""
+        return state in self._states
+
+    def read(self, entry: dict[str, Any]) -> Any:
+        """Return the start of a game that was kept; raise ValueError if it cannot be one."""
+        start = decode(entry["start"], self._class_named)
+        if self._layout is not None:
+            self._layout.flatten(start)
+        if entry.get("elsewhere") is True:
+            expand(self.rules, start)  # refuses what the rules cannot go on from
+        elif not self.has(start):
+            message = f"it starts in {shown(start)}, where no game of these rules begins"
+            raise ValueError(message)
+        return start
+
+    def _class_named(self, path: str) -> type | None:
+        """Return a class that a state may be of: one of those beside the game's own."""
+        return next(filter(None, (known(path) for known in self._homes)), None)
 
 
-def _again(rules: Rules, entry: dict[str, Any], known: Known) -> GameRecord:
+def _again(starts: _Starts, entry: dict[str, Any]) -> GameRecord:
     """Return a game that was kept, played again; raise ValueError where that cannot be."""
-    line = Line(rules, [decode(entry["start"], known)], earned=[0.0] * rules.num_players)
+    rules = starts.rules
+    line = Line(rules, [starts.read(entry)], earned=[0.0] * rules.num_players)
     for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
         state = line.states[-1]
         if line.is_over or type(action) is not int or action not in line.choices():
             message = f"{shown(action)} is not an action in {shown(state)}"
             raise ValueError(message)
         line.take(action, functools.partial(_possible, outcome))
-    record = line.record(_forfeit_of(entry, rules))
+    forfeit = _forfeit_of(entry, rules)
+    if forfeit is not None and line.actions and line.is_over:
+        message = "it ends before it is forfeited"
+        raise ValueError(message)
+    record = line.record(forfeit)
     if not _same(record.payoffs, entry["payoffs"]):
         message = f"the payoffs are {shown(record.payoffs)}, not {shown(entry['payoffs'])}"
         raise ValueError(message)

@@ -47,8 +47,9 @@ def evaluate(
     policies : policy or sequence of policies
         One for each player; of a single player it may stand alone. Each is a
         :class:`gamedp.Solution`, a :class:`gamedp.Policy`, an object with ``choose(state)``, or a
-        function of a state that returns an action, or how likely each action is. Of a staged game,
-        as for :func:`gamedp.simulate`.
+        function of a state that returns an action, or how likely each action is; of a Model also an
+        array, see :meth:`gamedp.Policy.from_array`. Of a staged game, as for
+        :func:`gamedp.simulate`.
     objective : optional
         What to compute; the total reward, payoff at the end included, if not given.
     tolerance : float

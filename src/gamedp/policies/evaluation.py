@@ -318,8 +318,8 @@ class Evaluation:
             if seen == 1:
                 low, high = opposite_bounds(model.constant_sum, low, high)
                 value = model.constant_sum - value
-            name = "" if model.rules is None else model.rules.action_name(state, action)
-            found.append(ActionValue(action, name or str(action), value, low, high))
+            name = model.action_name(action, state)
+            found.append(ActionValue(action, name, value, low, high))
         mover = int(model.players[index]) ^ (changed if model.num_players == 2 else 0)
         return _with_best(found, mover, player, self.objective.optimum, model.num_players)
 

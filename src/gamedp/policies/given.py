@@ -12,6 +12,7 @@ import numpy as np
 from gamedp.compiler.build import compile_game
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
+from gamedp.policies.arrays import is_array
 from gamedp.policies.policy import AnyPolicy, model_of, refuse_other_game, rule_of
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules
@@ -45,6 +46,8 @@ def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
     ------
     UnsupportedProblemError
         If it is staged.
+    InvalidParameterError
+        If a policy is an array, and there is no model whose numbers are known.
     """
     if isinstance(given, Model):
         return given
@@ -59,12 +62,18 @@ def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
         model = model_of(policy)
         if model is not None and model.rules is not None and model.rules.game == given:
             return model
+    if any(map(is_array, policies)):
+        message = (
+            "an array is a policy by the numbers of a Model's states; give that Model, such as "
+            "solution.model, and not a game."
+        )
+        raise InvalidParameterError(message)
     return compile_game(given, compile=tier)
 
 
 def listed(policies: Any) -> list[Any]:
-    """Return policies as a list; a single one may stand alone."""
-    if isinstance(policies, Sequence) and not isinstance(policies, str):
+    """Return policies as a list; a single one may stand alone, such as a list of numbers."""
+    if isinstance(policies, Sequence) and not isinstance(policies, str) and not is_array(policies):
         return list(policies)
     return [policies]
 

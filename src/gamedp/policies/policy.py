@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
+from gamedp.policies.arrays import Meaning, is_array, probabilities_in
 from gamedp.policies.choices import equal_choices
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.policies.symmetry import check_symmetric, merged_states
@@ -35,7 +36,8 @@ __all__ = [
 ]
 
 AnyPolicy: TypeAlias = Any
-"""A Policy, a Solution, an object with ``choose(state)``, a function of a state, RandomPlayer."""
+"""A Policy, a Solution, an object with ``choose(state)``, a function of a state, RandomPlayer; or
+an array, see `Policy.from_array`."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -201,6 +203,52 @@ class Policy:
         return cls(model, numbers, called, function if rule is None else rule)
 
     @classmethod
+    def from_array(
+        cls,
+        model: Model,
+        array: ArrayLike,
+        meaning: Meaning | None = None,
+        name: str = "array",
+    ) -> Policy:
+        """Return the policy in an array, such as :attr:`gamedp.Solution.policy`, or other tools'.
+
+        Parameters
+        ----------
+        model : Model
+        array : (S,) integers, or (S, A) or (C,) probabilities
+            What is taken in each state; -1, or 0 but for choices, where play is over. Or how likely
+            each action is, with a column for each; what stands where play is over does not count.
+            Or how likely each choice is.
+        meaning : {"choices", "places", "labels"}, optional
+            What the integers are: choices of the model, as in :attr:`gamedp.Solution.policy`;
+            places of actions among those of their state, from 0; or labels of actions, as in
+            `action_labels` of the model. Or what the columns are: places, as many as the state with
+            most actions has; or labels, a column for each in ascending order, or from 0 on. If not
+            given, the one by which the array fits every state; it is refused if several do and say
+            different things.
+        name : str
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is no policy of this model, or may be several.
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> stay, go = [[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]
+        >>> model = gamedp.Model.from_scipy([stay, go], rewards=[[1.0, 0.0], [3.0, 0.0]])
+        >>> solution = gamedp.solve(model, gamedp.Discounted(0.5))
+        >>> solution.policy.tolist(), [solution.best_action(state) for state in (0, 1)]
+        ([1, 2], [1, 0])
+        >>> for numbers in (solution.policy, [1, 0]):
+        ...     gamedp.Policy.from_array(model, numbers).probabilities.tolist()
+        [0.0, 1.0, 1.0, 0.0]
+        [0.0, 1.0, 1.0, 0.0]
+        """
+        return cls(model, probabilities_in(model, array, meaning), name)
+
+    @classmethod
     def mix(cls, policies: Mapping[Policy, float], name: str = "mixture") -> Policy:
         """Return the policy that follows one of several policies, drawn anew in each state.
 
@@ -252,7 +300,7 @@ def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Mod
     Parameters
     ----------
     given : sequence, or mapping of name to
-        Policy, Solution, object with ``choose(state)``, function of a state, or RandomPlayer.
+        Policy, Solution, object with ``choose(state)``, function of a state, RandomPlayer, array.
     model : Model
 
     Raises
@@ -272,6 +320,9 @@ def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Mod
         _refuse_other(thing, model)
         if isinstance(thing, (Policy, Solution, RandomPlayer)):
             asked[id(thing)] = _known(thing, model, name)
+            continue
+        if is_array(thing):
+            asked[id(thing)] = Policy.from_array(model, thing, name=name or "array")
             continue
         rule = rule_of(thing)
         if not states:
@@ -317,10 +368,10 @@ def rule_of(given: Any) -> Callable[[Any], Any]:
         If it is none of these.
     """
     choose: Any = getattr(given, "choose", given)
-    if isinstance(given, type) or not callable(choose):
+    if isinstance(given, type) or is_array(given) or not callable(choose):  # numpy's have one, too
         message = (
             f"{shown(given)} is no policy; give a Solution, a Policy, an object with "
-            "choose(state), or a function of a state."
+            "choose(state), a function of a state, or for a Model an array."
         )
         raise InvalidParameterError(message)
     return choose  # type: ignore[no-any-return]
@@ -370,10 +421,13 @@ def chosen_action(answer: Any, name: str, state: Any) -> int:
     """Return an action that a policy has chosen; a bool is refused."""
     if type(answer) is int:  # as nearly always; what follows takes long
         return answer
-    if not isinstance(answer, SupportsIndex) or isinstance(answer, (bool, np.bool_)):
-        message = f"{name} chooses {shown(answer)} in {shown(state)}; an action is an integer."
-        raise InvalidParameterError(message)
-    return operator.index(answer)
+    try:
+        if not isinstance(answer, (bool, np.bool_)):
+            return operator.index(answer)
+    except TypeError:
+        pass  # no integer, as is worded below
+    message = f"{name} chooses {shown(answer)} in {shown(state)}; an action is an integer."
+    raise InvalidParameterError(message)
 
 
 def _write_probabilities(
@@ -428,7 +482,8 @@ def _checked(model: Model, given: ArrayLike, name: str) -> NDArray[np.float64]:
         state = int(wrong.argmax())
         message = (
             f"the probabilities of {name} in {shown(model.state(state))} sum to "
-            f"{float(totals[state])!r}, not 1."
+            f"{float(totals[state])!r}, not 1 within {SUM_TOLERANCE:g}. If they are rounded, "
+            "divide those of each state by their sum."
         )
         raise InvalidParameterError(message)
     off = np.abs(totals - 1) > SUM_ROUNDING

@@ -16,7 +16,7 @@ from gamedp.model.problem import Problem
 from gamedp.policies.chain import Process, Seats, induce
 from gamedp.policies.choices import choices_in, equal_choices
 from gamedp.policies.evaluate import evaluate
-from gamedp.policies.given import model_for
+from gamedp.policies.given import listed, model_for
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
 from gamedp.policies.solving import solved
 from gamedp.policies.stepwise import even_steps
@@ -353,9 +353,7 @@ def _listed(against: Any) -> tuple[list[AnyPolicy], list[float] | None]:
     """Return policies as a list, and the weights of a field."""
     if isinstance(against, Mapping):
         return list(against), weights_of(against)
-    if isinstance(against, Sequence) and not isinstance(against, str):
-        return list(against), None
-    return [against], None
+    return listed(against), None
 
 
 def _seats(model: Model, others: tuple[Policy, ...], player: int) -> Seats:
@@ -449,7 +447,7 @@ def exploitability(
     >>> gamedp.exploitability(solution.model, [solution, solution]).upper < 1e-300
     True
     """
-    given = list(policies)
+    given = listed(policies)
     model = model_for(game_or_model, given, compile)
     made = as_policies(given, model)
     known = evaluate(model, made, objective, tolerance=tolerance)

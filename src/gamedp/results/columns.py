@@ -47,7 +47,18 @@ def fields_of(model: Model) -> dict[str, NDArray[Any]]:
         return dict(zip(layout.names(), packed.T, strict=True))
     states = np.empty(model.num_states, object)
     states[:] = [model.state(index) for index in range(model.num_states)]
-    return {"state": states}
+    named = {f"state_{name}" if name == "state" else name: a for name, a in model.variables.items()}
+    return {"state": states, **named}
+
+
+def _actions_in(model: Model, actions: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Return actions, and their names where a model has some, as columns."""
+    found = {"action": actions}
+    if model.action_names:
+        names = np.array(model.action_names, object)[np.ma.getdata(actions)]
+        mask = np.ma.getmaskarray(actions)
+        found["action_name"] = np.ma.masked_array(names, mask) if mask.any() else names
+    return found
 
 
 def columns_of(solution: Table) -> dict[str, NDArray[Any]]:
@@ -57,7 +68,7 @@ def columns_of(solution: Table) -> dict[str, NDArray[Any]]:
     found = numbers(solution.values, solution.lower, solution.upper)
     has_choice = solution.policy >= 0
     actions = np.where(has_choice, model.action_labels[solution.policy * has_choice], 0)
-    found["action"] = np.ma.masked_array(actions, ~has_choice)
+    found |= _actions_in(model, np.ma.masked_array(actions, ~has_choice))
     if solution.distances is not None:
         found["distance"] = np.ma.masked_less(solution.distances, 0)
     return joined(fields, found)
@@ -79,7 +90,7 @@ def choice_columns_of(solution: Table, player: int, total: float | None) -> dict
     if total is not None:
         found = opposite_values(total, found)
     columns = {
-        "action": model.action_labels,
+        **_actions_in(model, model.action_labels),
         "value": found.values,
         "lower": found.lower,
         "upper": found.upper,

@@ -98,7 +98,7 @@ class OptimalChoices:
         """Return the best choices of a state, but for the policy's own."""
         solution, model = self.solution, self.solution.model
         first, end = model.choice_offsets[state : state + 2].tolist()
-        if end - first == 1 or (self._decided is not None and self._decided[state]):
+        if end - first <= 1 or (self._decided is not None and self._decided[state]):
             return Candidates(np.ones(end - first, np.bool_), np.ones(end - first, np.bool_))
         found = self._tight(state, state + 1, tolerance)
         if isinstance(solution.objective, AverageReward):

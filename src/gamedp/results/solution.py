@@ -516,8 +516,7 @@ class Solution(Table):
             if other_side:
                 value = self._sum - value
                 low, high = opposite_bounds(self._sum, low, high)
-            rules = self.model.rules
-            name = str(action) if rules is None else rules.action_name(state, action)
+            name = self.model.action_name(action, state)
             entries.append(ActionValue(action, name, value, low, high, standings[choice - first]))
         return entries
 
@@ -593,17 +592,18 @@ class Solution(Table):
         the other columns has ``state_`` before its name.
 
         What ``pandas.DataFrame`` or ``polars.DataFrame`` takes as it is. For states that are not
-        packed into integers there is the one column ``state``.
+        packed into integers there is the one column ``state``, and one for each of the model's
+        `variables`. Where actions have names in the model, so does the column ``action_name``.
         """
         return columns_of(self)
 
     def q_table(self, player: int = 0) -> dict[str, NDArray[Any]]:
         """Return the values of all actions in all states: one row for each, as columns.
 
-        There is a column for each field of the state; then come `action`, its `value` for `player`
-        with the bounds `lower` and `upper`, as :meth:`action_values` has them, and `taken`, whether
-        the policy takes it. A field of the state called as one of these has ``state_`` before its
-        name.
+        There are the columns of the state and of the action as in :meth:`to_columns`; then come the
+        action's `value` for `player` with the bounds `lower` and `upper`, as :meth:`action_values`
+        has them, and `taken`, whether the policy takes it. A field of the state called as one of
+        these has ``state_`` before its name.
 
         Returns
         -------

@@ -150,4 +150,6 @@ def shapes_of_model(
     shapes |= {name: (length(arrays, name),) for name in EXACT.values()}
     if content["states"]["kind"] == "packed":
         shapes["codes"] = (states, content["states"]["num_words"])
+    if variables := content.get("names", {}).get("variables"):
+        shapes["variables"] = (len(variables), states)
     return shapes

@@ -13,6 +13,7 @@ from gamedp.certificates.checking.rule_set import always
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
 from gamedp.runtime.files import as_path
 from gamedp.storage.arrays import check_arrays
+from gamedp.storage.contents import check_contents
 from gamedp.storage.folder import MANIFEST, UNFIT, read_folder, write_folder
 from gamedp.storage.results import SETS, encode_objective, restore_objective, sets_of, with_draw
 
@@ -86,7 +87,7 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
         if rules.name == "bounds":
             rest_shift = content["rest_shift"]
             objective = with_draw(objective, content.get("draw"))
-        return Certificate(
+        certificate = Certificate(
             rules=rules.name,
             objective=objective,
             lower=arrays["lower"],
@@ -101,6 +102,8 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
             f"version ({error!r}). Use that one, or make the certificate again."
         )
         raise DamagedFileError(message) from error
+    check_contents(folder, certificate)
+    return certificate
 
 
 def _check_arrays(

@@ -49,14 +49,22 @@ def describe_model(model: Model) -> dict[str, Any]:
             "digest": model.digest(),
         },
         "states": _encode_states(model.states),
+        "names": {
+            "actions": list(model.action_names),
+            "variables": [[name, column.dtype.name] for name, column in model.variables.items()],
+        },
+        "notes": list(model.notes),
     }
 
 
 def arrays_of_model(model: Model) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a model, with the codes of its states if they are packed."""
+    """Return the arrays of a model, with the codes of its states and variables if it has any."""
     arrays = {name: getattr(model, name) for name in ARRAYS}
     for name, given in model.fractions.items():
         arrays[EXACT[name]] = np.frombuffer(written(given.tolist()).encode(), np.uint8)
+    if model.variables:
+        columns = [column.astype(np.int64, copy=False) for column in model.variables.values()]
+        arrays["variables"] = np.stack(columns)
     if isinstance(model.states, PackedTable):
         arrays["codes"] = model.states.codes
     return arrays
@@ -89,7 +97,7 @@ def restore_model(
         states = _packed_table(folder, rules, content["states"], arrays["codes"])
     elif rules is not None:
         states = _recompiled_states(folder, rules, saved["digest"])
-    fields = {name: arrays[name] for name in ARRAYS}
+    fields: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
     try:
         model = Model(
             **fields,
@@ -100,6 +108,7 @@ def restore_model(
             seconds=decode(saved["seconds"]),
             rounding=_rounding(folder, saved.get("rounding", [0.0, 0.0, 0.0])),
             fractions=_fractions(folder, arrays),
+            **_names(content, arrays),
         )
     except InvalidModelError as error:
         message = f"the arrays of the model in {folder} do not belong together: {error} {WAY_OUT}."
@@ -121,6 +130,22 @@ def _fractions(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, ND
                 numbers_of(folder, arrays[file], len(arrays[name]), math.isfinite), object
             )
     return found
+
+
+def _names(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return names of actions, variables of states and notes; older folders have none of them."""
+    saved = content.get("names", {"actions": [], "variables": []})
+    variables = {
+        name: np.ascontiguousarray(column).astype(dtype, copy=False)
+        for (name, dtype), column in zip(
+            saved["variables"], arrays.get("variables", ()), strict=True
+        )
+    }
+    return {
+        "action_names": tuple(saved["actions"]),
+        "variables": variables,
+        "notes": tuple(map(str, content.get("notes", []))),
+    }
 
 
 def _rounding(folder: Path, saved: Any) -> tuple[float, float, float]:

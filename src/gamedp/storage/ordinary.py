@@ -10,6 +10,7 @@ import numpy as np
 from gamedp.results.solution import Solution
 from gamedp.rules.exactness import written
 from gamedp.storage.arrays import check_arrays, length, numbers_of, shapes_of_model
+from gamedp.storage.contents import check_contents
 from gamedp.storage.models import arrays_of_model, describe_model, restore_model
 from gamedp.storage.results import SETS, describe_result, restore_result, sets_of
 from gamedp.storage.rules import game_of
@@ -67,7 +68,7 @@ def restore(
     model = restore_model(folder, content, arrays, game_of(folder, content["game"], game))
     biases = tuple(arrays[name] for name in BIASES if name in arrays)
     following = tuple(arrays[name] for name in FOLLOWING if name in arrays)
-    return restore_result(
+    solution = restore_result(
         folder,
         content,
         arrays,
@@ -78,6 +79,8 @@ def restore(
         following=following if len(following) == len(FOLLOWING) else None,
         **{name: arrays.get(name) for name in SOLUTION_ARRAYS},
     )
+    check_contents(folder, solution)
+    return solution
 
 
 def _shape_of_values(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from gamedp.stages.compile import compile_staged
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 from gamedp.storage.arrays import check_arrays, length, shapes_of_model
+from gamedp.storage.contents import check_contents
 from gamedp.storage.folder import WAY_OUT
 from gamedp.storage.models import arrays_of_model, describe_model, encode_layout, restore_model
 from gamedp.storage.results import describe_result, restore_result
@@ -104,6 +105,7 @@ def restore(
         values=arrays["values"],
         errors=levels[numbers],
     )
+    check_contents(folder, solution)
     _spot_check(folder, solution)
     return solution
 

@@ -84,11 +84,12 @@ def load(path: str | os.PathLike[str], game: Any = None, *, as_: None = None) ->
 def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | None = None) -> Any:
     """Load what :func:`save` has saved: a solution, staged or not, a policy or a certificate.
 
-    Every byte is verified. Large arrays are mapped into memory and not read a second time. The
-    rules of the game of a solution or a policy are compared with those that were saved: for an
-    ordinary game in all states if they look different, else in some; a staged game whose rules look
-    different is refused. Nothing that a certificate claims is checked: :func:`gamedp.verify` does
-    that. Nothing is imported for a folder but games and solvers that installed packages register.
+    Every byte is verified, and nothing may contradict itself: values lie between their bounds, and
+    a policy takes choices of its states. Large arrays are mapped into memory. The rules of the game
+    of a solution or a policy are compared with those that were saved: for an ordinary game in all
+    states if they look different, else in some; a staged game whose rules look different is
+    refused. Nothing that a certificate claims is proven: :func:`gamedp.verify` does that. Nothing
+    is imported for a folder but games and solvers that installed packages register.
 
     Parameters
     ----------

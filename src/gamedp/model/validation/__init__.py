@@ -8,6 +8,8 @@ from gamedp.model.validation.built import check_model
 from gamedp.model.validation.forms import as_numbers
 from gamedp.model.validation.matrices import arrays_of_matrices, expected_rewards
 from gamedp.model.validation.means import means_of
+from gamedp.model.validation.names import names_and_variables
+from gamedp.model.validation.normalised import normalised
 
 __all__ = [
     "arrays_of_matrices",
@@ -16,4 +18,6 @@ __all__ = [
     "checked_arrays",
     "expected_rewards",
     "means_of",
+    "names_and_variables",
+    "normalised",
 ]

@@ -17,6 +17,7 @@ from gamedp.model.validation.forms import (
     check_offsets,
     how_many,
 )
+from gamedp.model.validation.normalised import hint_of_sum, normalised
 from gamedp.model.validation.outcomes import check_outcomes, distributions
 from gamedp.model.validation.payments import checked_rewards, endings
 from gamedp.rules.answers import as_real, as_sum_of_two
@@ -49,6 +50,7 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     initial: int | Sequence[tuple[SupportsFloat, int]],
     num_players: int | None,
     constant_sum: float,
+    normalise: bool,
 ) -> dict[str, Any]:
     """Return what :class:`gamedp.Model` takes, made of what :meth:`gamedp.Model.from_arrays` takes.
 
@@ -87,6 +89,11 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     rows = Rows(choices_from, transitions_from, labels)
     movers, num_players = _movers(players, num_players, num_states)
     constant_sum = _constant_sum(constant_sum, num_players)
+    notes = []
+    if normalise:
+        signed = num_players == 2
+        probabilities, changed = normalised(transitions_from, probabilities, signed=signed)
+        notes.append(changed)
     doubles = nearest(probabilities)
     if probabilities.dtype == object:
         doubles[(doubles == 0) & (probabilities != 0)] = LEAST  # too small, not impossible
@@ -98,7 +105,10 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
         probabilities = as_given(probabilities.tolist())
     ends, received = endings(terminals, payoffs, choices_from, num_players, constant_sum)
     earned = checked_rewards(rewards, rows, num_players)
-    starts, start_probabilities = _start(initial, num_states, num_players)
+    starts, start_probabilities, changed = _start(
+        initial, num_states, num_players, normalise=normalise
+    )
+    notes.append(changed)
     return {
         **model_numbers(
             probabilities=probabilities,
@@ -115,6 +125,7 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
         "initial_states": starts,
         "num_players": num_players,
         "constant_sum": constant_sum,
+        "notes": tuple(filter(None, notes)),
     }
 
 
@@ -170,9 +181,13 @@ def _constant_sum(constant_sum: float, num_players: int) -> float:
 
 
 def _start(
-    initial: int | Sequence[tuple[SupportsFloat, int]], num_states: int, num_players: int
-) -> tuple[Integers, NDArray[Any]]:
-    """Return the initial states, each with a probability that is signed like a transition's.
+    initial: int | Sequence[tuple[SupportsFloat, int]],
+    num_states: int,
+    num_players: int,
+    *,
+    normalise: bool,
+) -> tuple[Integers, NDArray[Any], str]:
+    """Return the initial states, their probabilities, signed like transitions', and any note.
 
     The probabilities are doubles, or objects if there are Fractions among them.
     """
@@ -202,16 +217,20 @@ def _start(
             raise InvalidModelError(message)
         given.append(share)
         places.append(state)
-    size = math.fsum(abs(float(share)) for share in given)
+    shares, changed = as_array(given), ""
+    ends, states = np.array([0, len(given)]), np.array(places, np.int64)
+    if normalise:
+        shares, changed = normalised(ends, shares, signed=True, rows="starts")
+    size = math.fsum(np.abs(nearest(shares)).tolist())
     if abs(size - 1) > SUM_TOLERANCE:
+        hint = f" {hint_of_sum(size)}" if size else ""
         message = (
             f"the initial states have total probability {size!r}, not 1. Give one state, or a list "
-            f"of (probability, state) pairs that sum to 1 within {SUM_TOLERANCE:g}."
+            f"of (probability, state) pairs that sum to 1 within {SUM_TOLERANCE:g}.{hint}"
         )
         raise InvalidModelError(message)
-    ends, states = np.array([0, len(given)]), np.array(places, np.int64)
-    _, states, probabilities = distributions(ends, states, as_array(given))
-    return states, probabilities
+    _, states, probabilities = distributions(ends, states, shares)
+    return states, probabilities, changed
 
 
 def _start_pair(pair: Any) -> tuple[Any, int]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.model.validation.forms import ARRAYS, Rows, check_offsets, how_many
+from gamedp.model.validation.names import check_names
 from gamedp.model.validation.outcomes import check_outcomes
 from gamedp.rules.answers import as_sum_of_two
 from gamedp.rules.exactness import nearest
@@ -49,6 +50,7 @@ def check_model(model: Any) -> None:
     rows = Rows(model.choice_offsets, model.transition_offsets, model.action_labels)
     check_outcomes(rows, model.successors, model.probabilities, model.num_players, least=SCALED)
     _check_states(model)
+    check_names(model)
 
 
 def _check_form(model: Any) -> None:

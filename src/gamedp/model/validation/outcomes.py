@@ -10,6 +10,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError
 from gamedp.model.validation.forms import LARGEST, Rows, how_many, offsets_of
+from gamedp.model.validation.normalised import hint_of_number, hint_of_sum
 from gamedp.rules.exactness import nearest
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 
@@ -58,7 +59,7 @@ def check_outcomes(
             f"{rows.transition(place)} leads to state {successors[place]} with probability "
             f"{float(probabilities[place])!r} {how_many(bad, 'transitions')}. A probability is a "
             "number from 0 to 1; with num_players=2 a negative one says that the players change "
-            "places."
+            f"places.{hint_of_number(float(probabilities[place]))}"
         )
         raise InvalidModelError(message)
     sizes = np.abs(probabilities)
@@ -86,7 +87,7 @@ def _check_sums(rows: Rows, sizes: Floats) -> None:
         message = (
             f"the outcomes of {rows.choice(choice)} have total probability "
             f"{float(totals[choice])!r}, not 1 {how_many(bad, 'choices')}. Outcomes must sum to 1 "
-            f"within {SUM_TOLERANCE:g}."
+            f"within {SUM_TOLERANCE:g}. {hint_of_sum(float(totals[choice]))}"
         )
         raise InvalidModelError(message)
 

@@ -1,0 +1,168 @@
+"""A policy as an array: a number for each state, or how likely each action is.
+
+What the numbers mean is found out where they fit by one meaning only, and is never guessed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias
+
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from gamedp.model.model import Model
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Meaning", "is_array", "probabilities_in"]
+
+Meaning: TypeAlias = Literal["choices", "places", "labels"]
+"""What the numbers of a policy are, or the columns of a table: see `Policy.from_array`."""
+
+MEANINGS: tuple[Meaning, ...] = ("choices", "places", "labels")
+
+
+class _Reading(NamedTuple):
+    """What an array says by one meaning.
+
+    Attributes
+    ----------
+    codes : (C,) integers
+        What stands for each choice.
+    taken : (C,) float64
+        How likely it is.
+    fits : (S,) bool
+        Whether what is said of a state can be meant so.
+    """
+
+    codes: NDArray[Any]
+    taken: Floats
+    fits: NDArray[np.bool_]
+
+
+def is_array(given: Any) -> bool:
+    """Return whether this is an array, or a list of numbers, and so a single policy.
+
+    What numpy has is asked for first: its arrays and numbers have a method ``choose``, too.
+    """
+    if isinstance(given, (list, tuple)):
+        return bool(given) and all(map(_is_number, given))
+    return isinstance(given, (np.ndarray, np.generic))
+
+
+def _is_number(item: Any) -> bool:
+    return isinstance(item, (SupportsIndex, float)) and not isinstance(item, (bool, np.ndarray))
+
+
+def probabilities_in(model: Model, given: ArrayLike, meaning: Meaning | None = None) -> Floats:
+    """Return how likely each choice is by an array; see `Policy.from_array`."""
+    if meaning is not None and meaning not in MEANINGS:
+        message = f"meaning is {shown(meaning)}; it must be one of {', '.join(MEANINGS)}."
+        raise InvalidParameterError(message)
+    array = np.asarray(given)
+    kind, shape = array.dtype.kind, array.shape
+    readings: dict[Meaning, _Reading] = {}
+    if kind in "iu" and shape == (model.num_states,):
+        readings = _of_numbers(model, array)
+    elif kind in "iuf" and len(shape) == 2 and shape[0] == model.num_states:
+        readings = _of_table(model, array.astype(np.float64))
+    elif kind == "f" and shape == (model.num_choices,) and meaning is None:
+        return array.astype(np.float64)
+    if meaning is not None:
+        readings = {meaning: readings[meaning]} if meaning in readings else {}
+    if not readings:
+        raise InvalidParameterError(_of_shape(model, array))
+    right = {meaning: reading for meaning, reading in readings.items() if reading.fits.all()}
+    if not right:
+        raise InvalidParameterError(_misfits(model, array, readings))
+    first, *others = right.values()
+    for other in others:
+        if not np.array_equal(first.taken, other.taken, equal_nan=True):
+            raise InvalidParameterError(_several(model, array, right))
+    return first.taken
+
+
+def _codes(model: Model) -> tuple[NDArray[np.int64], dict[Meaning, NDArray[Any]]]:
+    """Return the state of each choice, and what stands for the choice by each meaning."""
+    owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
+    choices = np.arange(model.num_choices)
+    places = choices - model.choice_offsets[owners]
+    return owners, {"choices": choices, "places": places, "labels": model.action_labels}
+
+
+def _of_numbers(model: Model, numbers: NDArray[Any]) -> dict[Meaning, _Reading]:
+    """Return what a number for each state says."""
+    owners, codes_by = _codes(model)
+    readings = {}
+    for meaning, codes in codes_by.items():
+        taken = numbers[owners] == codes
+        once = np.bincount(owners[taken], minlength=model.num_states) == 1
+        nothing = (numbers == -1) | ((numbers == 0) & (meaning != "choices"))
+        fits = np.where(model.is_terminal, nothing, once)
+        readings[meaning] = _Reading(codes, taken.astype(np.float64), fits)
+    return readings
+
+
+def _of_table(model: Model, table: Floats) -> dict[Meaning, _Reading]:
+    """Return what a table of states and actions says, if it is as wide as it must be."""
+    owners, codes_by = _codes(model)
+    states, width = table.shape
+    labels = np.unique(model.action_labels)
+    columns: dict[Meaning, NDArray[Any]] = {}
+    if width == np.diff(model.choice_offsets).max(initial=0):
+        columns["places"] = codes_by["places"]
+    if width == len(labels):
+        columns["labels"] = np.searchsorted(labels, model.action_labels)
+    elif labels.min(initial=0) >= 0 and labels.max(initial=-1) < width:
+        columns["labels"] = model.action_labels
+    readings = {}
+    for meaning, column in columns.items():
+        taken = table[owners, column]
+        given, kept = np.count_nonzero(table, axis=1), np.bincount(owners[taken != 0], None, states)
+        readings[meaning] = _Reading(column, taken, model.is_terminal | (given == kept))
+    return readings
+
+
+def _of_shape(model: Model, array: NDArray[Any]) -> str:
+    """Return the message that an array has not the shape of a policy."""
+    states = model.num_states
+    widths = {np.diff(model.choice_offsets).max(initial=0), len(np.unique(model.action_labels))}
+    wide = " or ".join(f"({states}, {width})" for width in sorted(widths))
+    return (
+        f"an array of {array.dtype} of shape {array.shape} is no policy of this model. It may have "
+        f"an integer for each state, shape ({states},); or probabilities, a column for each "
+        f"action, shape {wide}, or a number for each choice, shape ({model.num_choices},)."
+    )
+
+
+def _misfits(model: Model, array: NDArray[Any], readings: dict[Meaning, _Reading]) -> str:
+    """Return the message that an array fits by no meaning."""
+    what = "numbers" if array.ndim == 1 else "columns"
+    reasons = []
+    for meaning, reading in readings.items():
+        state = int((~reading.fits).argmax())
+        own = reading.codes[slice(*model.choice_offsets[state : state + 2])].tolist()
+        wanted = f"of which it has {own}" if own else "where play is over, and -1 must stand"
+        reasons.append(f"{meaning} in state {state}, {wanted}: {shown(array[state].tolist())}")
+    return f"an array is no policy of this model. Its {what} are no {'; no '.join(reasons)}."
+
+
+def _several(model: Model, array: NDArray[Any], readings: dict[Meaning, _Reading]) -> str:
+    """Return the message that an array says different things by several meanings."""
+    owners, _ = _codes(model)
+    rows = np.array([reading.taken for reading in readings.values()])
+    state = int(owners[(rows != rows[0]).any(axis=0).argmax()])
+    here = np.flatnonzero(owners == state)
+    says = ", ".join(
+        f"{model.action_labels[here[reading.taken[here].argmax()]]} by {meaning}"
+        for meaning, reading in readings.items()
+    )
+    lines = " or ".join(f'Policy.from_array(model, array, "{meaning}")' for meaning in readings)
+    return (
+        f"an array can mean several policies: in state {state}, {shown(array[state].tolist())} is "
+        f"action {says}. Say what its {'numbers' if array.ndim == 1 else 'columns'} are: {lines}."
+    )

@@ -1,0 +1,143 @@
+"""Checks that what is read from a folder does not contradict itself.
+
+The bytes are those that were written, and of the right shapes; these are the numbers themselves.
+What a policy says is checked wherever one is made.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gamedp.certificates.certificate import Certificate
+from gamedp.errors import DamagedFileError
+from gamedp.model.objectives import FiniteHorizon
+from gamedp.results.solution import Solution
+from gamedp.stages.solution import StagedSolution
+from gamedp.storage.folder import WAY_OUT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["check_contents"]
+
+LARGEST = sys.float_info.max
+
+
+class _Demand(NamedTuple):
+    """What the numbers of an array must be: which ones are right, and in words what is."""
+
+    name: str
+    array: NDArray[Any]
+    right: NDArray[np.bool_]
+    words: str
+
+
+def check_contents(folder: Path, thing: Solution | StagedSolution | Certificate) -> None:
+    """Raise DamagedFileError if what was read from a folder contradicts itself."""
+    for name, array, right, words in _demands(thing):
+        if not right.all():
+            place = np.argwhere(~right)[0].tolist()
+            where = ", ".join(map(str, place))
+            index = f"[{where}]" if place else ""
+            message = (
+                f"{name}{index} in {folder} is {array.item(*place)!r}; it must be {words}. "
+                f"{WAY_OUT}."
+            )
+            raise DamagedFileError(message)
+
+
+@singledispatch
+def _demands(thing: Any) -> Iterator[_Demand]:
+    """Return what the arrays must be, each where those before it are right."""
+    raise NotImplementedError
+
+
+@_demands.register(Solution)
+def _(solution: Solution) -> Iterator[_Demand]:
+    lower, upper = solution.lower, solution.upper
+    yield from _between("values", lower, solution.values, upper)
+    model, policy = solution.model, solution.policy
+    first, counts = model.choice_offsets[:-1], np.diff(model.choice_offsets)
+    # With no steps to go, there is nothing to choose.
+    chosen = 0 if _horizon(solution) == 0 else np.minimum(counts, 1)
+    own = np.where(chosen, (first <= policy) & (policy - first < counts), policy == -1)
+    yield _Demand("policy", policy, own, "a choice of the state, or -1 where it has none")
+    if solution.step_policies is not None:
+        yield from _of_steps(solution, first, counts)
+    if solution.distances is not None:
+        steps, over = solution.distances, model.is_terminal
+        right = (steps >= -1) & ((steps == 0) == over)
+        yield _Demand("distances", steps, right, "0 where the game is over, else 1 or more, or -1")
+    if solution.exact is not None:
+        sides = zip(lower.tolist(), solution.exact, upper.tolist(), strict=True)
+        right = np.array([low <= number <= high for low, number, high in sides], np.bool_)
+        near = [float(min(max(number, -LARGEST), LARGEST)) for number in solution.exact]
+        yield _Demand("exact", np.array(near), right, "between the bounds")
+    if solution.following is not None:
+        values, low, high = solution.following
+        yield from _between("following_values", low, values, high, "following_")
+    for name, biases in zip(("bias_lower", "bias_upper"), solution.biases or (), strict=False):
+        yield _Demand(name, biases, np.isfinite(biases), "a finite number")
+
+
+def _of_steps(
+    solution: Solution, first: NDArray[np.int64], counts: NDArray[np.int64]
+) -> Iterator[_Demand]:
+    """Say that a policy with so many steps to go takes actions that there are."""
+    places: Any = solution.step_policies
+    length = np.array(len(places))
+    right = np.array(len(places) == _horizon(solution))
+    yield _Demand("the length of step_policies", length, right, "the horizon of the objective")
+    most = places.max(axis=0, initial=0)
+    right = most < np.maximum(counts, 1)
+    yield _Demand("step_policies, the largest", most, right, "the place of an action of the state")
+    if len(places):
+        right = (counts == 0) | (first + places[-1].astype(np.int64) == solution.policy)
+        words = "the policy's action, with all steps to go"
+        yield _Demand("step_policies, the last", places[-1], right, words)
+
+
+@_demands.register(StagedSolution)
+def _(solution: StagedSolution) -> Iterator[_Demand]:
+    values, errors = solution.values, solution.errors
+    yield _Demand("errors", errors, errors >= 0, "0 or more")
+    yield _Demand("values", values, ~np.isinf(values), "finite, or nan where there is no context")
+    starts = solution.model.initial_states
+    known = ~np.isnan(values[starts]) | np.isinf(errors[starts])
+    yield _Demand("the start's values", values[starts], known, "known, if their errors are")
+
+
+@_demands.register(Certificate)
+def _(certificate: Certificate) -> Iterator[_Demand]:
+    lower, upper = certificate.lower, certificate.upper
+    absent = np.isnan(lower) & (certificate.rules == "stages")
+    yield _Demand("lower", lower, absent | ~np.isnan(lower), "a number")
+    right = (lower <= upper) | (absent & np.isnan(upper))
+    yield _Demand("upper", upper, right, "a number, no less than lower")
+
+
+def _between(
+    name: str,
+    lower: NDArray[np.float64],
+    values: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    kind: str = "",
+) -> Iterator[_Demand]:
+    """Say that values lie between their bounds, all of which are numbers."""
+    yield _Demand(f"{kind}lower", lower, ~np.isnan(lower), "a number")
+    yield _Demand(f"{kind}upper", upper, upper >= lower, "a number, no less than lower")
+    right = (lower <= values) & (values <= upper)
+    yield _Demand(name, values, right, "between the bounds")
+
+
+def _horizon(solution: Solution) -> int | None:
+    """Return how many steps there are, if that is limited."""
+    objective = solution.objective
+    return objective.horizon if isinstance(objective, FiniteHorizon) else None

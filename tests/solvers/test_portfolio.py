@@ -91,7 +91,7 @@ def test_relative_tolerances():
     ]
     model = model_with_ends(*states)
     objective = gamedp.Reachability([length])
-    with pytest.raises(gamedp.NotSolvedError, match="Use gamedp.solvers.ExactPolicyIteration"):
+    with pytest.raises(gamedp.NotSolvedError, match=r"Use gamedp\.solvers\.ExactPolicyIteration"):
         gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration(), relative=True)
     solution = gamedp.solve(model, objective, relative=True)
     low, high = solution.bounds(0)

@@ -391,7 +391,11 @@ WIDE = [
     (Last(LARGE), None, gamedp.solvers.StrategyIteration()),
     (Last(LARGE), gamedp.Discounted(0.5), gamedp.solvers.ModifiedPolicyIteration()),
     (Steps(earned=LARGE), gamedp.FiniteHorizon(3), None),
-    (Steps(earned=LARGE, back=1.0), gamedp.AverageReward(), None),
+    (
+        Steps(earned=LARGE, back=1.0),
+        gamedp.AverageReward(),
+        gamedp.solvers.RelativeValueIteration(),
+    ),
     (Steps(earned=THIRD, back=0.5), None, gamedp.solvers.OptimisticValueIteration()),
 ]
 

@@ -738,7 +738,11 @@ EDITS = {
         "return State(0, 0)",
         "return [(0.5, State(0, 0)), (0.5, State(1, 0))]",
     ),
-    "the players": ("num_players = 1", "num_players = 2\n    constant_sum = 80.0"),
+    "the players": (
+        "num_players = 1\n",
+        "num_players = 2\n    constant_sum = 80.0\n\n"
+        "    def player(self, state):\n        return 0\n",
+    ),
     "an action": ("yield 2\n", "yield 3\n"),
     "a field's name": ("own: int", "mine: int"),
     "another field": ("    turn: int\n", "    turn: int\n    more: int = 0\n"),

@@ -24,7 +24,7 @@ from waiting import PATIENCE, output_after_interrupt
 
 import gamedp
 from gamedp import __main__, cli
-from gamedp.cli import COMMANDS, keeping, lists, main, watch
+from gamedp.cli import COMMANDS, keeping, lists, watch
 from gamedp.cli.parameters import make
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
 from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn

@@ -23,8 +23,8 @@ from staged_games import Date, Journey, Roll, Scores, StagedWubbel, Walk
 from waiting import PATIENCE, output_after_interrupt
 
 import gamedp
-from gamedp import cli
-from gamedp.cli import COMMANDS, keeping, lists, main, watch
+from gamedp import __main__, cli
+from gamedp.cli import COMMANDS, keeping, lists, watch
 from gamedp.cli.parameters import make
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
 from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
@@ -1270,7 +1270,7 @@ class TestProcess:
 
     def test_is_installed(self):
         (point,) = entry_points(group="console_scripts", name="gamedp")
-        assert point.load() is main
+        assert point.load() is __main__.main
 
     def test_solves(self):
         solve = command("solve", "matches", "--compile", "never", "--json")

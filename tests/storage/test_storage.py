@@ -740,8 +740,12 @@ EDITS = {
     ),
     "the players": (
         "num_players = 1\n",
-        "num_players = 2\n    constant_sum = 80.0\n\n"
-        "    def player(self, state):\n        return 0\n",
+        """num_players = 2
+    constant_sum = 80.0
+
+    def player(self, state):
+        return 0
+""",
     ),
     "an action": ("yield 2\n", "yield 3\n"),
     "a field's name": ("own: int", "mine: int"),

@@ -1,4 +1,4 @@
-"""Bellman's equation: sweeps, eliminations, and proofs of how far off values are. Arrays alone.
+"""Bellman's equation: sweeps, eliminations, and proofs of error bounds for values. Arrays alone.
 
-What a kernel is, and how it is compiled, is said in :mod:`gamedp.runtime.jit`.
+:mod:`gamedp.runtime.jit` describes kernels and how they are compiled.
 """

@@ -1,4 +1,4 @@
-"""Gains of end components: what play that stays in one for ever earns on each step.
+"""Gains of end components: the average reward per step of play that stays in one for ever.
 
 For any numbers v, the optimal gain g of a communicating model lies between bounds,
 
@@ -8,20 +8,20 @@ Tv being the best of ``r + sum(P * v)`` over the choices of each state [1]_, [2]
 holds for the greedy policy. (With h = v, ``g + h >= r + P h`` for all choices bounds every policy's
 average by g, and ``g + h <= r + P h`` for one policy bounds its own from below, as the sums of n
 steps telescope: Puterman [2]_, theorem 9.1.2. The gain is one number, as play gets from every state
-to every other.) So whatever v the sweeps have come to, the bounds are proven by looking
-at it once more. Probabilities sum to one, therefore
+to every other.) Whatever v the sweeps have reached, the bounds are therefore proven by evaluating
+it once more. Probabilities sum to one, therefore
 
     (r + sum(P * v))(s, a) - v(s)  =  r(s, a) + sum(P(t | s, a) * (v(t) - v(s))),
 
 and this is how it is computed: a constant in v, however large, costs no accuracy. Rounding is
 allowed for as in :mod:`gamedp.bellman.residuals`, with two operations more for each term.
 
-A sweep moves v towards Tv only in part. That is value iteration on the chain which stays where it
-is with the rest of the probability, and which no periodicity keeps from converging [3]_; the bounds
+A sweep moves v towards Tv only in part. That is value iteration on the chain that stays where it
+is with the remaining probability, and whose convergence no periodicity prevents [3]_; the bounds
 are those of the chain itself.
 
-The equation is that of the end components alone, numbered anew, with the discount 1. Its constants
-are rewards, signed so that the most is wanted in every state: `maximise` is not looked at.
+The equation is that of the end components alone, renumbered, with the discount 1. Its constants
+are rewards, signed so that every state maximises: `maximise` is ignored.
 
 References
 ----------
@@ -50,14 +50,14 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 STEP = 0.75
-"""How far a sweep moves the values. With period 2, what is left of a difference is |1 - 2 * STEP|
-of it; where mixing is slow, sweeps cost 1 / STEP of those in full."""
+"""Step size of a sweep. With period 2, the remaining part of a difference is |1 - 2 * STEP|
+of it; if mixing is slow, sweeps cost 1 / STEP of full ones."""
 
 REPEATS = 6
-"""Sweeps along a policy between two that may improve it; fewer where these bring nothing."""
+"""Sweeps along a policy between two that may improve it; fewer if these achieve nothing."""
 
 MOST_DENSE = 128
-"""States of an end component that are eliminated at most."""
+"""Largest number of states of an end component that are eliminated."""
 
 NO_CHOICE = -1
 
@@ -95,7 +95,7 @@ def sweep(
     new_values: Floats,
     policy: Integers,
 ) -> tuple[float, float, float]:
-    """Look once at the states ``start .. stop - 1`` of an end component (Jacobi).
+    """Update once the states ``start .. stop - 1`` of an end component (Jacobi).
 
     Fills `new_values`, lowered by `shift` a step so that they stay small, and the greedy `policy`.
 
@@ -151,7 +151,7 @@ def follow(
     new_values: Floats,
     policy: Integers,
 ) -> None:
-    """Take `new_values` for values, and sweep along the policy alone; nothing is proven here."""
+    """Move `new_values` to the values, and sweep along the policy alone; nothing is proven here."""
     graph = equation.graph
     for state in range(start, stop):
         values[state] = new_values[state]
@@ -173,16 +173,16 @@ follow_jit = compiled(follow)
 def evaluate(
     start: int, stop: int, equation: Equation, policy: Integers, matrix: Floats, values: Floats
 ) -> bool:
-    """Set values to the biases of the policy by elimination; say whether play comes to one state.
+    """Set values to the policy's biases by elimination; return whether play reaches one state.
 
-    All but the first state are eliminated: whoever would come there goes on at once. What is left
-    is how much is earned from the first state until play comes back to it, and in how many steps.
-    Nothing is subtracted in that [1]_. These values propose, and prove nothing.
+    All but the first state are eliminated: play that would reach them goes on immediately. What is
+    left is how much is earned from the first state until play returns to it, and in how many steps.
+    Nothing is subtracted in the process [1]_. These values are proposals, and prove nothing.
 
     Parameters
     ----------
     matrix : (n, n + 2)
-        Room, for at least as many states.
+        Scratch, for at least as many states.
 
     References
     ----------
@@ -246,7 +246,7 @@ def settle(
     """Find the gains of the end components ``first .. last - 1``, until each is known.
 
     By modified policy iteration: sweeps that prove bounds and improve the policy, and some along
-    the policy in between. Few states are also eliminated, once sweeps have taken as long as that.
+    the policy in between. Small components are also eliminated, once sweeps have taken as long.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def settle(
     max_size, max_sweeps
         Stops before a component with more states, and at one that takes more sweeps.
     bounds : (K, 2)
-        Filled: the bounds of each gain, which hold for the `values` and the `policy` that are left.
+        Filled: the bounds of each gain, which hold for the resulting `values` and `policy`.
     visits : (1,) int64
         Counts the states visited.
 
@@ -313,7 +313,7 @@ def excess(
     """Return by how much gains and biases miss their inequality, rounding included.
 
     With sign 1, ``g(s) + h(s) >= r + sum(P * h)`` for all choices, or that of the policy where it
-    has one; with sign -1, the opposite. Negative if it holds with room to spare.
+    has one; with sign -1, the opposite. Negative if it holds with a margin.
     """
     graph = equation.graph
     worst = -np.inf

@@ -1,12 +1,12 @@
 """Bellman's equation of one component, gathered into arrays of its own.
 
 The states of a component lie scattered over the arrays of a model, and so do their successors.
-Solvers that visit them several times gather their equation first: states and choices are numbered
-anew, in the order of the sweeps, and the part that does not change, that of successors outside the
+Solvers that visit them several times gather their equation first: states and choices are
+renumbered, in the order of the sweeps, and the constant part, that of successors outside the
 component, is summed once. The rest fits into the processor's cache.
 
 Numbers of states, choices and transitions are unsigned here: whether a signed index counts from the
-end of an array is looked up each time, which costs a fifth of all.
+end of an array is checked on each access, which costs a fifth of the time.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 ONE = np.uintp(1)
 
 VALUE, SLOPE, WEIGHT, SHARE, ERROR = 0, 1, 2, 3, 4
-"""The rows of the numbers that are computed for each state of a component, (NUMBERS, S): four by a
-sweep, and how far off values are by an elimination."""
+"""Rows of the numbers that are computed for each state of a component, (NUMBERS, S): four by a
+sweep, and the errors of values by an elimination."""
 NUMBERS = 5
 
 
@@ -39,29 +39,29 @@ class Block(NamedTuple):
     """The equation of some states of a component: S states, C choices, T transitions within it.
 
     The value of choice c is ``constants[c] + discount * sum(probabilities * values[successors])``.
-    A type of its own beside :class:`gamedp.bellman.equation.Equation`, as it is filled again and
-    again: arrays may be longer than they need to be, and there is more about choices, for proofs.
+    A separate type from :class:`gamedp.bellman.equation.Equation`, because it is refilled again and
+    again: arrays may be longer than needed, and there is more about choices, for proofs.
 
     Attributes
     ----------
     graph : Graph
-        Of the states by their numbers in the component; unsigned.
+        The graph of the states by their numbers in the component; unsigned.
     signs : (S,)
-        1 where the mover wants the most, else -1.
+        1 where the player to move maximises, else -1.
     policy : (S,)
         The greedy choice in the last sweep.
     constants : (C,)
-        What a choice earns, and what the successors outside the component contribute.
+        The reward of a choice, and the contribution of successors outside the component.
     sizes : (C,)
         The same with the absolute values of all terms.
     slacks : (C,)
-        The part of the successors outside in ``sum(|P| * errors)``; what may be lost of products
-        where numbers end; and how far off the constant may be, where it is more than a reward: then
-        there is no discount.
+        The part of the successors outside in ``sum(|P| * errors)``; the possible loss of products
+        at the end of the number range; and the possible error of the constant, if it is more than a
+        reward: then there is no discount.
     counts : (C,)
-        How many successors the choice has in all.
+        The total number of successors of the choice.
     leaving : (C,)
-        How likely the choice leaves the component.
+        The probability that the choice leaves the component.
     probabilities : (T,)
         Signed.
     """
@@ -94,7 +94,7 @@ measure_jit = inlined(measure)
 
 
 def reserve(num_states: int, num_choices: int, num_transitions: int, equation: Equation) -> Block:
-    """Return a block with room for so many states, choices and transitions."""
+    """Return a block with room for this many states, choices and transitions."""
     graph = Graph(
         np.empty(num_states + 1, np.uintp),
         np.empty(num_choices + 1, np.uintp),
@@ -131,7 +131,7 @@ def gather(
     Returns
     -------
     key_state : int
-        The number in the component of the one state that a state not after it in the order leads
+        The number in the component of the only state that a state not after it in the order leads
         to; -1 if there are several. If all states are gathered, all cycles go through it.
     outside : float
         The largest error of a successor outside the component.
@@ -199,7 +199,7 @@ gather_jit = compiled(gather)
 def isolate(
     first: int, last: int, start: int, stop: int, equation: Equation, values: Floats, errors: Floats
 ) -> tuple[Block, int, float]:
-    """Gather states into a block of their own; return it, and what `gather` returns."""
+    """Gather states into a block of their own; return it and the results of `gather`."""
     lengths = measure_jit(first, last, equation)
     # Of one type, or they would be compiled for a literal 0 as well.
     block = reserve_jit(last - first, np.int64(lengths[0]), np.int64(lengths[1]), equation)
@@ -215,10 +215,10 @@ def sweep(
 ) -> tuple[float, float, bool]:
     """Update the numbers of a whole component in place (Gauss-Seidel).
 
-    The value of each state, how fast it rises with that of the key state (the slope), the expected
+    The value of each state, its slope as a function of the key state's value, the expected
     number of steps of the greedy policy within the component up to the key state (the weight), and
-    how likely that policy gets there (the share), all discounted. Without a key state slopes and
-    shares are zero, and the weights count all steps.
+    the probability that this policy gets there (the share), all discounted. Without a key state
+    slopes and shares are zero, and the weights count all steps.
 
     Returns
     -------
@@ -236,7 +236,7 @@ def sweep(
         best_choice = graph.choice_offsets[state]
         slope = weight = share = 0.0
         for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
-            # Four sums at once take hardly longer than one: each waits for its own last term.
+            # Four sums together take hardly longer than one: each waits for its own last term.
             total = its_slope = its_weight = its_share = 0.0
             for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
                 successor = graph.successors[t]
@@ -256,7 +256,7 @@ def sweep(
         value = sign * best
         weight = 1.0 + discount * weight
         difference = abs(value - numbers[VALUE, state])
-        # Written so that a NaN counts as a change without end.
+        # Written so that a NaN counts as an infinite change.
         if not difference <= change:
             change = difference
         if weight - numbers[WEIGHT, state] > increase:

@@ -1,12 +1,12 @@
-"""Chains of a policy: what it earns until it comes to states whose values are known.
+"""Chains of a policy: its rewards until it reaches states whose values are known.
 
 The value of a state along a policy is ``extra + sum(P * values)``. Most states need not be swept:
-in the order in which a depth-first search of the policy finishes them, a state leads to such before
-it, whose rows are put in its own, and to those that the search has not finished: these are kept.
-What is kept, and rows that become long, is a smaller chain with the same values: it is swept, and
-what the sweeps lack is extrapolated [1]_. From its values those of all others follow at once.
+in the order in which a depth-first search of the policy finishes them, a state leads to states
+before it, whose rows are substituted into its own, and to unfinished ones: these are kept.
+The kept states, and rows that become long, form a smaller chain with the same values: it is swept,
+and its limit is extrapolated [1]_. Its values directly give those of all others.
 
-Nothing is proven here: whoever asks looks at the values once more.
+Nothing is proven here: callers verify the values.
 
 References
 ----------
@@ -31,42 +31,42 @@ if TYPE_CHECKING:
     Marks = npt.NDArray[np.uint8]
 
 STAY = -1
-"""Stands for the choice to stay in an end component for good."""
+"""Represents the choice to stay in an end component permanently."""
 
 REPEATS = 8
 """Sweeps between two extrapolations."""
 
 CYCLES = 32
-"""Extrapolations of one chain at most."""
+"""Largest number of extrapolations of one chain."""
 
 LONGEST = np.uintp(4)
-"""Successors that a state has at most whose row is put in the place of it."""
+"""Largest number of successors of a state whose row is substituted for it."""
 
 LEAST_PIVOT = 2.0**-44
-"""Changes of sweeps that are nearly combinations of others count as if they differed by so much."""
+"""Assumed relative difference of changes of sweeps that are nearly combinations of others."""
 
 MOST_WEIGHT = 1e8
-"""Sweeps are not extrapolated with weights beyond that."""
+"""Largest weight with which sweeps are extrapolated."""
 
 KNOWN, NEW, OPEN, WAITED_FOR, KEPT, REPLACED = range(6)
-"""What is known of a state: its value; nothing yet; that the search has not finished it, and that
-others need it before; and in the end, whether it is kept or its row put in the place of it."""
+"""The state of knowledge about a node: its value; nothing yet; that the search has not finished it,
+and that others need it first; and finally whether it is kept or replaced by its row."""
 
 ONE = np.uintp(1)
 
 
 class Room(NamedTuple):
-    """Room for a chain: N nodes.
+    """Scratch arrays for a chain: N nodes.
 
     Attributes
     ----------
     marks : (N,)
-        `KNOWN`, for all; so it is left behind.
+        `KNOWN` for all nodes, before and after.
     stack, next_transition, finished, row_of, kept, seen : (N,)
     row_starts : (N + 1,)
     constants : (N,)
     columns, shares : (T,)
-        For the rows. Where they take more, there is no chain.
+        For the rows. If they take more, there is no chain.
     deltas, weights : (REPEATS, N), (REPEATS,)
     """
 
@@ -86,7 +86,7 @@ class Room(NamedTuple):
 
 
 def room_for(num_nodes: int, num_transitions: int) -> Room:
-    """Return room for chains of so many nodes, and choices with so many transitions at most."""
+    """Return room for chains with this many nodes, and choices with at most so many transitions."""
     stack, next_transition, finished, row_of, kept, seen = np.empty((6, num_nodes), np.uintp)
     room = 2 * num_transitions + 16
     return Room(
@@ -107,7 +107,7 @@ def room_for(num_nodes: int, num_transitions: int) -> Room:
 
 
 def combine(count: int, deltas: Floats, weights: Floats) -> bool:
-    """Find the combination of sweeps whose change would be least; say whether there is one.
+    """Find the combination of sweeps with the least change; return whether there is one.
 
     The sweeps are linear: if the values after sweep j count c(j) times, and these numbers sum to
     one, so do their changes. This is reduced rank extrapolation [1]_.
@@ -115,15 +115,15 @@ def combine(count: int, deltas: Floats, weights: Floats) -> bool:
     Parameters
     ----------
     count : int
-        The values that were swept.
+        The number of values that were swept.
     deltas : (REPEATS, N)
-        How each sweep has changed them.
+        The changes by each sweep.
     weights : (REPEATS,)
-        Filled: how often each change is to be taken off the last values.
+        Filled: how often each change is to be subtracted from the last values.
     """
     products = np.empty((REPEATS, REPEATS))
     for one in range(REPEATS):
-        for other in range(0, one + 1, 4):  # four sums at once do not wait for each other
+        for other in range(0, one + 1, 4):  # four sums together do not wait for each other
             first = second = third = fourth = 0.0
             for i in range(count):
                 delta = deltas[one, i]
@@ -199,7 +199,7 @@ def shorten(count: int, nodes: Integers, offsets: Integers, successors: Integers
     Returns
     -------
     num_rows, num_kept : int
-        -1 for the latter if there is not enough room, or play stays for ever as far as one can see.
+        -1 for the latter if there is not enough room, or play seems to stay for ever.
     """
     marks, stack, next_transition = room.marks, room.stack, room.next_transition
     finished, row_of, kept, seen = room.finished, room.row_of, room.kept, room.seen
@@ -304,22 +304,22 @@ value_of_row_jit = inlined(value_of_row)
 def settle(count: int, nodes: Integers, offsets: Integers, successors: Integers,
            probabilities: Floats, extra: Floats, exits: Integers, enough: float, values: Floats,
            room: Room) -> bool:  # fmt: skip
-    """Set values to those of a policy, about; say whether they are: else, they are as they were.
+    """Set values approximately to those of a policy; return False, and leave them, if that fails.
 
     Parameters
     ----------
     count, nodes
-        The states whose values are asked for; those that stay keep theirs.
+        The states whose values are computed; those that stay keep theirs.
     offsets, successors, probabilities
         The transitions of choices.
     extra : (C,)
-        What choices earn.
+        The rewards of choices.
     exits : (N,)
         The choice of each state, or `STAY`.
     enough : float
         The change of a value in a sweep that is small enough.
     values : (N,)
-        Where to begin; those of states that are not asked for are known.
+        The initial values; those of states not listed are known.
     room : Room
     """
     num_rows, num_kept = shorten_jit(

@@ -1,9 +1,9 @@
-"""Coded probabilities: numbers into a codebook, where the same few values come again and again.
+"""Coded probabilities: indices into a codebook, where the same few values recur.
 
-Dice, wind and servers have a handful of probabilities. A loop over more transitions than the
-processor keeps at hand waits for memory: with two bytes for the number of a probability, instead of
-eight for itself, there is less to wait for. The values looked up are the very same numbers, so sums
-are the same to the last bit.
+Dice, wind and servers have a handful of probabilities. A loop over more transitions than fit into
+the processor's cache waits for memory: with two bytes for the number of a probability, instead of
+eight for the probability itself, there is less to wait for. The values looked up are exactly the
+same numbers, so sums are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Probabilities = Floats | npt.NDArray[np.uint16]
 
 MOST = 1 << 12
-"""Values of a codebook at most: those that lie next to the processor. Of more, each look costs as
+"""Largest size of a codebook: it stays in the processor's cache. With more, each access costs as
 much as is saved."""
 
 SLOTS = 4 * MOST
@@ -33,15 +33,15 @@ FACTOR = np.uint64(0x9E3779B9)
 
 
 def probability(codes: Probabilities, codebook: Floats | None, place: int) -> float:
-    """Return the probability in a place: itself, or what its number stands for in a codebook."""
-    # Each of the two is compiled separately, without the other one.
+    """Return the probability in a place: itself, or the value of its number in a codebook."""
+    # Each of the two is compiled separately, without the other.
     if codebook is None:
         return codes[place]  # type: ignore[no-any-return]
     else:  # noqa: RET505 - numba leaves out a branch, not what follows
         return codebook[codes[place]]  # type: ignore[no-any-return]
 
 
-# Not `inlined`: what is left out is only known where types are.
+# Not `inlined`: the branch to omit is only known once types are.
 probability_jit = compiled(probability)
 
 
@@ -51,7 +51,7 @@ def collect(
     values: npt.NDArray[np.uint64],
     codes: npt.NDArray[np.uint16],
 ) -> int:
-    """Give the different values of an array numbers, in the order in which they come.
+    """Assign numbers to the different values of an array, in the order in which they occur.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ def collect(
     slots : (SLOTS,)
         Scratch: zeros.
     values : (MOST,)
-        Is filled with the different values.
+        Filled with the different values.
     codes : (T,)
-        Is filled with their numbers.
+        Filled with their numbers.
 
     Returns
     -------
     count : int
-        How many there are; MOST + 1 if there are more than MOST, where it has stopped.
+        The number of values; MOST + 1 if there are more than MOST, where it has stopped.
     """
     count = np.uintp(0)
     for place in range(len(bits)):

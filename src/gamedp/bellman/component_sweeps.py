@@ -1,8 +1,8 @@
 """Iterating over a gathered component until it is solved: sweeps, and policy evaluation.
 
-A full sweep looks at all choices and improves the policy. In between, the policy alone is followed:
-by elimination, which gives its values exactly, as long as that takes few terms compared with the
-sweeps so far (:mod:`gamedp.bellman.sparse_elimination`); or by some sweeps over its own
+A full sweep evaluates all choices and improves the policy. In between, the policy alone is
+followed: by elimination, which gives its values exactly, as long as that takes few terms compared
+with the sweeps so far (:mod:`gamedp.bellman.sparse_elimination`); or by some sweeps over its own
 choices. Values of an eliminated policy that no sweep can improve are solved, up to rounding: policy
 iteration [1]_, with improvements that see each other within a sweep. The weights for the proof, the
 expected steps of the policy within the component, are computed in either case.
@@ -37,23 +37,23 @@ if TYPE_CHECKING:
 ONE = np.uintp(1)
 
 SURE, ALONE, OPPONENTS, SWAPS = 0, 1, 2, 3
-"""Who chooses in a component: nobody, one side, or opponents; or the players change places."""
+"""Choosers in a component: nobody, one side, or opponents; or the players change places."""
 
 BOTH, MAXIMISERS, MINIMISERS = 0, 1, 2
-"""Whose choices a sweep may improve."""
+"""The side whose choices a sweep may improve."""
 
 MORE, REORDER, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
-"""How far a component is: there is more to do; its states should be put in another order, see
+"""Progress of a component: there is more to do; its states should be put in another order, see
 :func:`gamedp.bellman.state_orders.nearest_exits_first`; values change so little that something can
 be proven; or the policy is best."""
 
 SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS = range(6)
 SIDE, IS_EXACT, LED_OUT, REORDERED, IS_STEADY, CHANGE = range(6, 12)
 MEMORY = 12
-"""What is remembered of a component between calls, as floating-point numbers:
+"""Size of the memory of a component between calls, as floating-point numbers:
 
 * SWEEPS: full sweeps so far. CHANGE: the largest change of a value in the last one.
-* WORK: transitions looked at. SINCE: those since the last elimination. COST: what that one cost.
+* WORK: transitions visited. SINCE: those since the last elimination. COST: the cost of that one.
 * NEEDED: terms that the next elimination must be allowed to combine. ROUNDS: eliminations so far.
 * SIDE: which of two opponents improves next.
 * IS_EXACT: whether the values are those of the policy, by elimination.
@@ -69,29 +69,29 @@ PATIENCE = 64
 TRUST = 5000
 """Sweeps after which nothing but them is trusted to converge."""
 MOST = float(1 << 26)
-"""Terms that an elimination may combine: some tenths of a second, for it cannot be interrupted."""
+"""Largest number of terms of an elimination: some tenths of a second that nothing interrupts."""
 TIE = 1e-14
-"""How much worse a choice may be by rounding, relatively, for each step that is left."""
+"""Largest relative loss of a choice by rounding, for each step that is left."""
 
 
 def improve(
     num_states: int, discount: float, block: Block, who: int, margin: float, numbers: Floats
 ) -> tuple[float, int]:
-    """Give all states the values of their best choices, in place (Gauss-Seidel).
+    """Set all states to the values of their best choices, in place (Gauss-Seidel).
 
     Parameters
     ----------
     who : int
-        Whose choices may change: the others follow the policy.
+        The side whose choices may change: the others follow the policy.
     margin : float
-        How much better a choice must be, relatively, to replace that of the policy.
+        The relative margin by which a choice must be better to replace that of the policy.
 
     Returns
     -------
     change : float
         The largest change of a value.
     changed : int
-        How many choices of the policy were replaced.
+        The number of choices of the policy that were replaced.
     """
     graph = block.graph
     change = 0.0
@@ -122,7 +122,7 @@ def improve(
             block.policy[state] = best_choice
             changed += 1
         difference = abs(sign * best - numbers[VALUE, state])
-        # Written so that a NaN counts as a change without end.
+        # Written so that a NaN counts as an infinite change.
         if not difference <= change:
             change = difference
         numbers[VALUE, state] = sign * best
@@ -183,7 +183,7 @@ begin_jit = compiled(begin)
 
 
 def chooser(num_states: int, block: Block, swaps: bool) -> int:
-    """Say who chooses in a component: `SURE`, `ALONE`, `OPPONENTS` or `SWAPS`."""
+    """Return who chooses in a component: `SURE`, `ALONE`, `OPPONENTS` or `SWAPS`."""
     graph = block.graph
     if swaps:
         return SWAPS
@@ -213,9 +213,9 @@ def iterate(
     numbers: Floats,
     memory: Floats,
 ) -> int:
-    """Go on with a component for about `budget` transitions; say how far it is then.
+    """Continue with a component for about `budget` transitions; return its progress.
 
-    What comes after what, until one of the answers on the right::
+    The order of the steps, until one of the results on the right::
 
         sweep over all choices
           |-- change small, values steady ----------------> CHANGING_LITTLE
@@ -227,22 +227,23 @@ def iterate(
           v
         follow the policy for a few sweeps; sweep again
 
-    Where players change places, and at first where there are opponents, only the sweeps are made.
+    If players change places, and at first if there are opponents, only the sweeps are made.
 
     Parameters
     ----------
     who : int
         Who chooses, see :func:`chooser`.
     may_stay : bool
-        Whether policies may stay in the component for ever, which is worst for who could.
+        Whether policies may stay in the component for ever, which is the worst outcome for the
+        player able to do so.
     threshold : float
         The change that is small enough to prove something.
     max_sweeps : int
-        Full sweeps at most, those of earlier calls included.
+        Largest number of full sweeps, including those of earlier calls.
     numbers : (NUMBERS, S)
-        Values to begin with, and else zero.
+        Initial values, and otherwise zero.
     memory : (MEMORY,)
-        What is remembered between calls, zero at first.
+        State kept between calls, zero at first.
     """
     enough = memory[WORK] + budget
     size = num_states + num_transitions
@@ -257,7 +258,7 @@ def iterate(
             change = np.inf  # there is nothing to improve
             changed = 0
         else:
-            # What differs by rounding alone must not be improved for ever.
+            # Differences by rounding alone must not be improved for ever.
             margin = 2.0 ** (0.5 * min(max(memory[ROUNDS] - 32.0, 0.0), 20.0) - 50.0)
             side = int(memory[SIDE]) if who == OPPONENTS else BOTH
             change, changed = improve_jit(num_states, discount, block, side, margin, numbers)
@@ -279,7 +280,7 @@ def iterate(
         too_expensive = memory[NEEDED] > may or who == SWAPS
         due = changed == 0 or change <= threshold or memory[SINCE] >= memory[COST]
         if plain:
-            # A policy that both keep to may be best: then a policy each is all that is to be found.
+            # A policy that both keep to may be best: then one policy each is all that is needed.
             due = memory[SWEEPS] >= PATIENCE or (changed == 0 and memory[SWEEPS] > 1.0)
         if due and not too_expensive:
             terms = STAYS
@@ -335,7 +336,7 @@ iterate_jit = compiled(iterate)
 def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Floats) -> bool:
     """Let the weights count the most steps of all choices that are equally good up to rounding.
 
-    Values and policy stay as they are.
+    Values and policy stay unchanged.
 
     Returns
     -------
@@ -370,7 +371,7 @@ def dwell(num_states: int, discount: float, block: Block, most: int, numbers: Fl
                     values[state] - (block.constants[choice] + discount * total)
                 )
                 weight = 1.0 + discount * length
-                # A choice that is worse by more can do no harm, as much longer as it may take.
+                # A choice that is worse by more does no harm, however much longer it takes.
                 if weight > longest and worse <= TIE * max(scale, block.sizes[choice]) * weight:
                     longest = weight
                     block.policy[state] = choice

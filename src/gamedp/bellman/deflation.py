@@ -1,9 +1,9 @@
-"""Deflation of bounds where two opponents can prolong play for ever.
+"""Deflation of bounds if two opponents can prolong play for ever.
 
 A sweep narrows bounds as those of :mod:`gamedp.bellman.intervals` do. It changes a choice of the
-policy only where a bound gets strictly narrower by it. So what follows a choice had its bound
-before, and choices do not form a cycle in which each only preserves the bound of the next one. The
-theory is in :mod:`gamedp.solvers.tools.deflation`.
+policy only where a bound gets strictly narrower by it. The successors of a choice therefore had
+their bounds before, and choices do not form a cycle in which each only preserves the bound of the
+next one. The theory is in :mod:`gamedp.solvers.tools.deflation`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def narrow(
     start: int, stop: int, equation: Equation, lower: Floats, upper: Floats, policy: Integers
 ) -> int:
-    """Narrow the bounds of ``order[start:stop]`` in place; return how many got narrower."""
+    """Narrow the bounds of ``order[start:stop]`` in place; return the number that got narrower."""
     graph = equation.graph
     moved = 0
     for place in range(start, stop):
@@ -59,12 +59,12 @@ narrow_jit = compiled(narrow)
 def reply(
     states: Integers, equation: Equation, bounds: Floats, side: bool, replies: Integers
 ) -> bool:
-    """Set the choices that are best by some bounds, of those states that one side moves in.
+    """Set the choices that are best by some bounds, in the states of one side.
 
     Returns
     -------
     changed : bool
-        Whether any choice is another than before.
+        Whether any choice differs from the one before.
     """
     changed = False
     for state in states:
@@ -95,7 +95,7 @@ def deflate(
     """Lower upper bounds to the best way out, or raise lower ones.
 
     In each of some sets of states, one side keeps to replies that earn nothing and stay in the set.
-    Then the other side gets what staying for ever is worth, or leaves by its best choice.
+    Then the other side gets the value of staying for ever, or leaves by its best choice.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def deflate(
     inside : (C,) bool
         The choices that earn nothing and stay in the set of their state.
     side : bool
-        Whether the side that may leave wants the most: then upper bounds are lowered.
+        Whether the side that may leave maximises: then upper bounds are lowered.
     improper_value : float
         The value of endless play.
     replies : (S,)
@@ -115,7 +115,7 @@ def deflate(
     Returns
     -------
     moved : int
-        How many bounds are narrower than before.
+        The number of bounds that are narrower than before.
     """
     graph = equation.graph
     moved = 0

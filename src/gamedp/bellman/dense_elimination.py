@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 AWAY, GAIN, LENGTH, SIZE, INHERITED = range(5)
-"""The columns after those of the states: see :mod:`gamedp.bellman.sparse_elimination`."""
+"""Columns after those of the states: see :mod:`gamedp.bellman.sparse_elimination`."""
 EXTRA = 5
 STRIP = 512
-"""Columns that are worked on at a time: they fit into the processor's cache."""
+"""Number of columns processed together: they fit into the processor's cache."""
 ONE = np.uintp(1)
 
 
@@ -41,12 +41,12 @@ def lay_out(size: int, discount: float, block: Block, matrix: Floats, costs: Flo
     matrix : (S, S + EXTRA)
         Zero.
     costs : (S,)
-        Filled: the roundings in each row.
+        Filled: the number of roundings in each row.
 
     Returns
     -------
     clear : bool
-        Whether all probabilities sum to one, but for rounding.
+        Whether all probabilities sum to one, up to rounding.
     """
     graph = block.graph
     clear = True
@@ -81,9 +81,9 @@ lay_out_jit = compiled(lay_out)
 def put_in(
     first: int, last: int, top: int, bottom: int, size: int, matrix: Floats, costs: Floats
 ) -> None:
-    """Put the eliminated states ``first .. last-1`` into the rows ``top .. bottom-1`` after them.
+    """Substitute the eliminated states ``first .. last-1`` into the rows ``top .. bottom-1``.
 
-    `last` - `first` is a multiple of four, but for the last states of all.
+    `last` - `first` is a multiple of four, except for the last states of all.
     """
     width = size + EXTRA
     for row in range(top, bottom):
@@ -119,12 +119,12 @@ put_in_jit = compiled(put_in)
 
 
 def divide(first: int, last: int, size: int, matrix: Floats, costs: Floats) -> float:
-    """Eliminate the states ``first .. last-1``, into which all before have been put.
+    """Eliminate the states ``first .. last-1``, into which all previous ones have been substituted.
 
     Returns
     -------
     narrowest : float
-        The least probability to go elsewhere; 0 if play stays for ever.
+        The least probability of going elsewhere; 0 if play stays for ever.
     """
     width = size + EXTRA
     narrowest = np.inf
@@ -161,7 +161,7 @@ def conclude(
     Returns
     -------
     relative : float
-        How far off the weights are, relatively; infinite if nothing is known, as are the errors.
+        The relative error of the weights; infinite if nothing is known, as are the errors.
     """
     roundings = most_along = longest = highest = 0.0
     earns = False

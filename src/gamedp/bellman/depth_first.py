@@ -1,16 +1,16 @@
-"""Problems with targets: a depth-first search solves, or puts in order, what it leaves behind.
+"""Problems with targets: a depth-first search solves, or orders, the components it leaves.
 
 The arrays are described in :mod:`gamedp.bellman.equation`. The search is Tarjan's [1]_ in Pearce's
-form [2]_, as in :mod:`gamedp.graph.components`, but for targets and ends, which lead nowhere. It
-leaves a component once all that this leads to is left. Then
+form [2]_, as in :mod:`gamedp.graph.components`, except for targets and ends, which lead nowhere. It
+leaves a component once all components that this leads to are left. Then
 
 - what surely reaches or misses the target has its value;
-- a state that cannot come again, and depends on nothing that is put off, gets its value;
-- all else is put off until its components are solved, in the order in which they were left.
+- a state that cannot recur, and depends on nothing that is deferred, gets its value;
+- all else is deferred until its components are solved, in the order in which they were left.
 
-A component that is put off has no end component: play leaves it almost surely, whatever the players
-do. So Bellman's equation has a unique solution there, and all policies are proper. Where there is
-an end component, or a total that one player alone can make infinite, the search gives up.
+A deferred component has no end component: play leaves it almost surely, whatever the players
+do. Bellman's equation therefore has a unique solution there, and all policies are proper. If there
+is an end component, or a total that one player alone can make infinite, the search gives up.
 
 References
 ----------
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 MORE, ALL, GIVEN_UP = 0, 1, 2
-"""Why a search stops."""
+"""Reasons why a search stops."""
 
 NONE = -1
 ONE = np.uintp(1)
 START, DEPTH, WAITING, SEEN, COMPONENTS, LEVELS = range(6)
-"""Where a search is: the state that it has begun at, the length of its path, where those wait whose
-component is open, the states it has seen, the components it has put off, and the most of those with
-cycles on any way."""
+"""Positions in the cursor of a search: its first state, the length of its path, where states wait
+whose component is open, the states it has seen, the components it has deferred, and the largest
+number of those with cycles on any way."""
 CURSOR = 6
 
 
@@ -61,7 +61,7 @@ def leave(
     errors: Floats,
     policy: Integers,
 ) -> int:
-    """Give a state its value, once its successors have theirs; return what is known of it.
+    """Give a state its value once its successors have theirs; return the knowledge about it.
 
     A probability is 0 if the target is surely missed, and 1 if it is surely reached. A total is
     infinite if the target may be missed. Errors are those of
@@ -99,7 +99,7 @@ def leave(
             every &= status[target]
         seen |= some
         if not probable and some & MISSED:
-            # Infinite: nothing to reckon with.
+            # Infinite: no error to account for.
             num_missing += 1
             missing = choice if missing == NONE else missing
             continue
@@ -127,7 +127,7 @@ def leave(
             error = (result - best) + slack
     if seen & OPEN:
         return OPEN
-    # To miss the target is the worst for who maximises a probability, the best for a total.
+    # Missing the target is worst for a player who maximises a probability, and best for a total.
     seeks = equation.maximise[state] == probable
     if num_missing == last - first or (num_missing > 0 and not seeks):
         values[state] = 0.0 if probable else np.inf
@@ -138,7 +138,7 @@ def leave(
         policy[state] = reaching
         return SURE
     if seen & LATER:
-        # Who may not take a choice for its total is infinite: others know how to leave that out.
+        # A choice that must not be taken, as its total is infinite: others can leave that out.
         return LATER if probable or num_missing == 0 else UNSEEN
     values[state] = sign * best
     errors[state] = error * UPWARD
@@ -160,19 +160,19 @@ def part(
     values: Floats,
     policy: Integers,
 ) -> int:
-    """Give the states of a component with cycles the values that the graph tells; keep the others.
+    """Give states of a cyclic component the values that the graph determines; keep the others.
 
     Parameters
     ----------
     order : (S,)
-        The component is ``order[start:stop]``. Those put off are moved to its front.
+        The component is ``order[start:stop]``. The deferred states are moved to its front.
     numbers : (S,)
         Scratch.
 
     Returns
     -------
     int
-        Where those end; `NONE` if the component is not for this search.
+        The end of those; `NONE` if the component is not for this search.
     """
     graph = equation.graph
     exits = num_choices = num_transitions = 0
@@ -185,7 +185,7 @@ def part(
             num_transitions += status[np.uintp(graph.successors[t])] == OPEN
     exits &= ~OPEN
     free = num_choices > stop - start
-    # Who surely misses the target need not be sure to leave.
+    # A player who surely misses the target need not be sure to leave.
     told = SURE if exits == SURE else LATER
     if exits & ~MISSED == 0 or (exits & MISSED and not probable and not free):
         told = MISSED
@@ -234,33 +234,33 @@ def search(
     component_offsets: Integers,
     nontrivial: Flags,
 ) -> int:
-    """Go through a graph depth first: solve what can be solved at once, and put the rest in order.
+    """Search a graph depth first: solve what can be solved directly, and order the rest.
 
     Parameters
     ----------
     budget : int
-        How many transitions to look at, about.
+        Approximate number of transitions to visit.
     equation : Equation
         Without order and places; the constants are zeros for a probability.
     probable : bool
-        Whether a probability is asked for, and not a total.
+        Whether a probability is computed, and not a total.
     cursor : (CURSOR,) int64
-        Where the search is; `WAITING` is S at first, all else 0.
+        The position of the search; `WAITING` is S at first, all else 0.
     stack, next_transition, is_root, ranks : (S,)
         Scratch that is kept between calls, as in :mod:`gamedp.graph.components`: the order of
         discovery falls to the lowest rank in reach.
     levels : (S,)
-        Filled, zeros at first: how many components with cycles that were put off are on the longest
-        way from a state.
+        Filled, zeros at first: the largest number of deferred components with cycles on any way
+        from a state.
     status : (S,) int8
         `UNSEEN` at first; `DONE`, `MISSED` or `SURE` where the search ends, with the value there.
     values, errors, policy : (S,)
-        Filled but where states are put off; the policy is the first choice of each state at first.
+        Filled except for deferred states; the policy is the first choice of each state at first.
     order, place : (S,)
-        Filled: the states that are put off, successors first, and where in it each stands.
+        Filled: the deferred states, successors first, and the position of each.
     component_offsets, nontrivial : (S + 1,), (S,)
-        Filled as far as there are components that are put off; the first offset is 0 at first. What
-        is left of a component where some values are known stays together as one.
+        Filled as far as there are deferred components; the first offset is 0 at first. What
+        remains of a component where some values are known stays together as one.
 
     Returns
     -------
@@ -298,7 +298,7 @@ def search(
             if lowest < ranks[state]:
                 ranks[state] = lowest
                 is_root[top] = False
-            # Looked at again on the way back, the transition shows how low its successor reaches.
+            # Visited again on the way back, the transition shows how low its successor reaches.
             next_transition[top] = t
         if depth == 0 or t < last:
             stack[depth] = successor

@@ -1,16 +1,16 @@
-"""Modified policy iteration over a whole discounted model, in slices that follow one another.
+"""Modified policy iteration over a whole discounted model, in consecutive slices.
 
-Bellman's operator T looks at all choices, an improvement; between two of these, sweeps along the
-chosen ones alone bring the values to what they are worth. With v the values before an improvement,
-b the discount and d = Tv - v, the true values lie in ``v + [min d, max d] / (1 - b)``, and those
-after it in ``Tv + b * [min d, max d] / (1 - b)`` [1]_. Terminal states, whose d is 0, count, too.
-Nothing but this bound decides when it is over; all that is between two improvements may be done in
-any way that is fast.
+Bellman's operator T evaluates all choices, an improvement; between two of these, sweeps along the
+chosen ones alone bring the values close to those of the policy. With v the values before an
+improvement, b the discount and d = Tv - v, the true values lie in ``v + [min d, max d] / (1 - b)``,
+and those after it in ``Tv + b * [min d, max d] / (1 - b)`` [1]_. Terminal states (d = 0) count.
+Only this bound decides when iteration ends; between two improvements, anything may be done that is
+fast.
 
-A sweep along the choices goes from state to state in place (Gauss-Seidel), on and on in one
-direction or to and fro, whatever is faster. Then some states tell how far the values are off: their
-mean is the error that all values have in common, which sweeps alone would reduce by no more than
-the discount.
+A sweep along the choices goes from state to state in place (Gauss-Seidel), repeatedly in one
+direction or back and forth, whichever is faster. Then some states show the error of the values:
+their mean is the error that all values have in common, which sweeps alone would reduce by no more
+than the discount.
 
 Rounding: a value is off by at most ``(k + 10) * u * A``, for the largest number k of transitions of
 a choice and the largest sum A of the absolute terms; see :mod:`gamedp.bellman.residuals`, where the
@@ -61,27 +61,27 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 PATIENCE = 8
-"""Improvements that may bring the changes down no further before sweeps in between get fewer."""
+"""Improvements that may fail to reduce the changes before there are fewer sweeps in between."""
 
 COARSEST, FINEST = 0.2, 0.0001
-"""To which part of the changes in an improvement sweeps along the choices bring them, at most and
-at least: the fewer choices have changed, the more it pays to know what they are worth."""
+"""Largest and smallest factor to which sweeps along the choices reduce the changes of an
+improvement: the fewer choices have changed, the more exact values of the policy pay off."""
 
 CLOSER = 0.4
-"""To which part of what is asked they bring them in the end, as a probe does not see all."""
+"""Fraction of the requested accuracy that they finally reach, as a probe misses some states."""
 
 BATCH = 1 << 10
-"""States that a probe looks at, about; of small models, an eleventh of all."""
+"""Approximate number of states that a probe visits; of small models, an eleventh of all."""
 
 (
     PHASE, PLACE, FLIPPED, IMPROVEMENTS, MOST_IMPROVEMENTS, INNER, MOST_INNER, CHANGED, IN_VAIN,
     IN_VAIN_INNER, BACKWARDS, NO_SHIFTS, VISITS,
 ) = range(13)  # fmt: skip
-"""Where a run is, as whole numbers."""
+"""Integer state of a run."""
 NUM_MARKS = 13
 
 BEGIN, IMPROVE, FOLLOW, DONE, STUCK, OUT_OF_SWEEPS = range(6)
-"""What comes next; or that values are as close as was asked, as rounding allows, or neither."""
+"""The next phase; or whether values are as close as requested, as rounding allows, or neither."""
 
 
 def begin(
@@ -92,9 +92,9 @@ def begin(
     values: Floats,
     before: Floats,
 ) -> None:
-    """Choose what earns the most at once in the states ``start .. stop-1``; that is their value.
+    """Choose the highest immediate reward in the states ``start .. stop-1``; that is their value.
 
-    Terminal states have their values. Where no state has a choice, the rows are in place.
+    Terminal states have their values. If no state has a choice, the rows are in place.
     """
     choice_offsets, transition_offsets, successors = equation.graph
     probabilities, constants, maximise = (
@@ -153,7 +153,7 @@ def prepare(
     """Prepare an improvement: measure how far values have moved since the last, and their size.
 
     The range of the moves adds to the drift. A choice that was the best by more than that still is,
-    even if all that has to do with it was off by rounding: that is the margin.
+    even if everything related to it was off by rounding: that is the margin.
     """
     lowest = highest = 0.0 if extremes.has_terminals else values[0] - before[0]
     most = 0.0
@@ -173,7 +173,7 @@ def prepare(
 
 
 def slack(extremes: Extremes, numbers: Floats) -> float:
-    """Return how far off a value may be by rounding."""
+    """Return the largest error of a value by rounding."""
     return float((extremes.longest + 10) * (UNIT * numbers[SIZE] + TINY))
 
 
@@ -182,7 +182,7 @@ prepare_jit = compiled(prepare)
 
 
 def bound(discount: float, extremes: Extremes, numbers: Floats) -> float:
-    """Set how far the true values are below and above those after an improvement; return the width.
+    """Set bounds of the true values relative to those after an improvement; return the width.
 
     Bounds keep Bellman's inequalities, even when they are rounded once more. The width is infinite
     if probabilities sum to so much more than one that the discount does not outweigh it.
@@ -196,7 +196,7 @@ def bound(discount: float, extremes: Extremes, numbers: Floats) -> float:
         return np.inf
     room = off / shrink * UPWARD
     for side, extreme in ((DOWN, -(numbers[LOW] - off)), (UP, numbers[HIGH] + off)):
-        # Outward, all sums of probabilities are taken to be the largest; inward, the smallest.
+        # Outward, all sums of probabilities are assumed to be the largest; inward, the smallest.
         total = extremes.sum_high * counted if extreme > 0.0 else extremes.sum_low / counted
         ahead = discount * total * extreme / (1.0 - discount * total)
         ahead = ahead * UPWARD if extreme > 0.0 else ahead / UPWARD
@@ -212,7 +212,7 @@ bound_jit = compiled(bound)
 def next_phase(
     tolerance: float, equation: Equation, extremes: Extremes, marks: Integers, numbers: Floats
 ) -> int:
-    """Say what comes after an improvement, and how close sweeps along the choices are to come."""
+    """Return the phase after an improvement, and set the accuracy of sweeps along the choices."""
     span = numbers[HIGH] - numbers[LOW]
     width = bound_jit(equation.discount, extremes, numbers)
     if width <= tolerance:
@@ -226,7 +226,7 @@ def next_phase(
     if marks[IN_VAIN] > PATIENCE:
         marks[MOST_INNER] //= 2
         marks[IN_VAIN] = 0
-    # What the changes have to come down to. The probe sees less than all.
+    # The target for the changes. The probe does not see all of them.
     goal = tolerance * (1.0 - equation.discount) / max(equation.discount, 0.5)
     closest = max(CLOSER * goal, 0.125 * off)
     changed = marks[CHANGED] / len(equation.maximise)
@@ -248,7 +248,7 @@ def settle(
     marks: Integers,
     numbers: Floats,
 ) -> int:
-    """After a sweep along the choices: see how far it has brought the values; say what is next."""
+    """Measure how far a sweep along the choices has brought the values; return the next phase."""
     num_states = len(values)
     step = max(11, num_states // BATCH) | 1
     lowest, highest, mean = probe_jit(step, discount, rows, values)
@@ -268,7 +268,7 @@ def settle(
     if span > 0.5 * numbers[LAST]:
         marks[BACKWARDS] = 1 - marks[BACKWARDS]
     if span > 4.0 * numbers[LAST]:
-        # What the probe sees is not what all states have in common.
+        # The changes seen by the probe are not what all states have in common.
         marks[NO_SHIFTS] = 1
     numbers[LAST] = span
     if not extremes.has_terminals and marks[NO_SHIFTS] == 0:
@@ -310,17 +310,17 @@ def advance(
     marks: Integers,
     numbers: Floats,
 ) -> int:
-    """Go on until values are close enough, or about as many transitions as `budget` are looked at.
+    """Continue until values are close enough, or about `budget` transitions have been visited.
 
-    At first, `values` have the payoffs of terminal states, and `marks` are zero but for the limits.
+    At first, `values` contains the payoffs of terminal states, and `marks` only the limits.
     The values are in `values`, or in `other` while ``marks[FLIPPED]`` is 1: an improvement reads
-    the one and writes the other. In the end, the lower bounds are where the values are not, and the
-    upper ones in `rows.clear`.
+    one and writes the other. At the end, the lower bounds are in the other one, and the
+    upper bounds in `rows.clear`.
 
     Returns
     -------
     phase : int
-        DONE, STUCK, or what comes next.
+        DONE, STUCK, or the next phase.
     """
     graph, discount = equation.graph, equation.discount
     num_states = np.uintp(len(values))

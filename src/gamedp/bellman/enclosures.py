@@ -1,8 +1,8 @@
-"""Bounds of weighted sums: the one place where rounding is counted, beside the kernels.
+"""Bounds of weighted sums: the one place that accounts for rounding, besides the kernels.
 
 A weighted sum is computed in doubles, each product and each sum rounded by half a unit in the last
-place; its weights may be off themselves; and of its terms, bounds are known. What all this may come
-to is in proportion to the sum of the absolute products [1]_, never to the sum itself, in which they
+place; its weights may have errors themselves; and of its terms, bounds are known. The total error
+is in proportion to the sum of the absolute products [1]_, never to the sum itself, in which they
 may have cancelled.
 
 References
@@ -51,8 +51,8 @@ def enclosed_sums(
 ) -> tuple[Floats, Floats]:
     """Return bounds of weighted sums, one for each of R rows: ``constant + factor * sum(w * t)``.
 
-    A row with the one weight 1 is sure: the weight is not off, and a sum that is a 64-bit number is
-    its own bound. So is the constant where all terms are zero.
+    A row with the single weight 1 is certain: the weight has no error, and a sum that is a 64-bit
+    number is its own bound. So is the constant if all terms are zero.
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ def enclosed_sums(
     lower, upper : (T,)
         Bounds of each term, which may be infinite.
     relative : float
-        How far a weight may be off as a part of itself.
+        Largest relative error of a weight.
     absolute : float or (T,)
-        How far besides.
+        Largest additional error.
     factor : float
         Exact, from 0 to 1: a discount.
     constants : (lower, upper), (R,) each, optional
-        Bounds of what is added to each row.
+        Bounds of the number added to each row.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def enclosed_sums(
         is_zero = sizes == 0
         if is_zero.any():  # unless products were too small
             is_zero &= np.bincount(owners, (lower != 0) | (upper != 0), num_rows) == 0
-        # Each product, sum, and the factor; a share of what was computed, not of what is meant.
+        # Each product, sum, and the factor; a part of the computed value, not of the exact one.
         share = (lengths + 3) * UNIT + relative
         slack = share / (1 - 2 * share) * (sizes + np.maximum(np.abs(least), np.abs(most)))
         slack += (lengths + 4) * TINY
@@ -110,7 +110,7 @@ def enclosed_sums(
                 exact |= np.bincount(owners, np.isinf(terms), num_rows) > 0
             moved = np.nextafter(totals + np.copysign(slack, outward), outward)
             totals = np.where(exact, totals, moved)
-            # Plus and minus infinity have met.
+            # Plus and minus infinity were added.
             bounds.append(np.where(np.isnan(totals), outward, totals))
     return bounds[0], bounds[1]
 
@@ -132,15 +132,16 @@ def enclosed_sum(
 
 @attrs.frozen(eq=False)
 class Products:
-    """Bounds of a sparse matrix times vectors, none of them with negative numbers.
+    """Bounds of products of a sparse matrix with vectors, none of them with negative numbers.
 
-    Sums are then their own absolute sums: so bounds keep most digits, however often this is done.
+    Sums are then their own absolute sums: bounds therefore keep most digits, however often products
+    are taken.
 
     Attributes
     ----------
     matrix : (R, S) scipy.sparse.csr_array
     relative : float
-        How far its entries may be off as a part of themselves.
+        Largest relative error of its entries.
     """
 
     matrix: Any
@@ -148,14 +149,14 @@ class Products:
 
     @functools.cached_property
     def _factors(self) -> tuple[Floats, Floats, Floats]:
-        """By what sums are multiplied downward and upward, and what is then taken or added."""
+        """Factors by which sums are multiplied downward and upward, and the amount then added."""
         counts = np.diff(self.matrix.indptr)
-        share = (counts + 3) * UNIT + self.relative  # sums, and what is done to them below
+        share = (counts + 3) * UNIT + self.relative  # sums, and the operations on them below
         share /= 1 - 2 * share
         return 1 - share, 1 + share, (counts + 4) * TINY
 
     def enclosed(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-        """Return bounds of the product with a vector, of which finite bounds are known."""
+        """Return bounds of the product with a vector whose finite bounds are known."""
         down, up, least = self._factors
         return np.maximum(self.matrix @ lower * down - least, 0.0), self.matrix @ upper * up + least
 
@@ -163,7 +164,7 @@ class Products:
 def enclosed_difference(
     total: float, lower: Floats | np.float64, upper: Floats | np.float64
 ) -> tuple[Floats, Floats]:
-    """Return bounds of a number less others, of which bounds are known: outward if rounded."""
+    """Return bounds of a number minus others whose bounds are known, outward if rounded."""
     bounds = []
     for number, outward in ((upper, -np.inf), (lower, np.inf)):
         bound: Floats = np.asarray(number)
@@ -177,7 +178,7 @@ def enclosed_difference(
 
 
 def rounded_outward(lower: Floats, upper: Floats, amount: Floats | float) -> tuple[Floats, Floats]:
-    """Return bounds that are wider by an amount; by none for zero, and infinite ones stay."""
+    """Return bounds that are wider by an amount; unchanged for zero, and infinite ones stay."""
     if not np.any(amount):
         return lower, upper
     with np.errstate(over="ignore", invalid="ignore"):
@@ -188,15 +189,15 @@ def rounded_outward(lower: Floats, upper: Floats, amount: Floats | float) -> tup
 
 
 def scaled(probabilities: Floats) -> tuple[Floats, float]:
-    """Return probabilities scaled to sum to one, and how far each may be off relatively."""
+    """Return probabilities scaled to sum to one, and the largest relative error of each."""
     total = np.abs(probabilities).sum()
     return np.abs(probabilities) / total, PROBABILITY_ROUNDING + (len(probabilities) + 3) * UNIT
 
 
 def estimated_sums(offsets: Integers, weights: Floats, terms: Floats) -> Floats:
-    """Return weighted sums of rows without bounds, added up from the first term to the last one.
+    """Return weighted sums of rows without bounds, added up from the first term to the last.
 
-    That is the order in which solvers add up: so they agree with these to the bit.
+    Solvers add up in the same order: the sums therefore agree with theirs to the bit.
     """
     num_rows = len(offsets) - 1
     owners = np.repeat(np.arange(num_rows), np.diff(offsets))
@@ -205,7 +206,7 @@ def estimated_sums(offsets: Integers, weights: Floats, terms: Floats) -> Floats:
 
 
 def _adds_up(one: Floats, other: Floats) -> Flags:
-    """Return where the sum of two numbers is a 64-bit number itself (D. Knuth's two-sum)."""
+    """Return where the sum of two numbers is itself a 64-bit number (D. Knuth's two-sum)."""
     total = one + other
     seen = total - one
     exact: Flags = (one - (total - seen)) + (other - seen) == 0

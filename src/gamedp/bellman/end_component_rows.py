@@ -1,4 +1,4 @@
-"""The rows of end components: what stays in each, numbered anew, and the nodes of the quotient."""
+"""The rows of end components: the choices that stay in each, and the nodes of the quotient."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def take_apart(
     graph, probabilities, rewards
         The model: S states, C choices, T transitions.
     sign : float
-        What rewards are multiplied by.
+        The factor of the rewards.
     end_component, stays : (S,), (C,)
         As :mod:`gamedp.graph.end_components` fills them, with K end components.
     offsets : (K + 1,)
@@ -53,9 +53,9 @@ def take_apart(
     node : (S,)
         Filled: the end component of each state; K, K + 1, ... for states in none.
     place : (S,)
-        Filled where a state is in an end component: where it stands among `states`.
+        Filled where a state is in an end component: its position in `states`.
     states, choices : (S,), (C,)
-        Filled from the start: which state, and which choice, each of the end components is.
+        Filled from the start: the states and the choices of the end components.
     part : Graph
         Filled from the start, for as many states, choices and transitions: the end components,
         their states numbered by `place`.
@@ -65,7 +65,7 @@ def take_apart(
     Returns
     -------
     num_states, num_choices : int
-        How many there are in end components.
+        Their number in end components.
     """
     for number in range(len(offsets)):  # a slice takes longer to compile
         offsets[number] = 0
@@ -80,7 +80,7 @@ def take_apart(
     for number in range(1, len(offsets)):
         offsets[number] += offsets[number - 1]
     # While the lists are filled, the offset of a component is where its next state belongs; in the
-    # end, that is where the next one's list begins.
+    # end, that is where the next list begins.
     for state in range(len(node)):
         number = end_component[state]
         if number != OUTSIDE:

@@ -2,7 +2,7 @@
 
 The value of choice c for values v is ``constants[c] + discount * sum(P * v[successors])`` with
 signed probabilities P (see :class:`gamedp.Model`); that of a state is the largest or the smallest
-one of its choices. :class:`Equation` is what all kernels take.
+one of its choices. All kernels take an :class:`Equation`.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ class Equation(NamedTuple):
     probabilities : (T,)
         Negative where the players change places; or numbers of probabilities in the codebook.
     codebook : (P,) or None
-        See :mod:`gamedp.bellman.coded_probabilities`. None where `probabilities` are themselves.
+        See :mod:`gamedp.bellman.coded_probabilities`. None if `probabilities` are not coded.
     constants : (C,)
-        What a choice earns whatever follows: its reward, and the shares of the constant sum that
-        changes of places bring.
+        The constant part of a choice's value: its reward, and the shares of the constant sum from
+        changes of places.
     sizes : (C,)
-        What the terms of each constant add up to in absolute value, with or without a sign:
-        rounding is in proportion to that, however much cancels out. A constant is exact where its
+        The sum of the absolute values of each constant's terms, with or without a sign:
+        rounding is in proportion to it, however much cancels out. A constant is exact where its
         absolute value is that of its size; rewards are their own sizes.
     maximise : (S,) bool
-        Whether the mover wants the most.
+        Whether the player to move maximises.
     discount : float
         1 for total reward.
     order, place : (S,)
-        The states in the order of the sweeps, successors first, and where in it each stands. Empty
-        for those who need no order.
+        The states in the order of the sweeps, successors first, and the position of each in it.
+        Empty for kernels that need no order.
     """
 
     graph: Graph
@@ -75,7 +75,7 @@ def unordered_equation(
     discount: float = 1.0,
     codebook: Floats | None = None,
 ) -> Equation:
-    """Return the equation of a model without a constant sum, for those who need no order."""
+    """Return the equation of a model without a constant sum, for kernels that need no order."""
     order, place = np.empty(0, np.int32), np.empty(0, np.uint32)
     return Equation(
         graph, probabilities, codebook, rewards, rewards, maximise, discount, order, place
@@ -89,8 +89,8 @@ def backup(
 ) -> tuple[float, int]:
     """Return the best value of a state's choices and the first choice that has it."""
     graph = equation.graph
-    # Arrays have names of their own, for each look into a tuple counts references; and numbers are
-    # unsigned, for whether a signed one counts from the end of an array is looked up each time.
+    # Arrays have names of their own, because each access to a tuple counts references; and numbers
+    # are unsigned, because signed ones are checked for counting from the end of an array each time.
     choice_offsets, transition_offsets = graph.choice_offsets, graph.transition_offsets
     successors, probabilities = graph.successors, equation.probabilities
     constants, discount = equation.constants, equation.discount
@@ -136,7 +136,7 @@ def sweep(
             values,
         )
         difference = abs(value - values[state])
-        # Written so that a NaN counts as a change without end.
+        # Written so that a NaN counts as an infinite change.
         if not difference <= change:
             change = difference
         values[state] = value

@@ -1,4 +1,4 @@
-"""Whether play surely leaves a component, and from where it is sure to reach, or miss, a target.
+"""Whether play surely leaves a component, and from where it surely reaches or misses a target.
 
 The arrays are described in :mod:`gamedp.bellman.equation`.
 """
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.signedinteger[Any]]
 
 UNSEEN, STAYS, SURE, MISSED, DONE, LATER, OPEN = 0, 1, 2, 4, 8, 16, 32
-"""What is known of a state, one bit each.
+"""The knowledge about a state, one bit each.
 
-`SURE` surely reaches the target; `MISSED` misses it, surely or, where a total is asked for, with
-positive probability; `DONE` has its value; `LATER` is put off; `OPEN` is not left yet. When a
+`SURE` surely reaches the target; `MISSED` misses it, surely or, for a total, with
+positive probability; `DONE` has its value; `LATER` is deferred; `OPEN` is not left yet. When a
 component is left, its states have those of the first bits that are not disproved.
 """
 
@@ -46,7 +46,7 @@ def list_entries(
     numbers : (S,)
         The number of each state of the component in it.
     offsets : (size + 1,)
-        Filled: where the list of each state begins.
+        Filled: the start of the list of each state.
     choices : (T,)
         Filled from the start: the choices, by their numbers in the component.
     """
@@ -88,26 +88,26 @@ def doubt(
     status: Integers,
     policy: Integers,
 ) -> bool:
-    """Find out where play in a component can stay for ever, or is sure to reach, or miss, a target.
+    """Find where play in a component can stay for ever, or surely reaches or misses a target.
 
-    Each is the greatest fixed point of what a state's mover can bring about, or cannot avoid: all
-    states for which it is disproved are dropped. If nowhere play can stay for ever, it surely
-    leaves the component; so that who keeps to states that lead to sure ones alone is sure to reach
-    the target.
+    Each is the greatest fixed point of what the player to move can bring about, or cannot avoid:
+    all states for which it is disproved are dropped. If play can stay for ever nowhere, it surely
+    leaves the component; a player who keeps to states that lead only to sure ones therefore surely
+    reaches the target.
 
     Parameters
     ----------
     may : int
-        Which of `SURE` and `MISSED` are possible at all.
+        Those of `SURE` and `MISSED` that are possible at all.
     num_choices, num_transitions : int
-        Of the component.
+        Their number in the component.
     numbers : (S,)
         Scratch.
 
     Returns
     -------
     bool
-        Whether play surely leaves the component. If not, nothing else is found out.
+        Whether play surely leaves the component. If not, nothing else is determined.
     """
     graph = equation.graph
     size = stop - start
@@ -124,7 +124,7 @@ def doubt(
         if not bit & (STAYS | may):
             continue
         head = tail = choice = 0
-        # Many are dropped as they are come by: most states come after their successors.
+        # Many are dropped as they are visited: most states come after their successors.
         for number in range(size):
             state = np.uintp(order[start + number])
             seeks = SURE if equation.maximise[state] == probable else MISSED
@@ -141,7 +141,7 @@ def doubt(
                 owners[choice] = number
                 kept += lasts
                 choice += 1
-            # How many more may be lost: of one who does not seek this, none.
+            # How many more may be lost: none for a player who does not aim for this.
             alive[number] = kept if bit in (STAYS, seeks) else 1 if kept == last - first else 0
             if alive[number] == 0:
                 status[state] &= ~bit

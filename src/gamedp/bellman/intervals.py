@@ -8,8 +8,8 @@ the value of these choices, and `upper` at least the value of any. And if ``lowe
 for the true values v, the same holds for ``max(lower, T(lower))`` and ``min(upper, T(upper))``.
 
 T is rounded down for `lower` and up for `upper`, by the model of rounding of
-:mod:`gamedp.bellman.residuals`. Where the players change places, the lower bound of what follows is
-made of its upper one, and the other way round.
+:mod:`gamedp.bellman.residuals`. If the players change places, the lower bound of the successor is
+computed from its upper one, and the other way round.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def enclose(choice: int, equation: Equation, lower: Floats, upper: Floats) -> tu
     low = constant + equation.discount * low
     high = constant + equation.discount * high
     if last - first == 1 and equation.discount == 1.0 and abs(equation.probabilities[first]) == 1.0:
-        # A sure step is one addition; where it is exact, nothing is lost.
+        # A certain step is one addition; if it is exact, nothing is lost.
         inexact = constant_size != abs(constant)
         part = low - constant
         if inexact or (constant - (low - part)) + (low_part - part) != 0.0:
@@ -75,13 +75,13 @@ def enclose(choice: int, equation: Equation, lower: Floats, upper: Floats) -> tu
         return low, high
     count = last - first + 8
     share = count * UNIT * UPWARD
-    # What is zero is not rounded; what is tiny may be rounded to zero.
+    # Zero is not rounded; a tiny number may be rounded to zero.
     if not low_is_zero:
         low -= share * (constant_size + equation.discount * low_size) + count * TINY
     if not high_is_zero:
         high += share * (constant_size + equation.discount * high_size) + count * TINY
     if constant == 0.0 and equation.discount == 1.0 and not swaps:
-        # A mean lies between what it is a mean of: that needs no rounding.
+        # A mean lies between the numbers averaged: that needs no rounding.
         if low < least:
             low = least
         if high > most:
@@ -130,10 +130,10 @@ def tighten(
     Returns
     -------
     moved : int
-        How many bounds are narrower than before.
+        The number of bounds that are narrower than before.
     refuted : int
-        How many would have to be wider to be bounds by this sweep alone. If none is, the bounds
-        hold, wherever they came from.
+        The number that would have to be wider to be bounds by this sweep alone. If it is 0, the
+        bounds hold, wherever they came from.
     """
     graph = equation.graph
     moved = refuted = 0
@@ -169,7 +169,7 @@ tighten_jit = compiled(tighten)
 def widest(
     start: int, stop: int, equation: Equation, lower: Floats, upper: Floats
 ) -> tuple[float, float]:
-    """Return how far bounds are apart at most, and that divided by the least absolute value."""
+    """Return the largest distance of bounds, and that divided by the least absolute value."""
     absolute = relative = 0.0
     for place in range(start, stop):
         state = equation.order[place]
@@ -199,7 +199,7 @@ def tighten_trivial(
     upper: Floats,
     policy: Integers,
 ) -> int:
-    """Bound the states that cannot come again, successors first.
+    """Bound the states that cannot recur, successors first.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def tighten_trivial(
     for number in range(first, last):
         if nontrivial[number]:
             return number
-        start = np.int64(component_offsets[number])  # as callers from outside have it
+        start = np.int64(component_offsets[number])  # as callers from outside pass it
         tighten_jit(start, start + 1, equation, lower, upper, policy)
     return last
 
@@ -220,7 +220,7 @@ tighten_trivial_jit = compiled(tighten_trivial)
 def surroundings(
     start: int, stop: int, equation: Equation, lower: Floats, upper: Floats
 ) -> tuple[float, float, float, float, bool]:
-    """Look at what a component leads to, and at what it earns on the way.
+    """Return the extremes of the bounds that a component leads to, and of its rewards.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def surroundings(
         The least and the greatest bound of the states that its transitions lead to outside; if
         there is none, low is infinite.
     least, most : float
-        The extremes of what a choice earns.
+        The extremes of the rewards of a choice.
     swaps : bool
         Whether the players may change places.
     """
@@ -259,7 +259,7 @@ def approach(
 ) -> tuple[float, float]:
     """Update ``order[start:stop]`` in place; return the largest change, absolute and relative.
 
-    Where terms cancel out, what rounding alone may make of them is no relative change.
+    If terms cancel out, changes that rounding alone may cause are no relative change.
     """
     graph = equation.graph
     change = relative = 0.0
@@ -269,7 +269,7 @@ def approach(
             continue
         value, policy[state] = backup_jit(state, equation, values)
         difference = abs(value - values[state])
-        # Written so that a NaN counts as a change without end.
+        # Written so that a NaN counts as an infinite change.
         if not difference <= change:
             change = difference
         if not difference <= relative * abs(value):

@@ -1,4 +1,4 @@
-"""Max-n: games of several players, each of whom takes what is best for itself."""
+"""Max-n: games of several players, each of whom takes the action that is best for itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def solve(
 ) -> None:
     """Fill in the values of all players in the states of an acyclic model, successors first.
 
-    The mover takes the first of the choices that are best for itself (`sign` 1: the most). `errors`
+    The player to move takes its first best choice (`sign` 1: the largest value). `errors`
     bounds the rounding of the values under that policy; see :mod:`gamedp.bellman.residuals`.
     """
     num_players = values.shape[1]

@@ -1,4 +1,4 @@
-"""How long play lasts where equally good choices are told apart by it: who is ahead hurries."""
+"""The length of play if equally good choices are distinguished by it: the leader hurries."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 SAME = 1e-9
-"""Two lengths that differ by less, relative to them, are the same."""
+"""Relative difference below which two lengths are the same."""
 SETTLED = 1e-10
-"""Once no length of a component grows by more, relative to it, they are known."""
+"""Relative growth below which the lengths of a component are known."""
 
 
 def length(graph: Graph, probabilities: Floats, choice: int, plies: Floats) -> float:
-    """Return how many choices are made with this one, itself counted."""
+    """Return the number of choices that are made with this one, itself included."""
     total = 1.0
     for transition in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
         weight = abs(probabilities[transition])
@@ -60,15 +60,15 @@ def find_endless(
     policy: Integers,
     plies: Floats,
 ) -> None:
-    """Tell where in a component play may go on for ever if those who want it late have their way.
+    """Find where in a component play may go on for ever if players who delay have their way.
 
-    Backwards from the ends: a state leads on with a choice that does, of a mover who delays with
-    all of them. The others never end; without what leads to them, it is asked again.
+    Backwards from the ends: a state leads on with a choice that does, or for a player who delays
+    with all of them. The others never end; the search is repeated without whatever leads to them.
 
     Parameters
     ----------
     states : (n,)
-        Of the component. The other parameters are those of :func:`count_plies`.
+        States of the component. The other parameters are those of :func:`count_plies`.
     plies : (S,)
         At the end infinite at those states, elsewhere in the component 0.
     """
@@ -117,14 +117,14 @@ def count_plies(
     policy: Integers,
     plies: Floats,
 ) -> int:
-    """Find how many choices are still made from each state, and the choices that make it so many.
+    """Find how many choices are still made from each state, and the choices that lead to it.
 
-    Component by component, successors first: one visit to each state that cannot come again; within
+    Component by component, successors first: one visit to each state that cannot recur; within
     a cycle the lengths rise from 0, monotonically, to the least ones that fulfil the equation
-    ``plies = 1 + (mean of those that follow)``, with the least or the greatest over the choices of
+    ``plies = 1 + (mean over the successors)``, with the least or the greatest over the choices of
     a state. Once they rise by less than a half, the choices taken lead to an end: each brings it
-    nearer on average. A component that takes too long is left as it is; so is a state on a
-    cycle whose mover does not care, since it may go round there for ever, and what may lead there.
+    nearer on average. A component that takes too long is left unchanged; so is a state on a
+    cycle whose player does not care, since it may go round there for ever, and what may lead there.
 
     Parameters
     ----------
@@ -134,22 +134,22 @@ def count_plies(
     order, component_offsets, nontrivial
         The components, see :class:`gamedp.graph.structure.Structure`.
     hurry : (S,)
-        1 where the mover wants the end soon, -1 where late, 0 where the policy says what to do.
+        1 where the player to move wants an early end, -1 a late one, 0 where the policy decides.
     most_visits : int
-        Looks at a transition of components with a cycle that there is time for.
+        Largest number of visits to a transition of components with a cycle.
     equal : (C,)
-        Between which choices a state may choose; at the end, those of the length in `plies` where
+        The choices among which a state may choose; at the end, those of the length in `plies` where
         `hurry` is not 0.
     policy : (S,)
-        The choice of each state, of those in `equal`, -1 at ends; where another one is better by
-        its length, that one at the end.
+        The choice of each state, of those in `equal`, -1 at ends; at the end another one if that
+        has a better length.
     plies : (S,)
-        At ends 0; infinite where it is not known, or play may go on for ever.
+        0 at ends; infinite where it is unknown, or play may go on for ever.
 
     Returns
     -------
     visits : int
-        Looks at a transition of components with a cycle.
+        Visits to a transition of components with a cycle.
     """
     visits = 0
     for component in range(len(nontrivial)):

@@ -47,7 +47,7 @@ def follow(
     Parameters
     ----------
     answers : bool
-        Whether those who want the least choose the best answer instead.
+        Whether minimising players choose the best answer instead.
     """
     graph = equation.graph
     change = 0.0
@@ -60,7 +60,7 @@ def follow(
         else:
             value = choice_value_jit(policy[state], equation, values)
         difference = abs(value - values[state])
-        # Written so that a NaN counts as a change without end.
+        # Written so that a NaN counts as an infinite change.
         if not difference <= change:
             change = difference
         values[state] = value

@@ -11,7 +11,7 @@ little. (With a discount :math:`\beta`, probabilities are :math:`\beta p_t`, and
 V_s` is taken off.) It is within :math:`\sum p_t (e_t + e_s)` and rounding of the advantage computed
 from v. If it is not positive for any choice, V is the fixed point of Bellman's operator: the values
 are proven, within e alone. This is for the maximiser; for the minimiser all signs change. A choice
-that is certainly better replaces that of the policy: improved in this way, no policy comes again.
+that is certainly better replaces that of the policy: improved in this way, no policy recurs.
 
 There remain choices with an advantage of uncertain sign. How much can they improve the values?
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 ONE = np.uintp(1)
 ROUNDS = 64
-"""Policies that are evaluated at most to find one that no choice is certainly better than."""
+"""Largest number of policies evaluated to find one that no choice is certainly better than."""
 
 
 def followed(size: int, block: Block) -> int:
@@ -76,9 +76,9 @@ followed_jit = inlined(followed)
 
 
 def mirrored(size: int, block: Block) -> Block:
-    """Return a component with, for each of its states, one of the same value but for the sign.
+    """Return a component with a mirror image of each state, whose value has the opposite sign.
 
-    The policy goes over to it: what changes the players' places leads to the other side.
+    The policy is mirrored as well: where the players change places, play leads to the other side.
     """
     graph = block.graph
     length = 2 * followed_jit(size, block)
@@ -126,7 +126,7 @@ mirrored_jit = compiled(mirrored)
 
 
 def same(first: int, second: int, equation: Equation) -> bool:
-    """Say whether two choices have the same reward and outcomes, as they are stored."""
+    """Return whether two choices have the same reward and outcomes, as they are stored."""
     graph = equation.graph
     start, other = graph.transition_offsets[first], graph.transition_offsets[second]
     length = graph.transition_offsets[first + 1] - start
@@ -156,23 +156,23 @@ def advantage(
     numbers: Floats,
     relative: float,
 ) -> tuple[float, float, float, float]:
-    """Return how much a choice is worth more than its state, by differences, for a maximiser.
+    """Return how much more valuable a choice is than its state, by differences, for a maximiser.
 
     Parameters
     ----------
     numbers : (NUMBERS, stop - start)
-        Of the component ``order[start:stop]``; the weights are the expected steps of its policy.
+        Numbers of the component ``order[start:stop]``; the weights are its policy's expected steps.
     relative : float
-        How far off the weights are, relatively.
+        The relative error of the weights.
 
     Returns
     -------
     total, slack
-        The advantage, and how far off it may be.
+        The advantage, and its largest error.
     size
         The sum of the absolute terms.
     fall
-        By how much the weights fall on the step, at least.
+        The least amount by which the weights fall on the step.
     """
     graph = equation.graph
     value = values[state]
@@ -206,7 +206,7 @@ def advantage(
     total = constant + (discount * total - rest)
     size = abs(equation.sizes[choice]) + (discount * size + abs(rest))
     inherited = discount * inherited + (1.0 - discount) * error
-    # Of probabilities that are scaled, or no one knows what they mean.
+    # Of probabilities that are scaled, or their meaning is unknown.
     off = abs(sum_of_probabilities - 1.0)
     if off > count * UNIT:
         inherited = np.inf
@@ -243,22 +243,21 @@ def compare(
     Parameters
     ----------
     values, errors : (S,)
-        Of the policy, in the component and outside.
+        Those of the policy, in the component and outside.
     numbers, relative
         As for :func:`advantage`.
     maximisers, minimisers : bool
-        Whose choices the policy replaces by certainly better ones; those of the others are looked
-        at all the same.
+        Whose choices the policy replaces by certainly better ones; those of the others are
+        examined all the same.
 
     Returns
     -------
     better : int
-        In how many states a choice was replaced.
+        The number of states in which a choice was replaced.
     multiple : float
-        By how many of the weights best values may be better; infinite if by none.
+        The multiple of the weights by which best values may be better; infinite if there is none.
     ties : float
-        The sum over all states of how much, relatively, choices would have to be changed so that
-        none is better.
+        The sum over all states of the relative change of choices after which none is better.
     """
     graph = equation.graph
     better = 0
@@ -281,7 +280,7 @@ def compare(
             )
             total = sign * total
             if same_jit(choice, kept, equation):
-                # They may differ by what stored probabilities may be off.
+                # They may differ by the possible error of stored probabilities.
                 total = 0.0
                 slack = 16.0 * UNIT * (size + slack)
                 tie = max(tie, 16.0 * UNIT)
@@ -314,7 +313,7 @@ def evaluate(
 ) -> tuple[int, float]:
     """Eliminate the policy of a component, as :func:`gamedp.bellman.sparse_elimination.eliminate`.
 
-    Where players change places, so do the signs of values, and elimination needs positive ones:
+    If players change places, so do the signs of values, and elimination needs positive ones:
     then it is that of both sides of every state, :func:`mirrored`.
     """
     if not swaps:
@@ -345,12 +344,12 @@ def look_around(
     errors: Floats,
     policy: Integers,
 ) -> tuple[int, float, float]:
-    """Give a component the numbers of its policy, and improve that where it is certain.
+    """Give a component the numbers of its policy, and improve the policy where that is certain.
 
     Returns
     -------
     better, multiple, ties
-        As of :func:`compare`; `better` is negative where nothing is known of the numbers.
+        As for :func:`compare`; `better` is negative if nothing is known of the numbers.
     """
     inner = block.graph
     graph = equation.graph
@@ -396,14 +395,14 @@ def grant(
     values: Floats,
     errors: Floats,
 ) -> float:
-    """Set the errors of a component from what :func:`look_around` has found.
+    """Set the errors of a component from the results of :func:`look_around`.
 
     Parameters
     ----------
     outside : float
         The largest error of a successor outside.
     one_sign : bool
-        Whether no reward or payoff of the model has the other's sign.
+        Whether no two rewards or payoffs of the model have different signs.
 
     Returns
     -------
@@ -451,15 +450,15 @@ def prove_policy(
     """Evaluate a component's policy by elimination, improve it where that is certain, and prove it.
 
     Sets the values, errors and the policy of the component's states, in the arrays of the model,
-    and, but for the errors, in those of the gathered component. If there is no such proof, they are
-    those of some policy all the same; errors are infinite then.
+    and, except for the errors, in those of the gathered component. Without such a proof, they are
+    those of some policy nevertheless; errors are then infinite.
 
     Parameters
     ----------
     outside, one_sign
         As for :func:`grant`.
     most : int
-        How many terms an elimination may combine.
+        Largest number of terms that an elimination may combine.
     who : int
         Who chooses, see :func:`gamedp.bellman.component_sweeps.chooser`. Opponents take turns;
         players who change places do not, so that improving need not come to an end.
@@ -467,7 +466,7 @@ def prove_policy(
     Returns
     -------
     width : float
-        As of :func:`grant`.
+        As for :func:`grant`.
     """
     better = 1
     multiple = ties = np.inf

@@ -1,14 +1,14 @@
-"""Bellman's equation of a whole model, and the rows of the chosen choices one after the other.
+"""Bellman's equation of a whole model, with the rows of the chosen choices in sequence.
 
 For models whose players keep their places; the graph of the equation is unsigned. The rows of the
-choices that a policy takes are copied to arrays of their own, so that a sweep along the policy
-reads no others. And a choice that is better than the others of its state by some gap is still the
-best as long as the values have moved by less, apart from what they have in common: so Bellman's
-operator is known without a look at the others.
+choices that a policy takes are copied to separate arrays, so that a sweep along the policy
+reads no others. A choice that is better than the others of its state by some gap is still the
+best as long as the values have moved by less, apart from what they have in common: Bellman's
+operator is then known without evaluating the others.
 
-In the loops, arrays have names of their own: each look into a tuple counts references, at the price
+In the loops, arrays have names of their own: each access to a tuple counts references, at the price
 of several transitions. Numbers are unsigned: whether a signed index counts from the end of an array
-would be looked up each time.
+would be checked each time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ONE = np.uintp(1)
 TWO = np.uintp(2)
 
 SLICE = 1 << 15
-"""States of one call of :func:`improve` at most."""
+"""Largest number of states of one call of :func:`improve`."""
 
 AT_HAND, FEW = 1 << 13, 6
 """States are examined one by one if at most one in `FEW` needs it, in models of more than `AT_HAND`
@@ -46,12 +46,12 @@ MOST_WALKS = 64
 """Walks that look for a cycle."""
 
 LOW, HIGH, LEAST, LIMIT, NEAREST, LAST, DRIFT, MARGIN, SIZE, DOWN, UP = range(11)
-"""What the places of the array `numbers` are for."""
+"""Meaning of the places of the array `numbers`."""
 NUM_NUMBERS = 11
 
 
 class Extremes(NamedTuple):
-    """What all choices of an equation have in common.
+    """Properties that all choices of an equation have in common.
 
     Attributes
     ----------
@@ -90,13 +90,13 @@ class PolicyRows(NamedTuple):
         The same arrays, to be written; empty if no state has several choices, and the arrays read
         are those of the model.
     constants : (S,)
-        What the choices earn, or the payoff.
+        The rewards of the choices, or the payoff.
     policy : (S,) int64
         The choices; -1 if there is none yet.
     clear : (S,)
         The drift, discounted, up to which the choice is surely the best. Infinite without choices.
     undecided : (SLICE or S,)
-        Room for the states of a slice.
+        Scratch for the states of a slice.
     """
 
     first: Naturals
@@ -118,7 +118,7 @@ def survey(equation: Equation, first: Naturals) -> tuple[int, int, int, int, flo
     Returns
     -------
     room : int
-        How much room all rows need.
+        The room that all rows need.
     shortest, longest : int
         The smallest and the largest number of transitions of a choice.
     most_choices : int
@@ -168,9 +168,9 @@ survey_jit = compiled(survey)
 
 
 def meets_itself(graph: Graph, met: Integers) -> bool:
-    """Say whether a walk at random meets a state again; `met` has zeros for all states.
+    """Return whether a random walk visits a state twice; `met` has zeros for all states.
 
-    Some walks, of not many more steps than there are states; to find nothing proves nothing.
+    There are several walks, of not many more steps than states; finding nothing proves nothing.
     """
     choice_offsets, transition_offsets = graph.choice_offsets, graph.transition_offsets
     num_states = len(met)
@@ -199,7 +199,7 @@ meets_itself_jit = compiled(meets_itself)
 
 
 def is_narrow(graph: Graph, width: int) -> bool:
-    """Say whether no transition leads farther than `width` states, but to terminal states."""
+    """Return whether no transition leads farther than `width` states, except to terminal states."""
     choice_offsets, transition_offsets = graph.choice_offsets, graph.transition_offsets
     num_states = np.uintp(len(choice_offsets) - 1)
     for state in range(num_states):
@@ -219,11 +219,11 @@ is_narrow_jit = compiled(is_narrow)
 
 
 def find_undecided(start: int, stop: int, limit: float, rows: PolicyRows) -> int:
-    """List the states among ``start .. stop-1`` whose choice is not clear; return how many."""
+    """List the states among ``start .. stop-1`` whose choice is not clear; return their number."""
     clear, undecided = rows.clear, rows.undecided
     count = np.uintp(0)
     for state in range(start, stop):
-        # No branch, for none could foresee it.
+        # No branch, because none could be predicted.
         undecided[count] = state - start
         count += ONE - np.uintp(clear[state] > limit)
     return count  # type: ignore[return-value] # unsigned
@@ -245,8 +245,8 @@ def examine(
 ) -> int:
     """Apply Bellman's operator to states from `start` on; return how many choices changed.
 
-    These are the next `number` ones, or as many that are listed. How far values may drift, `drift`
-    included, until a choice need not be the best, goes to `rows.clear`.
+    These are the next `number` ones, or as many listed ones. How far values may drift, `drift`
+    included, until a choice need not be the best, is written to `rows.clear`.
     """
     choice_offsets, transition_offsets, successors = equation.graph
     probabilities, codebook = equation.probabilities, equation.codebook
@@ -270,7 +270,7 @@ def examine(
         for choice in range(first_choice, last_choice):
             total = 0.0
             next_t = t + width if width > 0 else transition_offsets[choice + ONE]
-            # Two at a time are counted as one; of more, fewer values are fetched ahead from afar.
+            # Two together count as one; with more, fewer values are prefetched.
             while t + TWO <= next_t:
                 for _ in range(2):
                     total += probability_jit(probabilities, codebook, t) * values[successors[t]]
@@ -343,7 +343,7 @@ def follow_even(
     values: Floats,
     new: Floats,
 ) -> None:
-    """Do the same where all rows are as long as `row`, a tuple: so they are compiled one by one."""
+    """Do the same if all rows are as long as `row`, a tuple, so that each length is compiled."""
     constants, successors = rows.constants, rows.successors
     probabilities, codebook = rows.probabilities, rows.codebook
     t = start * np.uintp(len(row))
@@ -400,8 +400,8 @@ def improve(
 ) -> int:
     """Apply Bellman's operator to the states ``start .. stop-1``; return how many choices changed.
 
-    The extremes of the changes go to `numbers`. Where most choices are clear, these are followed
-    first, all in one go, and then the other states, here and there, which takes longer.
+    The extremes of the changes go to `numbers`. If most choices are clear, these are followed
+    first, all together, and then the other states, here and there, which takes longer.
     """
     discount = equation.discount
     count = find_undecided_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], rows)
@@ -429,12 +429,12 @@ improve_jit = compiled(improve)
 def probe(
     step: int, discount: float, rows: PolicyRows, values: Floats
 ) -> tuple[float, float, float]:
-    """Find out by how much following the choices would change some states, `step` apart.
+    """Return by how much following the choices would change some states, `step` apart.
 
     Returns
     -------
     lowest, highest, mean : float
-        Of these changes; all 0 if there are none.
+        The extremes and the mean of these changes; all 0 if there are none.
     """
     first, last, constants = rows.first, rows.last, rows.constants
     successors, probabilities, codebook = rows.successors, rows.probabilities, rows.codebook

@@ -1,4 +1,4 @@
-"""Backing up the state first whose value is likely to change most.
+"""Backups in the order of priority: first the state whose value is likely to change most.
 
 The arrays are described in :mod:`gamedp.bellman.equation`. Priorities are kept in buckets, one for
 each power of two. A bucket is a queue, first in, first out: a doubly linked ring, so that a state
@@ -28,7 +28,7 @@ LOWEST = -1100
 """The exponent of the lowest bucket: below that of any number."""
 
 NUM_BUCKETS = 2200
-"""For all exponents up to that of infinity."""
+"""Number of buckets, for all exponents up to that of infinity."""
 
 
 class Queue(NamedTuple):
@@ -39,9 +39,9 @@ class Queue(NamedTuple):
     following, preceding : (S + NUM_BUCKETS,)
         The ring of each bucket; link S + b belongs to bucket b itself.
     bucket : (S,)
-        Where a state is; -1 for nowhere.
+        The bucket of a state; -1 for none.
     priority : (S,)
-        A bound of how much its value would change.
+        A bound on the change of its value.
     """
 
     following: Integers
@@ -77,7 +77,7 @@ put_jit = inlined(put)
 
 
 def ceiling(bucket: int) -> float:
-    """Return the power of two that all priorities in a bucket are below."""
+    """Return the power of two that bounds all priorities in a bucket from above."""
     return np.inf if bucket + LOWEST > 1023 else math.ldexp(1.0, bucket + LOWEST)
 
 
@@ -85,7 +85,7 @@ ceiling_jit = inlined(ceiling)
 
 
 def fill(size: int) -> Queue:
-    """Return a queue of all states, which all come first."""
+    """Return a queue of all states, all with the highest priority."""
     following = np.arange(size + NUM_BUCKETS)
     preceding = np.arange(size + NUM_BUCKETS)
     queue = Queue(following, preceding, np.full(size, -1), np.zeros(size))
@@ -107,14 +107,14 @@ def back_up_first(
     policy: Integers,
     queue: Queue,
 ) -> float:
-    """Back up as many states of ``order[start:stop]`` as there are, those of high priority first.
+    """Back up as many states of ``order[start:stop]`` as there are, highest priority first.
 
-    Stops sooner if no priority is above the threshold.
+    Stops earlier if no priority is above the threshold.
 
     Returns
     -------
     change : float
-        How much any value could change, at most.
+        The largest possible change of any value.
     """
     graph = equation.graph
     size = stop - start
@@ -136,7 +136,7 @@ def back_up_first(
         value, policy[state] = backup_jit(state, equation, values)
         change = equation.discount * abs(value - values[state])
         values[state] = value
-        # Written so that a NaN counts as a change without end.
+        # Written so that a NaN counts as an infinite change.
         if change == 0.0:
             continue
         if not change < np.inf:

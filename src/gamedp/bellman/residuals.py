@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 GREEDY, NEAR, ALL = 0, 1, 2
-"""Whose steps the weights count: the greedy policy's, nearly optimal ones', or any."""
+"""The steps that the weights count: the greedy policy's, nearly optimal ones', or any."""
 
 
 def rounded(
@@ -61,12 +61,12 @@ def rounded(
     values: Floats,
     errors: Floats,
 ) -> tuple[float, float]:
-    """Return a choice's value, and how far off it may be by rounding and by its successors."""
+    """Return a choice's value, and its largest error by rounding and by its successors."""
     graph = equation.graph
     first = graph.transition_offsets[choice]
     last = graph.transition_offsets[choice + 1]
     if last - first == 1 and equation.discount == 1.0 and abs(equation.probabilities[first]) == 1.0:
-        # A sure step: one addition, whose error is known exactly (Knuth's two-sum).
+        # A certain step: one addition, whose error is known exactly (Knuth's two-sum).
         successor = graph.successors[first]
         constant = equation.constants[choice]
         addend = equation.probabilities[first] * values[successor]
@@ -104,7 +104,7 @@ def settle(
     errors: Floats,
     policy: Integers,
 ) -> float:
-    """Set the greedy choice of a state that cannot come again; return the error of its value."""
+    """Set the greedy choice of a state that cannot recur; return the error of its value."""
     graph = equation.graph
     sign = 1.0 if equation.maximise[state] else -1.0
     best = -np.inf
@@ -142,14 +142,14 @@ def conclude(
     results: Floats,
     slacks: Floats,
 ) -> None:
-    """Give a state that cannot come again its value, its greedy choice and the error, in one look.
+    """Give a state that cannot recur its value, its greedy choice and the error, in one pass.
 
     The error is that of :func:`settle`.
 
     Parameters
     ----------
     results, slacks : (R,) float64
-        Scratch, for as many choices as the state has at least.
+        Scratch, for at least as many choices as the state has.
     """
     graph = equation.graph
     sign = 1.0 if equation.maximise[state] else -1.0
@@ -185,7 +185,7 @@ def settle_components(
     errors: Floats,
     policy: Integers,
 ) -> int:
-    """Prove errors for given values of states that cannot come again, successors first.
+    """Prove errors for given values of states that cannot recur, successors first.
 
     Returns
     -------
@@ -304,7 +304,7 @@ def check(
     Returns
     -------
     least, most
-        The multiples that do for these states as well as for those before, if any does.
+        The multiples that suffice for these states as well as for those before, if any does.
     """
     inner = block.graph
     graph = equation.graph
@@ -339,7 +339,7 @@ def check(
                 weight += probability * numbers[WEIGHT, successor]
             size = block.sizes[choice] + equation.discount * size
             result = sign * (block.constants[choice] + equation.discount * total)
-            # What the errors outside grow by on this step, and rounding.
+            # The growth of the errors outside on this step, and rounding.
             slack = equation.discount * (block.slacks[choice] + inside * outside) - outside
             count = block.counts[choice] + 8.0
             rounding = count * (UNIT * (size + 2.0 * outside) + TINY)
@@ -390,7 +390,7 @@ def allot(
     numbers: Floats,
     errors: Floats,
 ) -> float:
-    """Set the errors of a component from what :func:`check` has found for all of its states.
+    """Set the errors of a component from the results of :func:`check` for all of its states.
 
     Returns
     -------
@@ -422,10 +422,10 @@ def certify(
     errors: Floats,
     policy: Integers,
 ) -> float:
-    """Prove errors for the values of a component that is entered again and again.
+    """Prove errors for the values of a component with cycles.
 
-    Sets `errors` and the greedy `policy` of its states. Weights are zero outside it, and inside it,
-    too, in the end. Of a large component, no more than `piece` states are gathered at a time.
+    Sets `errors` and the greedy `policy` of its states. Weights are zero outside it, and finally
+    inside it as well. Of a large component, at most `piece` states are gathered at a time.
 
     Returns
     -------

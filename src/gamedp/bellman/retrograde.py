@@ -1,4 +1,4 @@
-"""Retrograde analysis: the values of sure steps spread from the ends to all that lead there.
+"""Retrograde analysis: values propagate backwards from terminal states along certain moves.
 
 Values are numbered in ascending order, so that kernels compare whole numbers: level l of 0 .. last.
 One of them is the draw, the value of endless play. A step on which the players change places
@@ -40,16 +40,16 @@ def spread(
 ) -> bool:
     """Go backwards from the ends, those furthest from the draw first.
 
-    In one round are the highest and the lowest level that are left. In it, a state gets its level
-    at once if its mover wants it, and otherwise when the last of its choices turns out to be no
-    better. States wait in a queue; so within a round they come by distance, and the winner's
-    shortest way is found before longer ones, the loser's longest after all shorter ones. In the
-    last round are the ends worth a draw, to which all who are left go the shortest way.
+    Each round handles the highest and the lowest level that are left. In it, a state gets its level
+    immediately if its player wants it, and otherwise when the last of its choices turns out to be
+    no better. States wait in a queue; within a round they are therefore sorted by distance, and the
+    winner's shortest way is found before longer ones, the loser's longest after all shorter ones.
+    The last round has the ends that are draws, to which all remaining states take the shortest way.
 
     Parameters
     ----------
     budget : int
-        States to take from the queue at most.
+        Largest number of states to take from the queue.
     seeds : (Z,)
         The terminal states by round.
     rounds : (Z,)
@@ -58,23 +58,23 @@ def spread(
         The transposed graph: the steps to state s come from
         ``sources[offsets[s]:offsets[s + 1]]``, ``-1 - source`` where the players change places.
     maximises : (S,) bool
-        Whether the mover of a state wants a high level.
+        Whether the player to move maximises the level.
     last, draw : int
         The highest level, and that of the draw.
     cursor : (3,)
-        Where the queue begins and ends, and the next seed: zeros at first.
+        The start and the end of the queue, and the next seed: zeros at first.
     queue : (S,)
     levels : (S,)
-        Of seeds as given, and -1 elsewhere at first; -1 at the end where play never ends.
+        Given for seeds, and -1 elsewhere at first; -1 at the end where play never ends.
     distances : (S,)
-        Steps to the end: of seeds 0.
+        Steps to the end: 0 for seeds.
     undecided : (S,)
-        How many choices of a state are not known to be against its mover: all at first.
+        The number of choices of a state not known to be against its player: all at first.
 
     Returns
     -------
     bool
-        Whether that was all.
+        Whether the search is finished.
     """
     head = cursor[HEAD]
     tail = cursor[TAIL]

@@ -11,7 +11,7 @@ rounds_jit = inlined(rounds)
 
 
 def shift_rounds(bound: float, half: float) -> bool:
-    """Say whether a finite bound is rounded when half of the constant sum is taken off."""
+    """Return whether a finite bound is rounded when half of the constant sum is subtracted."""
     return abs(bound) < float("inf") and rounds_jit(bound, -half, bound - half)
 
 

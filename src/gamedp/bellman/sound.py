@@ -1,4 +1,4 @@
-"""Sound value iteration: expected rewards of some steps, and the probability to go on after them.
+"""Sound value iteration: expected rewards of some steps, and the probability of going on.
 
 The arrays are described in :mod:`gamedp.bellman.equation`. No players change places.
 """
@@ -31,23 +31,23 @@ def sweep(
     going_on: Floats,
     policy: Integers,
 ) -> tuple[float, float]:
-    """Look one step further from each state of a component (Gauss-Seidel).
+    """Update each state of a component by one more step (Gauss-Seidel).
 
-    A state is worth ``earned + going_on * x``, where x is a mean of what states of the component
-    are worth. So the least and the greatest ``earned / (1 - going_on)`` bound all of them, as long
-    as the same policy is followed.
+    The value of a state is ``earned + going_on * x``, where x is a mean of values of states of the
+    component. The least and the greatest ``earned / (1 - going_on)`` therefore bound all of them,
+    as long as the same policy is followed.
 
     Parameters
     ----------
     low, high : float
-        What x is taken for where the least, and where the most is wanted.
+        The values assumed for x by minimising and by maximising players.
     earned, going_on : (S,)
-        Of the component's states, in their order.
+        Numbers of the component's states, in their order.
 
     Returns
     -------
     least, greatest : float
-        What x is bounded by now; infinite while play may surely go on.
+        The new bounds of x; infinite while play may surely go on.
     """
     graph = equation.graph
     least = np.inf

@@ -1,9 +1,9 @@
 r"""The values of a policy in a gathered component, by sparse elimination.
 
-States are eliminated in the order of the sweeps: play that comes to a state before it goes on to
+States are eliminated in the order of the sweeps: play that reaches a state before it goes on to
 where that one leads in the end. In depth-first order most successors of a state come before it, so
 that little is left of each equation: the few states later in the order to which cycles lead back.
-The probability to leave a state is the sum of those to go elsewhere, never one minus the rest.
+The probability of leaving a state is the sum of those of going elsewhere, never one minus the rest.
 Nothing is subtracted, so no digits are lost by cancellation however long play lasts [1]_, and the
 effect of rounding has an a priori bound, by the following theorem.
 
@@ -39,7 +39,7 @@ that divided by :math:`S_m` once the row is divided. Such a
 change of a row changes values by at most that, times the expected steps, times twice the largest
 value (the effect of going elsewhere once).
 
-Numbers of states are unsigned where they are looked up most, see :mod:`gamedp.bellman.blocks`.
+Numbers of states are unsigned where they are used most, see :mod:`gamedp.bellman.blocks`.
 
 References
 ----------
@@ -69,26 +69,26 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 STAYS, TOO_EXPENSIVE = -1, -2
-"""Why there is no result: play stays for ever with the policy; or there is too much to do."""
+"""Reasons why there is no result: play stays for ever with the policy; or the cost is too high."""
 
 GAIN, LENGTH, AWAY, SIZE, INHERITED, COST = range(6)
-"""What is remembered of an eliminated state: what it earns, its steps, how likely it leaves the
-component; what it earns if nothing cancels out, and what errors outside contribute; and how many
-roundings it brings along."""
+"""Numbers kept of an eliminated state: its reward, its steps, its probability of leaving the
+component; its reward if nothing cancels out, and the contribution of errors outside; and its
+number of roundings."""
 COLUMNS = 8  # one line of the processor's cache
 
 FAINT = 2.0**-1072
-"""More than what a number can lose by underflow."""
+"""Upper bound of the loss of a number by underflow."""
 MANY = 0.01
-"""From this on, relative errors are not called small."""
+"""Relative error from which errors are not considered small."""
 FEW = 2.0**-100
-"""Up to this, what underflows on all steps of play together changes their number by nothing."""
+"""Bound up to which underflow on all steps of play together does not change their number."""
 
 ONE = np.uintp(1)
 
 
 def push(heap: Naturals, count: int, number: int) -> None:
-    """Put a number into a heap of so many, the least first."""
+    """Push a number onto a heap of `count` numbers, the least first."""
     place = np.uintp(count)
     while place > 0 and heap[(place - ONE) >> ONE] > number:
         heap[place] = heap[(place - ONE) >> ONE]
@@ -124,9 +124,9 @@ def eliminate(
 ) -> tuple[int, float]:
     """Set values, weights and errors of a component to those of its policy; no players swap.
 
-    The weights are the expected steps within the component. The errors say how far off the values
-    are, for every model whose probabilities agree with the stored ones to two units in the last
-    place.
+    The weights are the expected steps within the component. The errors bound the distance to the
+    true values, for every model whose probabilities agree with the stored ones to two units in
+    the last place.
 
     The steps for each state, in the order of the sweeps, and then once for all::
 
@@ -142,14 +142,14 @@ def eliminate(
     Parameters
     ----------
     most : int
-        How many terms to combine at most.
+        Largest number of terms to combine.
 
     Returns
     -------
     terms : int
-        How many were combined; or, with the numbers as they were, `STAYS` or `TOO_EXPENSIVE`.
+        The number of terms combined; or, with the numbers unchanged, `STAYS` or `TOO_EXPENSIVE`.
     relative : float
-        How far off the weights are, relatively; infinite if nothing is known, as are the errors
+        The relative error of the weights; infinite if nothing is known, as are the errors
         then.
     """
     graph = block.graph
@@ -235,7 +235,7 @@ def eliminate(
         if terms > most:
             return TOO_EXPENSIVE, np.inf
         roundings += cost
-        # Kahan's sum: of however many terms, it is off by little more than two units.
+        # Kahan's sum: whatever the number of terms, its error is little more than two units.
         out = leaving
         lost = 0.0
         count = 1.0 if leaving > 0.0 else 0.0
@@ -269,7 +269,7 @@ def eliminate(
         found[state, AWAY] = leaving / out
         found[state, SIZE] = size / out
         found[state, INHERITED] = inherited / out
-        # What the sum has lost, the division, the product and the addition.
+        # The loss of the sum, the division, the product and the addition.
         found[state, COST] = min(count - 1.0, 3.0) + 3.0
     along = probabilities  # roundings on the longest way through states after this one
     highest = longest = most_along = 0.0
@@ -304,7 +304,7 @@ def eliminate(
         relative = np.inf
     for state in range(np.uintp(num_states)):
         off = spread + along[state] * UNIT
-        # Products of small errors, and that both sums are off as well, are a few of `MANY`.
+        # Products of small errors, and the error of both sums, are a few of `MANY`.
         error = (off * found[state, SIZE] + found[state, INHERITED]) * (1.0 + 4.0 * off)
         if earns:
             error += faint * (2.0 + 4.0 * highest) * numbers[WEIGHT, state]

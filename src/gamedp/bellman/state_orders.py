@@ -1,4 +1,4 @@
-"""Gathered components with their states in another order: those nearest to a way out first."""
+"""Gathered components with their states in another order: those nearest to an exit first."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ONE = np.uintp(1)
 def lead_out(
     num_states: int, num_choices: int, num_transitions: int, block: Block, sequence: Naturals
 ) -> int:
-    """Give a component the policy that may leave it in the fewest steps; return how many can.
+    """Set a policy that may leave the component in the fewest steps; return the number of states.
 
     Parameters
     ----------
     sequence : (S,)
-        Is set to the states, nearest to a way out first, those without one last.
+        Set to the states, nearest to an exit first, those without one last.
     """
     graph = block.graph
     owners = np.empty(num_choices, graph.successors.dtype)
@@ -76,7 +76,7 @@ lead_out_jit = compiled(lead_out)
 def rearrange(
     num_states: int, num_choices: int, num_transitions: int, block: Block, sequence: Naturals
 ) -> Block:
-    """Return a component with its states in another order, without what only proofs need."""
+    """Return a component with its states in another order, without data that only proofs need."""
     graph = block.graph
     number = np.empty(num_states, graph.successors.dtype)
     for position in range(num_states):
@@ -128,15 +128,15 @@ def nearest_exits_first(
     numbers: Floats,
     sequence: Naturals,
 ) -> Block:
-    """Return a component with those states first that are nearest to a way out, led out of it.
+    """Return a component with the states nearest to an exit first, and a policy that leads out.
 
-    Values are set to what is too bad for everyone: where a step costs, those that sweeps find on
-    ways that lead nowhere are too good, and rise by one step with every sweep.
+    Values are set to one that is too bad for everyone: if a step costs, the values that sweeps find
+    on ways that lead nowhere are too good, and rise by one step with every sweep.
 
     Parameters
     ----------
     sequence : (S,)
-        Is set to the states in their new order.
+        Set to the states in their new order.
     """
     lead_out_jit(num_states, num_choices, num_transitions, block, sequence)
     worst = 0.0
@@ -159,7 +159,7 @@ def put_back(
     block: Block,
     numbers: Floats,
 ) -> None:
-    """Give a component the policy and the numbers found with its states in another order."""
+    """Copy back to a component the policy and the numbers found in another order of states."""
     for position in range(np.uintp(num_states)):
         state = sequence[position]
         chosen = rearranged.policy[position] - rearranged.graph.choice_offsets[position]

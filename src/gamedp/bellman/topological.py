@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 LONG = 1 << 30
 """More sweeps than there is time for."""
 LEAST_WORK = 1 << 20
-"""Transitions that even a small component may look at: some thousandths of a second."""
+"""Number of transitions that even a small component may visit: some thousandths of a second."""
 
 
 def newton(
@@ -48,7 +48,7 @@ def newton(
 ) -> int:
     """Solve a component all of whose cycles lead through one state, `key_state`.
 
-    One sweep maps the value x of that state to g(x), and gives the slope of g. Where play leaves
+    One sweep maps the value x of that state to g(x), and gives the slope of g. If play leaves
     the component almost surely, ``x - g(x)`` rises strictly, so that Newton's method, kept inside
     the interval where the sign changes, finds its zero: when a sweep no longer changes the policy,
     the step after it is exact, and all values follow along their slopes.
@@ -67,7 +67,7 @@ def newton(
     step = guess
     guess = np.nan
     same = False
-    # What an earlier component has left in the policy says nothing about the first sweep.
+    # Whatever an earlier component has left in the policy says nothing about the first sweep.
     while not (same and sweeps > 1) and step != guess and sweeps < 64:
         sweeps += 1
         guess = step
@@ -112,7 +112,7 @@ def take_over(
     values: Floats,
     policy: Integers,
 ) -> None:
-    """Give the states of a component the values and the choices of the gathered one."""
+    """Copy values and choices of the gathered component to its states."""
     for number in range(size):
         state = equation.order[start + number]
         chosen = block.policy[number] - block.graph.choice_offsets[number]
@@ -133,7 +133,7 @@ def prove_by_weights(
     errors: Floats,
     policy: Integers,
 ) -> float:
-    """Prove errors for the values of a gathered component by the weights that came along.
+    """Prove errors for the values of a gathered component by the weights computed with them.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def prove_by_weights(
     Returns
     -------
     width : float
-        As of :func:`gamedp.bellman.residuals.allot`.
+        As for :func:`gamedp.bellman.residuals.allot`.
     """
     if equation.discount < 1.0:
         for number in range(stop - start):
@@ -172,10 +172,10 @@ def prove_by_policy(
     errors: Floats,
     policy: Integers,
 ) -> float:
-    """Prove errors where the weights that came along do not suffice.
+    """Prove errors if the weights computed with the values do not suffice.
 
-    Where rounding on all the steps of play is too much, the policy is eliminated, for an error that
-    does not grow with them (:mod:`gamedp.bellman.policy_proofs`). Where neither suffices, for
+    If rounding on all the steps of play is too much, the policy is eliminated, for an error that
+    does not grow with them (:mod:`gamedp.bellman.policy_proofs`). If neither suffices, because
     choices that are as good as those of the policy take longer, weights that count the longest ways
     are tried.
 
@@ -186,19 +186,19 @@ def prove_by_policy(
     tolerance : float
         The width that is good enough.
     most : int
-        How many terms eliminations may take.
+        Largest number of terms of eliminations.
     who : int
         Who chooses, see :func:`gamedp.bellman.component_sweeps.chooser`.
     one_sign : bool
-        Whether no reward or payoff of the model has the other's sign.
+        Whether no two rewards or payoffs of the model have different signs.
 
     Returns
     -------
     width : float
-        As of :func:`gamedp.bellman.residuals.allot`.
+        As for :func:`gamedp.bellman.residuals.allot`.
     """
     size = stop - start
-    # These values come close to the policy's at least, so that no proof up to now is kept.
+    # These values are at least close to the policy's, so that no previous proof is kept.
     best_width = float(
         prove_policy_jit(
             start,
@@ -269,11 +269,11 @@ def solve_components(
 ) -> int:
     """Solve the components ``first .. last-1`` one by one, successors first.
 
-    Stops before a component that `room` and `memory` do not suffice for or that does not settle
-    soon, for the caller to go on with, and after about `budget` visits of states. What is found of
-    a single state is final, also if its error is larger than that.
+    Stops before a component that `room` and `memory` do not suffice for or that does not converge
+    soon, for the caller to continue with, and after about `budget` visits of states. The result for
+    a single state is final, even if its error is larger than that.
 
-    What is done with a component::
+    The way of a component::
 
         a single state without a loop -----> its value and its error, final
         all cycles lead through one state -> Newton's method ---------------.
@@ -281,18 +281,19 @@ def solve_components(
                                                                              v
                        too large an error: by the policy's elimination <- error by the weights
 
-    Each None is a type of its own to numba: what there would be no room for is not compiled.
+    Each None is a type of its own to numba: code without room for its data is not compiled.
 
     Parameters
     ----------
     tolerance : float
-        How much error each component may add.
+        The error that each component may add.
     may_stay : bool
-        Whether policies may stay in a component for ever, which is worst for who could.
+        Whether policies may stay in a component for ever, which is the worst outcome for the player
+        able to do so.
     swaps : bool
         Whether players change places somewhere.
     one_sign : bool
-        Whether no reward or payoff has the other's sign.
+        Whether no two rewards or payoffs have different signs.
     room : (Block, (NUMBERS, R) float64) or None
         For a gathered component and its numbers. None stops at the first cycle.
     memory : (MEMORY,) float64 or None
@@ -301,7 +302,7 @@ def solve_components(
     visits : (1,) int64
         Counts the states visited.
     scratch : (2, R) float64
-        For as many choices as a state has at most.
+        For the largest number of choices of a state.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What is earned beyond the gains on the way to the end components where play stays."""
+"""Rewards beyond the gains on the way to the end components where play stays."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains:
                  values: Floats, margin: float, budget: int, extra: Floats, zeros: Floats,
                  constants: Floats, exits: Integers, nodes: Integers, best: Floats,
                  room: Room) -> bool:  # fmt: skip
-    """Find the most that may be earned beyond the gains until play stays; say whether it is found.
+    """Find the largest total beyond the gains until play stays; return whether it is found.
 
     Parameters
     ----------
     rewards : (C,)
-        Times `sign`, they are to be made most of.
+        Multiplied by `sign`, they are maximised.
     gains, values : (S,)
         Gains of the states, and potentials.
     margin : float
-        How much more is counted on each step.
+        The amount added on each step.
     budget : int
-        Sweeps over a component at most.
+        Largest number of sweeps over a component.
     extra : (C,)
-        Room.
+        Scratch.
     zeros : (K, 2)
         Zeros.
     constants : (N,)
-        Filled: what is to be added to the potentials of a node. NaN, at first.
+        Filled: the amount to add to the potentials of a node. NaN at first.
     exits, nodes, best, room : (N,), (N,), (N,), Room
-        Room.
+        Scratch.
     """
     graph = ways.graph
     offsets, successors = graph.transition_offsets, graph.successors
@@ -50,7 +50,7 @@ def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains:
     for number in range(len(ways.offsets) - 1):
         start = ways.offsets[number]
         stop = ways.offsets[number + 1]
-        count = start - start  # zero, but no literal, for which `solve` would be compiled, too
+        count = start - start  # zero, but no literal, for which `solve` would be compiled as well
         for i in range(start, stop):
             state = ways.order[i]
             here = ways.node[state]
@@ -82,26 +82,26 @@ leave_totals_jit = compiled(leave_totals)
 def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integers, moving: Flags,
          margin: float, budget: int, biases: Floats, extra: Floats, states: Integers,
          room: Room) -> bool:  # fmt: skip
-    """Set biases to what a policy earns beyond the gains until it stays; say whether they are it.
+    """Set biases to a policy's rewards beyond the gains until it stays; return whether it succeeds.
 
     Parameters
     ----------
     rewards : (C,)
-        Times `sign`, they are to be made most of.
+        Multiplied by `sign`, they are maximised.
     gains : (S,)
     policy : (S,)
     moving : (S,)
-        Whether the policy does not stay in an end component there, nor is at the end.
+        Whether the policy neither stays in an end component there nor is at the end.
     margin : float
-        How much less they are on each step.
+        The amount subtracted on each step.
     budget : int
-        How often to follow the policy in a component at most.
+        Largest number of times that the policy is followed in a component.
     biases : (S,)
         Filled where the policy moves; given elsewhere.
     extra, states, room : (C,), (S,), Room
-        Room.
+        Scratch.
     """
-    # Arrays are not looked up in a tuple, and numbers unsigned: see `equation.backup`.
+    # Arrays are not read from a tuple, and numbers are unsigned: see `equation.backup`.
     order, offsets, successors = ways.order, ways.graph.transition_offsets, ways.graph.successors
     probabilities = ways.probabilities
     for number in range(len(ways.offsets) - 1):

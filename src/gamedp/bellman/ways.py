@@ -1,12 +1,12 @@
-"""Ways to end components: bounds of what may be reached, and numbers that prove them.
+"""Ways to end components: bounds of the best reachable average, and numbers that prove them.
 
-Each maximal end component counts as one state, a node, where play may stay for good; every other
-state is a node of its own. Whatever is chosen, play stays somewhere in the end or comes to a
+Each maximal end component counts as one state, a node, where play may stay permanently; every
+other state is a node of its own. Whatever is chosen, play finally stays somewhere or reaches a
 terminal state, so that the best average is the only solution of
 
     x(n)  =  the best of: the gain, if n is an end component, and sum(P * x) for what leaves it,
 
-and sweeps come to it. They only propose values v, by policies. Then weights w are found with
+and sweeps converge to it. They only propose values v, by policies. Then weights w are found with
 ``w >= 1/2 + sum(P * w)`` within a strongly connected component, for the choices that are nearly as
 good as the best one: steps until these lead out of it. If no node misses its equation by more than
 e / 2, ``v - e * w`` and ``v + e * w`` are bounds, as the one is at most, the other at least what
@@ -43,28 +43,28 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 LARGE = 2.0**1000
-"""Numbers from here on are left to others: differences of larger ones may be infinite."""
+"""Size from which numbers are left to others: differences of larger ones may be infinite."""
 
 FIRST = 3
-"""Sweeps that improve a policy before one is worth to be followed."""
+"""Sweeps that improve a policy before it is worth following."""
 
 NEARLY = 2.0**-8
-"""The policy is nearly the best one where changes have decreased to such a part of the largest."""
+"""Part of the largest changes to which they must decrease for the policy to be nearly the best."""
 
 CLOSER = 2.0**-10
-"""Then it is followed until a sweep along it changes values by such a part of what it did."""
+"""Part of its change to which following the policy then reduces the changes of a sweep."""
 
 ATTEMPTS = 3
-"""How often values are made closer, so that they are close enough for the steps that play takes."""
+"""Number of attempts to refine values until they are close enough for the steps of play."""
 
 
 class Map(NamedTuple):
     """A model with its nodes: S states, C choices, T transitions, N nodes, K end components.
 
-    The quotient of the model by its maximal end components. It is a type of its own, not an
+    The quotient of the model by its maximal end components. It is a separate type, not an
     :class:`~gamedp.bellman.equation.Equation` of N states: values belong to nodes, but sweeps,
-    policies and rewards to the choices of the states within them. So it keeps both numberings, and
-    no second graph has to be made; and it has no constants, as one map serves many of them.
+    policies and rewards to the choices of the states within them. It therefore keeps both
+    numberings, and no second graph has to be made; and it has no constants, as one map serves many.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Map(NamedTuple):
     offsets : (number of components + 1,)
         Component i is ``order[offsets[i]:offsets[i + 1]]``.
     node : (S,)
-        Of each state: below K for those of an end component.
+        The node of each state: below K for those of an end component.
     graph : Graph
     successor_nodes : (T,)
         The nodes that transitions lead to.
@@ -93,7 +93,7 @@ class Map(NamedTuple):
 
 def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, low: Floats,
              high: Floats, exits: Integers, nodes: Integers) -> tuple[int, float]:  # fmt: skip
-    """Begin with the bounds of all that a component leads to.
+    """Start with the bounds of all that a component leads to.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
     count : int
         The number of its nodes.
     apart : float
-        How far the bounds of something that it leads to are apart at most.
+        The largest distance of the bounds of anything that it leads to.
     """
     graph = ways.graph
     least = np.inf
@@ -130,7 +130,7 @@ def surround(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, lo
                         least = min(least, low[there])
                         most = max(most, high[there])
                         apart = max(apart, high[there] - low[there])
-    count = start - start  # zero, but no literal, for which `solve` would be compiled, too
+    count = start - start  # zero, but no literal, for which `solve` would be compiled as well
     for i in range(start, stop):
         state = ways.order[i]
         here = ways.node[state]
@@ -155,14 +155,14 @@ surround_jit = inlined(surround)
 
 def value(choice: int, offsets: Integers, nodes: Integers, probabilities: Floats,
           values: Floats) -> tuple[float, float]:  # fmt: skip
-    """Return the value of what a choice leads to, and the rounding in that.
+    """Return the expected value after a choice, and its rounding.
 
-    Arrays are not looked up in a tuple, and numbers unsigned: see :func:`.equation.backup`.
+    Arrays are not read from a tuple, and numbers are unsigned: see :func:`.equation.backup`.
     """
     number = np.uintp(choice)
     first = np.uintp(offsets[number])
     last = np.uintp(offsets[number + ONE])
-    # Against one of them, so that what all successors share is not rounded.
+    # Relative to one of them, so that what all successors share is not rounded.
     base = values[np.uintp(nodes[first])]
     total = 0.0
     moved = 0.0
@@ -207,7 +207,7 @@ def improve(start: int, stop: int, num_inner: int, ways: Map, active: Flags, ext
             if active[choice]:
                 found, _ = value_jit(choice, offsets, successors, probabilities, values)
                 total = extra[choice] + found
-                # Of equally good choices, the one that is taken already stays taken.
+                # Of equally good choices, the current one stays.
                 better = total > most or (choice == own and total == most)
                 most = total if better else most
                 chosen = choice if better else chosen
@@ -239,7 +239,7 @@ def follow(count: int, nodes: Integers, offsets: Integers, successors: Integers,
     Parameters
     ----------
     deltas, weights : (REPEATS, N), (REPEATS,)
-        Room.
+        Scratch.
     """
     for repeat in range(REPEATS):
         for i in range(count):
@@ -264,7 +264,7 @@ follow_jit = compiled(follow)
 def solve(start: int, stop: int, count: int, nodes: Integers, num_inner: int, ways: Map,
           active: Flags, extra: Floats, gains: Floats, enough: float, budget: int,
           values: Floats, exits: Integers, best: Floats, room: Room) -> bool:  # fmt: skip
-    """Find the best totals of a component by sweeps; say whether they come to an end.
+    """Find the best totals of a component by sweeps; return whether they converge.
 
     Parameters
     ----------
@@ -273,17 +273,17 @@ def solve(start: int, stop: int, count: int, nodes: Integers, num_inner: int, wa
     active : (C,)
         The choices that count.
     extra : (C,)
-        What they earn.
+        Their rewards.
     gains : (K, 2)
-        The first column: what it is worth to stay in each end component.
+        The first column: the value of staying in each end component.
     enough : float
         The change of a value that is small enough.
     budget : int
-        Sweeps at most that improve the policy.
+        Largest number of sweeps that improve the policy.
     values, exits : (N,)
-        Where to begin; filled.
+        Initial values and exits; filled.
     best, room : (N,), Room
-        Room.
+        Scratch.
     """
     offsets, successors = ways.graph.transition_offsets, ways.successor_nodes
     probabilities = ways.probabilities
@@ -312,7 +312,7 @@ solve_jit = compiled(solve)
 
 def look(start: int, stop: int, num_inner: int, ways: Map, gains: Floats, values: Floats,
          exits: Integers, margin: float, near: Flags) -> float:  # fmt: skip
-    """Return by how much values miss their equation in a component at most, rounding included.
+    """Return the largest violation of the equation in a component, rounding included.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
              budget: int, low: Floats, high: Floats, exits: Integers, steps: Floats,
              zeros: Floats, near: Flags, nodes: Integers, best: Floats,
              room: Room) -> bool:  # fmt: skip
-    """Find bounds of the best average; say whether they are close enough.
+    """Find bounds of the best average; return whether they are close enough.
 
     Parameters
     ----------
@@ -360,11 +360,11 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
     gains : (K, 2)
         Bounds of their gains.
     tolerance : float
-        How much farther apart the bounds of a component may be than those of what it leads to.
+        How much wider the bounds of a component may be than those of what it leads to.
     budget : int
-        Sweeps over a component at most.
+        Largest number of sweeps over a component.
     low, high : (N,)
-        Filled; NaN, at first.
+        Filled; NaN at first.
     exits : (N,)
         Filled with a policy for which `low` holds: choices that lead on, or `STAY`.
     steps : (N,)
@@ -372,9 +372,9 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
     zeros : (K, 2)
         Zeros.
     near : (C,)
-        Room.
+        Scratch.
     nodes, best, room : (2, N), (N,), Room
-        Room.
+        Scratch.
     """
     nodes, others = nodes[0], nodes[1]  # unpacked, their layout would not be known
     offsets, successors = ways.graph.transition_offsets, ways.successor_nodes

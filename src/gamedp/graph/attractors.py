@@ -1,4 +1,4 @@
-"""Attractors: from where a set of states is reached, and how surely.
+"""Attractors: states from which a set is reached, with positive probability or almost surely.
 
 Each state belongs to a side: the one that `helps` to reach the set, or the one that hinders it.
 Only `active` choices are taken; a hindering state is in an attractor if it has some and each of
@@ -44,13 +44,13 @@ def attract(
     missing: Integers,
     hit: Flags,
 ) -> None:
-    """Grow a set of states by all from where it is reached with positive probability.
+    """Grow a set of states by all states from which it is reached with positive probability.
 
     Parameters
     ----------
     graph, reverse : Graph, Reverse
     helps : (S,) bool
-        Whether the mover of a state wants to reach the set.
+        Whether the player to move in a state wants to reach the set.
     active : (C,) bool
         The choices that can be taken.
     barred : (S,) bool
@@ -99,7 +99,7 @@ attract_jit = compiled(attract)
 
 
 def first_outside(graph: Graph, state: int, choices: Flags, members: Flags) -> int:
-    """Return the first of the `choices` of a state that surely avoids a set of states, or NONE."""
+    """Return the first of a state's `choices` that certainly avoids a set of states, or NONE."""
     for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
         if not choices[choice]:
             continue
@@ -133,10 +133,10 @@ def almost_sure(
     lost: Flags,
     hinders: Flags,
 ) -> None:
-    """Find from where a set of states is reached with probability one, against all hindrance.
+    """Find the states from which a set is reached with probability one, against all hindrance.
 
     The largest set X within which the target is reached with positive probability, while no choice
-    leads out of X: those of helping states that might are not taken [2]_.
+    leads out of X: choices of helping states that might are not taken [2]_.
 
     Parameters
     ----------
@@ -145,14 +145,14 @@ def almost_sure(
     active : (C,) bool
         The choices that can be taken.
     possible : (S,) bool
-        Filled: from where the target is reached with positive probability.
+        Filled: the states from which the target is reached with positive probability.
     members : (S,) bool
         Filled: X, the target included.
     safe : (C,) bool
         Filled: the active choices that stay among the members.
     via : (S,)
-        Filled: the choice by which a helping member reaches the target in the end, and by which a
-        hindering state outside misses it with positive probability; surely, where the target is not
+        Filled: the choice by which a helping member finally reaches the target, and by which a
+        hindering state outside misses it with positive probability; surely, if the target is not
         possible. NONE in other states.
     queue, missing, hit, gone, lost, hinders : (S,), (S,), (C,), (S,), (S,), (S,)
         Scratch.
@@ -178,8 +178,8 @@ def almost_sure(
             any_left |= lost[state] and not gone[state]
         if not any_left:
             return
-        # Who hinders keeps away from the members; and from wherever that place may be reached in
-        # spite of those who help, goes there.
+        # Players who hinder keep away from the members; and where that place may be reached in
+        # spite of those who help, they go there.
         for state in range(num_states):
             if gone[state]:
                 continue
@@ -212,7 +212,7 @@ def keep_staying(
     queue: Integers,
     counts: Integers,
 ) -> int:
-    """Shrink a part of a graph to where play can go on for ever.
+    """Shrink a part of a graph to the states in which play can go on for ever.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def keep_staying(
     Returns
     -------
     int
-        How many states are left. There is an end component in the part exactly if any are.
+        The number of states that are left. The part has an end component exactly if it is positive.
     """
     num_states = len(states)
     tail = 0
@@ -271,7 +271,7 @@ def extract(
     transition_offsets: Integers,
     successors: Integers,
 ) -> tuple[int, int, int]:
-    """Copy a part of a graph that none of its choices leaves, its states numbered anew.
+    """Copy a part of a graph that none of its choices leaves, with its states renumbered.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def extract(
     Returns
     -------
     num_states, num_choices, num_transitions
-        Of the part.
+        Their number in the part.
     """
     count = 0
     for state in range(len(states)):

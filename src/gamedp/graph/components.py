@@ -1,13 +1,13 @@
 """Graphs: strongly connected components, levels, cycles.
 
-Where choices do not matter, two arrays tell all: the transitions of state s lead to
-``successors[state_offsets[s]:state_offsets[s + 1]]``. Where choices matter,
+If choices do not matter, two arrays suffice: the transitions of state s lead to
+``successors[state_offsets[s]:state_offsets[s + 1]]``. If choices matter,
 see :class:`gamedp.graph.graph.Graph`.
 
 Nothing recurses, and the stacks are arrays that the operating system fills page by page as a search
 gets deeper. Arrays of state numbers have the type of ``order``, so that 32 bits are used where they
-suffice. In the loops that take longest, indices are made unsigned: a signed one is looked at each
-time whether it counts from the end.
+suffice. In the loops that take longest, indices are made unsigned: for a signed one, it is checked
+each time whether it counts from the end.
 
 References
 ----------
@@ -61,13 +61,13 @@ def components_from(
     known to be in reach. States on the path lie at the low end of `stack`; finished ones whose
     component is open wait at its high end, the last one lowest.
 
-    The search gives up after looking at about `max_transitions`, and stops when there are
+    The search gives up after visiting about `max_transitions`, and stops when there are
     `max_components` components; states whose component is then still open are ``UNSEEN`` again.
 
     Returns
     -------
     num_components, looked
-        The number of components found up to now, and the number of transitions looked at, plus one.
+        The number of components found so far, and the number of transitions visited, plus one.
     """
     waiting = num_states = len(component)
     depth = 0
@@ -94,7 +94,7 @@ def components_from(
             component[state] = lowest
             is_root[depth] = False
         if t < last_transition:
-            # Looked at again on the way back, the transition shows how low its successor reaches.
+            # Visited again on the way back, the transition shows how low its successor reaches.
             next_transition[depth] = t
             depth += 1
             stack[depth] = successors[t]
@@ -139,7 +139,7 @@ def strongly_connected_components(
     next_transition: Integers,
     is_root: Flags,
 ) -> int:
-    """Find the strongly connected components, so numbered that no transition leads to a higher one.
+    """Find the strongly connected components, numbered so that no transition leads to a higher one.
 
     Parameters
     ----------
@@ -149,8 +149,8 @@ def strongly_connected_components(
         Filled, shape (S,): the component of each state.
     order
         Filled, shape (S,): the states by component, within a component as a depth-first search
-        leaves them. So a state comes after all its successors, but for transitions that close a
-        cycle of the search.
+        leaves them. A state therefore comes after all its successors, except for transitions that
+        close a cycle of the search.
     component_offsets
         Filled up to the number of components, shape (S + 1,): component k is
         ``order[component_offsets[k]:component_offsets[k + 1]]``.
@@ -195,7 +195,7 @@ def stays_among(
     own: int,
     choice: int,
 ) -> bool:
-    """Tell whether `choice` leads only to candidates of the component `own`."""
+    """Return whether `choice` leads only to candidates of the component `own`."""
     for t in range(graph.transition_offsets[choice], graph.transition_offsets[choice + 1]):
         successor = graph.successors[t]
         if component[successor] != own or candidate[successor] < 0:
@@ -218,7 +218,7 @@ def describe(
     """Find the level of every component, whether it has a cycle, and whether play may stay in it.
 
     Play can stay in a component for ever only if something is left of it when the choices that may
-    leave it are dropped, and the states without any other, which count as outside from then on. One
+    leave it are dropped, and the states without any other, which then count as outside. One
     sweep in the order of the search is nearly always enough to find that a game has no end
     component at all; no lists of predecessors are needed then.
 

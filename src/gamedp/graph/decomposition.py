@@ -35,16 +35,16 @@ FIRST_BUDGET = 16
 
 
 class Work(NamedTuple):
-    """What the decomposition has found, and what is still to be done: written to all the time.
+    """Results of the decomposition, and the work still to be done: updated in place all the time.
 
     Attributes
     ----------
     transitions_from : (S+1,) integers
         The transitions of state s are ``transitions_from[s] .. transitions_from[s+1] - 1``.
     kept : (C,) bool
-        Whether each choice is still there.
+        Whether each choice is still present.
     remaining : (S,) integers
-        How many choices of each state are.
+        The number of choices of each state that are still present.
     component : (S,) integers
         The number of the end component of each state, or `UNSEEN`.
     order, component_offsets : (S,), (S+1,) integers
@@ -164,7 +164,7 @@ def split(graph: Graph, reverse: Reverse, work: Work, num_found: int) -> tuple[i
     Returns
     -------
     num_found, num_tails
-        The number of end components found up to now, and of undecided states that lost a choice.
+        The number of end components found so far, and of undecided states that lost a choice.
     """
     component, order = work.component, work.order
     component_offsets = work.component_offsets
@@ -202,19 +202,19 @@ split_jit = compiled(split)
 
 
 def peel(graph: Graph, reverse: Reverse, work: Work, num_found: int, num_tails: int) -> int:
-    """Take off end components one by one, while that is cheaper than to decompose all again.
+    """Remove end components one by one, while that is cheaper than decomposing everything again.
 
     A part of the graph that no choice leaves any more contains a state that has lost a choice, a
-    tail, because before the loss the part could be left. So the searches start at the tails; the
-    first component that a search completes has no way out and is an end component. To find a small
-    one among many tails, every tail may look at a few transitions, then at twice as many, and so
-    on, in turn; this stands for the searches in lock-step of [1]_. After as many looks as there are
+    tail, because before the loss the part could be left. The searches therefore start at the tails;
+    the first component that a search completes has no way out and is an end component. To find a
+    small one among many tails, every tail may visit a few transitions, then twice as many, and so
+    on, in turn; this replaces the searches in lock-step of [1]_. After as many visits as there are
     transitions, it is time for `split`.
 
     Returns
     -------
     int
-        The number of end components found up to now.
+        The number of end components found so far.
     """
     component, order = work.component, work.order
     component_offsets = work.component_offsets
@@ -265,7 +265,7 @@ peel_jit = compiled(peel)
 
 
 def any_undecided(component: Integers, remaining: Integers) -> bool:
-    """Tell whether a state is left that has a choice and belongs to no component yet."""
+    """Return whether a state is left that has a choice and belongs to no component yet."""
     for state in range(len(component)):
         if component[state] == UNSEEN and remaining[state] > 0:
             return True
@@ -288,7 +288,7 @@ def end_components_within(graph: Graph, owners: Integers, kept: Flags, component
         Filled: whether each choice belongs to an end component.
     component
         Filled: the number of the end component of each state, -1 if it is in none. Numbers of
-        choices must fit into its type, too.
+        choices must also fit into its type.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Maximal end components: where play can go on for ever.
+"""Maximal end components: sets of states in which play can go on for ever.
 
 References
 ----------
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     Marks = npt.NDArray[np.uint8]
 
 CLEARED, SETTLED, UNSETTLED = 0, 1, 2
-"""What :func:`clear` returns: there is no end component; there is one; it has not found out."""
+"""Results of :func:`clear`: there is no end component; there is one; it is not known."""
 
 SWEEPS = 8
-"""Sweeps over a component before :func:`clear` gives up: the order of states does not suit it."""
+"""Sweeps over a component before :func:`clear` gives up: the order of states is unsuitable."""
 
 BOTH = np.uint8(3)
 
@@ -40,12 +40,12 @@ def clear(
     sides: Marks,
     marks: Marks,
 ) -> int:
-    """Say whether there is an end component in one of two parts of a graph, and stop at the first.
+    """Find out whether one of two parts of a graph has an end component, and stop at the first.
 
     A part has some of the choices, and all states. From each component with a cycle, states are
     dropped that have no choice left which surely stays among those that are not dropped. In the
-    order of the search, one sweep often drops them all. Where a sweep drops nothing more, what is
-    left contains an end component.
+    order of the search, one sweep often drops them all. If a sweep drops nothing more, the rest
+    contains an end component.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def clear(
     order, component_offsets, nontrivial
         As :mod:`gamedp.graph.components` fills them.
     sides
-        Which parts a choice belongs to, shape (C,): 1 the first, 2 the second, 3 both.
+        The parts that a choice belongs to, shape (C,): 1 the first, 2 the second, 3 both.
     marks
-        Filled as far as it goes, shape (S,): in which parts a state is not dropped.
+        Filled as far as it goes, shape (S,): the parts in which a state is not dropped.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def restrict(
     owners
         Filled: the state of each choice that is kept.
     part
-        Filled from the start: the graph of the members, numbered by their place among these.
+        Filled from the start: the graph of the members, numbered by their position among these.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def end_components_of_members(
     Returns
     -------
     int
-        The number of end components found up to now.
+        The number of end components found so far.
     """
     members = np.empty(num_members, end_component.dtype)
     number = 0
@@ -280,8 +280,8 @@ def maximal_end_components(
     An end component is a set of states with at least one choice for each, such that these choices
     lead only to states of the set, and each state can be reached from each by them. The maximal
     ones are disjoint, and each lies in one strongly connected component [1]_. A component from
-    which nothing was dropped is one; in the others, what cannot stay is dropped and the rest
-    decomposed again, until nothing changes.
+    which nothing was dropped is one; in the others, choices that cannot stay are dropped and the
+    rest decomposed again, until nothing changes.
 
     Parameters
     ----------
@@ -291,8 +291,8 @@ def maximal_end_components(
     end_component, stays
         Taken as `drop_leaving_choices` leaves them. Then filled, shapes (S,) and (C,): the number
         of the maximal end component of each state, -1 if it is in none; whether the choice keeps
-        play in that component for sure. The type of `end_component` must have room for the number
-        of choices.
+        play in that component with certainty. The type of `end_component` must have room for the
+        number of choices.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""A graph of choices as arrays, and its transpose: which choices lead to each state.
+"""A graph of choices as arrays, and its transpose: the choices that lead to each state.
 
-S states, C choices, T transitions. How likely a transition is does not matter here; all have a
-positive probability.
+S states, C choices, T transitions. The probability of a transition does not matter here; all have
+a positive one.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Reverse(NamedTuple):
         The state of each choice.
     offsets, choices : (S + 1,), (T,)
         The choices that may lead to state s are ``choices[offsets[s]:offsets[s + 1]]``, ascending;
-        one that has s as a successor several times is listed as often. ``-1 - choice`` stands for a
-        transition on which the players change places, where these are told apart.
+        one that has s as a successor several times is listed as often. ``-1 - choice`` represents a
+        transition on which the players change places, if these are distinguished.
     """
 
     owners: Integers
@@ -66,7 +66,7 @@ def transpose(
 ) -> None:
     """List for every state the rows of a matrix that may lead to it, by counting.
 
-    The rows are the choices; or the states, where every choice has one transition.
+    The rows are the choices; or the states, if every choice has one transition.
 
     Parameters
     ----------

@@ -28,23 +28,23 @@ __all__ = [
 def attractor(
     structure: Structure, helps: Flags, target: Flags, active: Flags, barred: Flags | None = None
 ) -> tuple[Flags, Integers]:
-    """Find from where a target is reached with positive probability, against all hindrance.
+    """Find the states from which a target is reached with positive probability despite hindrance.
 
     Parameters
     ----------
     structure : Structure
     helps : (S,) bool
-        Whether the mover of a state wants to reach the target; the others want to avoid it.
+        Whether the player to move in a state wants to reach the target; others avoid it.
     target : (S,) bool
     active : (C,) bool
         The choices that can be taken.
     barred : (S,) bool, optional
-        States that do not count even so.
+        States that never count as members.
 
     Returns
     -------
     members : (S,) bool
-        The target included.
+        The members, including the target.
     via : (S,)
         A choice that may lead a helping state nearer to the target; -1 in other states.
     """
@@ -64,7 +64,7 @@ def attractor(
 
 
 def _scratch(structure: Structure) -> list[NDArray[Any]]:
-    """Return a queue, and what counts and marks choices, for :mod:`gamedp.graph.attractors`."""
+    """Return a queue, and arrays to count and mark choices, for :mod:`gamedp.graph.attractors`."""
     num_states, num_choices = structure.num_states, len(structure.owners)
     dtype = structure.choice_type
     counted, marked = np.empty(num_states, dtype), np.empty(num_choices, np.bool_)
@@ -72,7 +72,7 @@ def _scratch(structure: Structure) -> list[NDArray[Any]]:
 
 
 def almost_sure(structure: Structure, helps: Flags, target: Flags, active: Flags) -> Sure:
-    """Find from where a target is reached with probability one, against all hindrance.
+    """Find the states from which a target is reached with probability one despite hindrance.
 
     Parameters
     ----------
@@ -99,19 +99,19 @@ def almost_sure(structure: Structure, helps: Flags, target: Flags, active: Flags
 
 
 class Sure(NamedTuple):
-    """How surely a target is reached.
+    """States from which a target is reached with positive probability, and almost surely.
 
     Attributes
     ----------
     possible : (S,) bool
-        With positive probability; the target included.
+        Those with positive probability, including the target.
     members : (S,) bool
-        With probability one; the target included.
+        Those with probability one, including the target.
     safe : (C,) bool
         The active choices that stay among the members.
     via : (S,)
-        The choice by which a helping member reaches the target in the end, and by which a hindering
-        state outside misses it with positive probability; surely, where the target is not possible.
+        The choice by which a helping member finally reaches the target, and by which a hindering
+        state outside misses it with positive probability; surely, if the target is not possible.
         -1 in other states.
     """
 
@@ -122,7 +122,7 @@ class Sure(NamedTuple):
 
 
 def leads_into(structure: Structure, states: Flags) -> Flags:
-    """Say which choices may lead into a set of states; (C,)."""
+    """Return which choices may lead into a set of states; (C,)."""
     if not len(structure.successors):
         return np.zeros(0, np.bool_)
     hits = states[structure.successors]

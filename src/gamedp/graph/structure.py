@@ -23,10 +23,10 @@ __all__ = ["Structure"]
 
 @attrs.frozen(eq=False, repr=False)
 class Structure:
-    """The graph of a model, taken apart: S states, C choices, T transitions, K components.
+    """The graph of a model and its decomposition: S states, C choices, T transitions, K components.
 
     Made by :meth:`of`, and kept by a model as ``model.structure``. Only which successors are
-    possible counts, not how likely they are; a transition on which the players change places counts
+    possible counts, not their probabilities; a transition on which the players change places counts
     like any other. All arrays are read-only.
 
     Attributes
@@ -61,18 +61,18 @@ class Structure:
     def of(
         cls, choice_offsets: Integers, transition_offsets: Integers, successors: Integers
     ) -> Structure:
-        """Take a graph apart: what is asked for is found then, in time linear in its size.
+        """Analyse a graph: results are computed when needed, in time linear in its size.
 
         Parameters
         ----------
         choice_offsets, transition_offsets, successors
             The graph, as in :class:`gamedp.Model`. The arrays are trusted to form one.
         """
-        # Locked arrays are a type of their own to numba: so every kernel compiles only once.
+        # Locked arrays are a type of their own to numba: this way every kernel compiles only once.
         return cls(_locked(choice_offsets), _locked(transition_offsets), _locked(successors))
 
     def __repr__(self) -> str:
-        """Give the number of levels."""
+        """Return the number of levels."""
         return f"{type(self).__name__}(num_levels={self.num_levels})"
 
     def __reduce__(self) -> tuple[Callable[..., Structure], tuple[Integers, Integers, Integers]]:
@@ -81,12 +81,12 @@ class Structure:
 
     @property
     def num_states(self) -> int:
-        """How many states there are (S)."""
+        """The number of states (S)."""
         return len(self.choice_offsets) - 1
 
     @property
     def num_components(self) -> int:
-        """How many strongly connected components there are (K)."""
+        """The number of strongly connected components (K)."""
         return len(self._parts.nontrivial)
 
     @cached_property
@@ -155,7 +155,7 @@ class Structure:
 
     @property
     def place(self) -> NDArray[np.unsignedinteger[Any]]:
-        """Where in the order each state stands, unsigned: ``order[place[s]] == s``; (S,)."""
+        """The position of each state in the order, unsigned: ``order[place[s]] == s``; (S,)."""
         return self._parts.place
 
     @property
@@ -175,25 +175,25 @@ class Structure:
     def levels(self) -> Integers:
         """The number of steps from component to component on the longest way down; (K,).
 
-        0 where none leads out. Components of one level do not depend on each other.
+        0 if none leads out. Components of one level do not depend on each other.
         """
         return self._parts.levels
 
     @property
     def num_levels(self) -> int:
-        """How many levels there are."""
+        """The number of levels."""
         return self._parts.num_levels
 
     @cached_property
     def graph(self) -> Graph:
-        """The three arrays as kernels take them."""
+        """The three arrays in the form that kernels take."""
         from gamedp.graph.graph import Graph  # noqa: PLC0415 - brings numba along
 
         return Graph(self.choice_offsets, self.transition_offsets, self.successors)
 
     @cached_property
     def reverse(self) -> Reverse:
-        """The transposed graph, as kernels take it; no components are needed for it."""
+        """The transposed graph in the form that kernels take; no components are needed for it."""
         from gamedp.graph.graph import Reverse, transpose_jit  # noqa: PLC0415 - brings numba along
 
         offsets = np.empty(self.num_states + 1, np.int64)
@@ -224,12 +224,12 @@ class Structure:
 
     @property
     def num_cyclic_levels(self) -> int:
-        """How many levels have a component with a cycle; no path meets more such components."""
+        """The number of levels with a cyclic component; no path visits more such components."""
         return self._parts.num_cyclic_levels
 
     @property
     def is_acyclic(self) -> bool:
-        """Whether no state can ever come again."""
+        """Whether no state can ever recur."""
         return self._parts.num_cyclic_levels == 0
 
     def cycle(self, state: int | None = None) -> tuple[int, ...]:
@@ -280,12 +280,12 @@ class Structure:
 
     @property
     def num_end_components(self) -> int:
-        """How many maximal end components there are."""
+        """The number of maximal end components."""
         return self._end_components[2]
 
     @property
     def may_have_end_components(self) -> bool:
-        """Whether a look at each component alone leaves it open that there are any."""
+        """Whether examining each component alone leaves it open that there are any."""
         return self._parts.num_candidates > 0
 
     @cached_property
@@ -293,7 +293,7 @@ class Structure:
         """Whether play reaches a terminal state almost surely, whatever the players do.
 
         With finitely many states this holds if and only if there is no end component. Within one,
-        play can go on for ever. And under every policy, also one that remembers or randomises, the
+        play can go on for ever. And under every policy, even one that remembers or randomises, the
         states and choices that occur infinitely often almost surely form an end component if play
         does not end [1]_.
 
@@ -315,12 +315,12 @@ class Structure:
         Parameters
         ----------
         sides : (C,) uint8
-            Which parts a choice belongs to: 1 the first, 2 the second, 3 both.
+            The parts that a choice belongs to: 1 the first, 2 the second, 3 both.
 
         Returns
         -------
         int
-            As of ``gamedp.graph.end_components.clear``.
+            As for ``gamedp.graph.end_components.clear``.
         """
         from gamedp.graph import end_components  # noqa: PLC0415 - brings numba along
 
@@ -337,11 +337,11 @@ class Structure:
 
     @cached_property
     def _end_components(self) -> tuple[Integers, Flags, int]:
-        """What `end_component`, `stays` and `num_end_components` return."""
+        """The results for `end_component`, `stays` and `num_end_components`."""
         from gamedp.graph import end_components  # noqa: PLC0415 - brings numba along
 
         num_choices = len(self.transition_offsets) - 1
-        # The kernel numbers choices, too, in the type of this array.
+        # The kernel also numbers choices in the type of this array.
         end_component = np.full(self.num_states, -1, self.choice_type)
         stays = np.zeros(num_choices, np.bool_)
         num_end_components = 0
@@ -361,7 +361,7 @@ class Structure:
 
 
 class _Parts(NamedTuple):
-    """What :mod:`gamedp.graph.components` finds, and where in the order each state stands."""
+    """Results of :mod:`gamedp.graph.components`, and the position of each state in the order."""
 
     component: Integers
     order: Integers

@@ -1,1 +1,1 @@
-"""A game as sparse arrays, and the question that is asked of it."""
+"""Games as sparse arrays, and the objectives that solvers compute on them."""

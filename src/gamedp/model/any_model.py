@@ -1,4 +1,4 @@
-"""What can be asked of any model, of an ordinary game or of a staged one."""
+"""The protocol of all models, of ordinary games and of staged ones."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ __all__ = ["AnyModel"]
 
 
 class AnyModel(Protocol):
-    """What a model of an ordinary game and one of a staged game have in common."""
+    """The common interface of models of ordinary games and of staged games."""
 
     @property
     def num_players(self) -> int:
-        """How many players there are."""
+        """The number of players."""
 
     @property
     def constant_sum(self) -> float:
-        """What the payoffs of two players add up to."""
+        """The sum of two players' payoffs."""
 
     @property
     def num_states(self) -> int:
-        """How many states there are; of a staged game, combinations in the box of contexts."""
+        """The number of states; for a staged game, of combinations in the box of contexts."""
 
     @property
     def initial_states(self) -> NDArray[np.int64]:
-        """Where play begins."""
+        """The states in which play begins."""
 
     @property
     def initial_probabilities(self) -> NDArray[np.float64]:
-        """How likely, with a minus sign where the players have changed places."""
+        """Their probabilities, with a minus sign where the players have changed places."""
 
     @property
     def fractions(self) -> Mapping[str, NDArray[Any]]:
-        """Arrays again with the Fractions that were given, where no doubles are equal to them."""
+        """Arrays again, with the Fractions that were given where no doubles are equal to them."""
 
     def state(self, index: int) -> Any:
         """Return the game's own state with that number."""
@@ -47,4 +47,4 @@ class AnyModel(Protocol):
         """Return the number of a state's representative, and whether the players are swapped."""
 
     def digest(self) -> str:
-        """Return what is equal for equal models alone."""
+        """Return a digest that only equal models share."""

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 __all__ = ["Model"]
 
 MOST_NAMED = 20
-"""Actions that a message lists."""
+"""Largest number of actions that a message lists."""
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class Model:
     """A game or Markov decision process as sparse arrays, all of them read-only.
 
-    S states, C choices (a state and an action each), T transitions, Z terminal states, N players.
+    S states, C choices (each a state with an action), T transitions, Z terminal states, N players.
     Made by :func:`gamedp.compile`, :meth:`from_arrays` or :meth:`from_scipy`.
 
     Attributes
@@ -57,48 +57,48 @@ class Model:
     successors : (T,) int32 or int64
         The state a transition leads to.
     probabilities : (T,) float64
-        Its probability. Negative where the two players change places on the way: then the
-        transition is worth ``constant_sum`` minus the successor's value.
+        Its probability. Negative if the two players change places on the way: the value of the
+        transition is then ``constant_sum`` minus the successor's value.
     rewards : (C,) float64, or (C, N) for N > 2
         Expected reward of a choice, for player 0 (or for each player).
     players : (S,) int8
-        Who chooses; player 0 maximises the value, player 1 minimises it.
+        The player to move; player 0 maximises the value, player 1 minimises it.
     terminals : (Z,) int64
         The terminal states, ascending.
     payoffs : (Z,) float64, or (Z, N) for N > 2
-        What player 0 (or each player) receives there.
+        The payoff of player 0 (or of each player) there.
     action_labels : (C,) signed integers
-        The action of a choice, in the game's own numbers.
+        The action of a choice, by the game's own number.
     action_names : tuple of str
-        The name of each number in `action_labels`, where a file or arrays have given names; empty
-        else. A nameless action has the name ``""``.
+        The name of each number in `action_labels`, if a file or arrays have given names; otherwise
+        empty. An action without a name has the name ``""``.
     variables : mapping of str to (S,) int64 or bool
-        What each variable of a program is in each state, where a file or arrays have given them. So
-        ``model.variables["x"] > 3`` is a set of states.
+        The value of each variable of a program in each state, if a file or arrays have given them.
+        For example, ``model.variables["x"] > 3`` is a set of states.
     notes : tuple of str
-        What was changed of what was given, in words; see `normalise` of :meth:`from_arrays`.
+        Changes made to the input, in words; see `normalise` of :meth:`from_arrays`.
     initial_states : (I,) int64
     initial_probabilities : (I,) float64
-        Where the game starts; signed like `probabilities`.
+        The start of the game; signed like `probabilities`.
     num_players : int
     constant_sum : float
-        What the payoffs of two players add up to.
+        The sum of the two players' payoffs.
     states : StateTable or None
-        Back from indices to the game's own states; None for a model made of arrays.
+        Maps indices back to the game's own states; None for a model made of arrays.
     rules : Rules or None
         The game that the model was compiled from.
     rounding : (float, float, float)
-        How far payoffs, and rewards, as they were given may be from the stored ones, and either as
+        Largest distance of payoffs, and of rewards, as given from the stored ones, and of either as
         a part of the stored one; 0 unless fractions were given, or integers that no double holds,
-        or rewards of transitions that are different for a choice.
+        or rewards that differ between the transitions of a choice.
     fractions : mapping of str to array of objects
         Those of `probabilities`, `rewards`, `payoffs` and `initial_probabilities` that were given
         with numbers that no double is equal to: the same array again, with these numbers as
-        :class:`fractions.Fraction`; the last one also where they are doubles, for Fractions count
+        :class:`fractions.Fraction`; the last one also if they are doubles, because Fractions count
         exactly there, and doubles to two units in the last place.
     seconds : mapping
-        How long it took to ``"compile"`` the rules and to ``"explore"`` the states, asking plain
-        rules again in some of them included.
+        Seconds to ``"compile"`` the rules and to ``"explore"`` the states, including the checks of
+        plain rules in some of them.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class Model:
     notes: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
-        """Refuse arrays that compiled loops would read beyond, and infinite rewards; lock them."""
+        """Refuse infinite rewards and arrays that loops would read beyond; lock the arrays."""
         from gamedp.model.validation import check_model  # noqa: PLC0415 - only needed here
 
         check_model(self)
@@ -147,7 +147,7 @@ class Model:
 
     @classmethod
     def unchecked(cls, **fields: Any) -> Model:
-        """Make a model of arrays that gamedp itself has just put together; nothing is checked."""
+        """Make a model of arrays that gamedp itself has just built; nothing is checked."""
         model = cls.__new__(cls)
         defaults: dict[str, Any] = {
             "num_players": 1,
@@ -170,7 +170,7 @@ class Model:
             array.flags.writeable = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields alone: what is computed lazily is computed again."""
+        """Return only the fields: lazily computed attributes are computed again."""
         return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -180,7 +180,7 @@ class Model:
         self._lock()
 
     def __repr__(self) -> str:
-        """Say how large the model is."""
+        """Return the size of the model."""
         name = "" if self.rules is None else f"{self.rules.game!r}: "
         return (
             f"<Model {name}{self.num_states:,} states, {self.num_choices:,} choices, "
@@ -202,17 +202,17 @@ class Model:
 
     @property
     def num_states(self) -> int:
-        """How many states there are (S)."""
+        """The number of states (S)."""
         return len(self.choice_offsets) - 1
 
     @property
     def num_choices(self) -> int:
-        """How many choices there are (C)."""
+        """The number of choices (C)."""
         return len(self.transition_offsets) - 1
 
     @property
     def num_transitions(self) -> int:
-        """How many transitions there are (T)."""
+        """The number of transitions (T)."""
         return len(self.successors)
 
     @property
@@ -241,7 +241,7 @@ class Model:
 
     @functools.cached_property
     def is_deterministic(self) -> bool:
-        """Whether every choice leads to one state for sure."""
+        """Whether every choice leads to one state with certainty."""
         sure = self.num_transitions == self.num_choices
         return sure and bool((np.abs(self.probabilities) == 1).all())
 
@@ -249,7 +249,7 @@ class Model:
     def coded_probabilities(self) -> tuple[NDArray[np.uint16], NDArray[np.float64]] | None:
         """The probabilities as numbers (T,) of a few values (P,), if there are 4,096 at most.
 
-        ``values[numbers]`` are the very same probabilities, in two bytes a transition instead of
+        ``values[numbers]`` are exactly the same probabilities, in two bytes a transition instead of
         eight: solvers of large models read them faster. None if there are more values.
         """
         from gamedp.bellman import coded_probabilities  # noqa: PLC0415 - brings numba along
@@ -271,7 +271,7 @@ class Model:
 
     @functools.cached_property
     def structure(self) -> Structure:
-        """Components, levels and end components; computed once, when first asked for."""
+        """Components, levels and end components; computed when first needed."""
         from gamedp.graph.structure import Structure  # noqa: PLC0415 - brings numba along
 
         return Structure.of(self.choice_offsets, self.transition_offsets, self.successors)
@@ -292,7 +292,7 @@ class Model:
             (self.num_choices, self.num_states), dtype=np.float64
         )
         # Set one by one: the constructor would copy indices and offsets to one common type, which
-        # is all that the stubs know of.
+        # is the only one that the stubs know.
         matrix.data = self.probabilities
         matrix.indices = self.successors  # type: ignore[assignment]
         matrix.indptr = (
@@ -361,7 +361,7 @@ class Model:
         action : int
             As in `action_labels`, and as :meth:`gamedp.Solution.best_action` returns it.
         state : optional
-            Where it is taken: a game names its actions in a state, and needs one.
+            The state in which it is taken: a game names its actions in a state, and needs one.
 
         Raises
         ------
@@ -398,7 +398,7 @@ class Model:
         return str(number)
 
     def state_name(self, state: Hashable) -> str:
-        """Return what the variables are in a state, in words; the state, where there are none.
+        """Return a state's variables in words; the state itself if there are none.
 
         Raises
         ------
@@ -414,13 +414,13 @@ class Model:
     def digest(self) -> str:
         """Return the SHA-256 of all arrays, and of `fractions`: equal for equal models.
 
-        Names of actions, variables and notes are not in it.
+        It does not cover names of actions, variables or notes.
         """
         return self._digest
 
     @functools.cached_property
     def _digest(self) -> str:
-        """What :meth:`digest` returns; found once, as no array changes."""
+        """The digest that :meth:`digest` returns; computed once, as no array changes."""
         digest = hashlib.sha256(f"{self.num_players} {self.constant_sum!r}".encode())
         for name in ARRAYS:
             array = getattr(self, name)
@@ -453,13 +453,14 @@ class Model:
         """Make a model of arrays, which are checked and copied.
 
         Transitions with probability zero are dropped, and those of a choice that lead to the same
-        state are added up. Probabilities that miss one in total by more than rounding explains are
-        scaled.
+        state are added up. Probabilities whose sum differs from one by more than rounding explains
+        are scaled.
 
         Numbers may be of any library. A :class:`fractions.Fraction`, a :class:`decimal.Decimal` or
         an integer that no double is equal to is kept exactly, beside the nearest double: bounds
-        contain the value of what was given, and :class:`gamedp.solvers.ExactPolicyIteration` finds
-        it. A float counts as it is; a float that is a probability, to two units in the last place.
+        contain the value of the given numbers, and :class:`gamedp.solvers.ExactPolicyIteration`
+        computes it. A float counts as stored; a float that is a probability, to two units in the
+        last place.
 
         Parameters
         ----------
@@ -471,41 +472,41 @@ class Model:
         rewards : (C,) or (C, N) array_like, optional
             Zero if not given. With two players, one column is enough; two must sum to zero.
         players : (S,) array_like of int, optional
-            Who chooses. Without it, player 0 makes all choices.
+            The player who chooses in each state. If not given, player 0 makes all choices.
         terminals : array_like of int, optional
-            The terminal states, in any order: just those without choices. They need not be named
+            The terminal states, in any order: exactly those without choices. They may be left out
             if there are none, or if `payoffs` has a number for each.
         payoffs : (Z,) or (Z, N) array_like, optional
-            What player 0 (or each player) receives in each of `terminals`, in the same order; zero
+            Payoffs of player 0 (or of each player) in each of `terminals`, in the same order; zero
             if not given. With two players, two columns must sum to `constant_sum`.
         action_labels : (C,) array_like of int, optional
-            Numbers the choices of each state from 0 if not given.
+            By default the choices of each state are numbered from 0.
         initial : int or list of (probability, state)
-            Where the game starts; a probability may be negative as in `probabilities`.
+            The start of the game; a probability may be negative as in `probabilities`.
         num_players : int, optional
-            One more than the largest of `players` if not given.
+            By default one more than the largest of `players`.
         constant_sum : float
-            What the payoffs of two players add up to.
+            The sum of the two players' payoffs.
         action_names : sequence of str
             The name of each number in `action_labels`, from 0; or none.
         variables : mapping of str to (S,) array_like of int or bool
-            What states are known by.
+            Variables that describe the states.
         normalise : bool
             Whether probabilities may have been rounded, to single precision or few digits, or
             computed: those of a choice that sum to something from 0.9 to 1.1 are divided by their
-            sum, and those that are below 0 by at most 1e-6 are taken for 0 (unless there are two
-            players, who may change places). Bounds are then those of the model that comes of it,
-            not of all models that the numbers might have been rounded from. What was changed is in
+            sum, and those that are below 0 by at most 1e-6 are replaced by 0 (unless there are two
+            players, who may change places). Bounds are then those of the resulting model, not of
+            all models that the numbers might have been rounded from. The changes are listed in
             `notes` of the model.
 
         Raises
         ------
         InvalidModelError
             For offsets that do not fit, states or players that do not exist, probabilities that are
-            negative without need, NaN, infinite or do not sum to one within 1e-9, rewards or
-            payoffs that are not finite (or of three players and more, and no doubles), and states
-            without choices that are not terminal. The
-            message names the state and the choice.
+            negative where players cannot change places, NaN, infinite or do not sum to one within
+            1e-9, rewards or payoffs that are not finite (or, with three or more players, not
+            doubles), and states without choices that are not terminal. The message names the state
+            and the choice.
 
         Examples
         --------
@@ -565,11 +566,11 @@ class Model:
             Expected reward of action a in state s, or of any action in it. Rewards of actions that
             are not available may be anything. For more than two players (S, A, N).
         transition_rewards : sequence of A (S, S) arrays, dense or sparse, optional
-            In the place of `rewards` where they depend on the next state: ``[a][s, t]`` is what
+            Instead of `rewards` if they depend on the next state: ``[a][s, t]`` is the reward that
             action a earns player 0 if it leads from s to t. The model keeps the expected reward of
-            each choice, which gives the same values. Exact answers take it exactly, from the
-            probabilities as stored, scaled to sum to one; bounds count what is rounded, and what
-            two units in the last place of each probability make of it.
+            each choice, which gives the same values. Exact answers use it exactly, computed from
+            the probabilities as stored, scaled to sum to one; bounds include its rounding, and the
+            effect of two units in the last place of each probability.
         **keywords
             `players`, `terminals`, `payoffs`, `initial`, `num_players`, `constant_sum`,
             `action_names`, `variables`, `normalise` as in :meth:`from_arrays`.
@@ -617,9 +618,9 @@ class Model:
 
 
 def given_numbers(model: AnyModel, name: str) -> NDArray[Any]:
-    """Return an array of a model: objects, if numbers were given in it that no double is equal to.
+    """Return an array of a model; of objects if it was given numbers that no double is equal to.
 
-    Those are Fractions then, and the others floats.
+    Those are then Fractions, and the others floats.
     """
     array: NDArray[Any] = model.fractions.get(name, getattr(model, name))
     return array
@@ -634,9 +635,9 @@ def with_rewards(
     ----------
     model : Model
     rewards : (C,) float64, or objects
-        Doubles, or Fractions where no double is equal to what a choice earns.
+        Doubles, or Fractions where no double is equal to the reward of a choice.
     error, part : float
-        How far one may be from the double next to it, and as a part of that.
+        Largest distance of a reward from the nearest double, and as a part of that.
     """
     numbers = model_numbers(rewards=rewards)
     kept = {name: array for name, array in model.fractions.items() if name != "rewards"}
@@ -656,7 +657,7 @@ def initial_state_of(model: Model) -> int | None:
 
 
 def describe_choice(model: Model, choice: int) -> str:
-    """Return words for a choice: its action and its state."""
+    """Return a description of a choice: its action and its state."""
     state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
     label = int(model.action_labels[choice])
     if model.rules is None:

@@ -1,4 +1,4 @@
-"""What a solver is to compute: the objectives."""
+"""Objectives: the quantities that solvers compute."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 StateSet: TypeAlias = "Callable[[Any], bool] | Iterable[Any] | NDArray[np.bool_]"
-"""A set of states: a mask (S,) of bool, some of the states, or a function that says which."""
+"""A set of states: a mask (S,) of bool, some of the states, or a predicate."""
 
 Optimum: TypeAlias = Literal["max", "min"]
 
@@ -142,27 +142,27 @@ class TotalReward:
     from the least payoff to the greatest. If it is not, :func:`gamedp.solve` raises
     :class:`gamedp.NotSolvedError`, which names a state and asks for `draw`.
 
-    With `until`, rewards count until the first of these states is reached, payoffs of terminal
-    states among them included; where that happens with a probability below one, the total is
-    infinite (``+inf``): so a minimum is taken over the policies that reach them almost surely. It
+    With `until`, rewards count until the first of these states is reached, including payoffs of
+    terminal states among them; if that happens with a probability below one, the total is infinite
+    (``+inf``): a minimum is therefore taken over the policies that reach them almost surely. It
     is ``-inf`` where reaching them can be delayed at a profit without limit: no memoryless policy
-    attains that. The policy of the solution is then the one that stays in the cycle; that of
+    attains that. The policy of the solution is then the one that stays in the cycle; the policy of
     :class:`Reachability` then leads to the target from wherever it is.
 
     Parameters
     ----------
     optimum : {"max", "min"}
-        What player 0 wants. A second player wants the opposite.
+        Player 0's goal. A second player has the opposite one.
     until : StateSet, optional
-        The states at which the sum ends. If not given, it ends in the terminal states, if at all.
+        The states at which the sum ends. If not given, it only ends in terminal states.
     draw : float, optional
-        What endless play counts for player 0, where there are payoffs at the end alone and no
-        rewards. Where players change places (`canonical`), it counts half the constant sum, the
-        same for both, and can be nothing else.
+        The value of endless play for player 0, if there are payoffs only at the end and no
+        rewards. If players change places (`canonical`), it counts half the constant sum, the
+        same for both, and nothing else is possible.
 
     Examples
     --------
-    The mover may wait for ever, or end the game and lose:
+    The player to move may wait for ever, or end the game and lose:
 
     >>> import gamedp
     >>> model = gamedp.Model.from_arrays(
@@ -179,7 +179,7 @@ class TotalReward:
     draw: float | None = attrs.field(default=None, converter=_draw_if_any, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a draw where the objective itself gives endless play a value."""
+        """Refuse a draw if the objective itself gives endless play a value."""
         if self.until is not None and self.draw is not None:
             message = (
                 f"draw is {shown(self.draw)}, but with until, play that misses these states for "
@@ -190,21 +190,21 @@ class TotalReward:
 
 @attrs.frozen
 class Reachability:
-    """The probability that one of the target states is reached; rewards and payoffs do not count.
+    """The probability of reaching one of the target states; rewards and payoffs do not count.
 
     Parameters
     ----------
     target : StateSet
         A mask (S,) of bool, a list of states (the game's own, or indices for a model without a
-        game), or a function that says of a state whether it belongs to them.
+        game), or a function that returns whether a state belongs to them.
     allowed : StateSet, optional
-        The states that may be passed through before: "`allowed` until `target`". All, if not given.
+        The states that may be visited before: "`allowed` until `target`". By default all.
     optimum : {"max", "min"}
-        What player 0 wants. A second player wants the opposite.
+        Player 0's goal. A second player has the opposite one.
 
     Examples
     --------
-    A door opens every second time, and jams for good every fourth time:
+    A door opens every second time, and jams permanently every fourth time:
 
     >>> import gamedp
     >>> model = gamedp.Model.from_arrays(
@@ -224,12 +224,12 @@ class Reachability:
 class AverageReward:
     """The expected reward per step in the long run; payoffs do not count.
 
-    From the end of play on, in terminal states, the reward of every step is zero.
+    After the end of play, in terminal states, the reward of every step is zero.
 
     Parameters
     ----------
     optimum : {"max", "min"}
-        What player 0 wants.
+        Player 0's goal.
 
     Examples
     --------
@@ -249,21 +249,21 @@ class AverageReward:
 class Discounted:
     """The expected sum of rewards, and of the payoff at the end, each step counting less.
 
-    The reward of a step counts at once, and the payoff is received in the terminal state, which is
-    one step later: so an action that stops for the payoff z is worth ``discount * z``. Many
-    textbooks count z itself, as for an option that is exercised. Then z is the `reward` of
-    stopping, and the payoff of the state that follows is 0.
+    The reward of a step counts immediately, and the payoff is received in the terminal state, which
+    is one step later: the value of an action that stops for the payoff z is ``discount * z``. Many
+    textbooks count z itself, as for an option that is exercised. In that case let z be the `reward`
+    of stopping, and 0 the payoff of the next state.
 
     Parameters
     ----------
     discount : float
-        What the value one step later counts; ``0 <= discount < 1``.
+        The factor for a value one step later; ``0 <= discount < 1``.
     optimum : {"max", "min"}
-        What player 0 wants.
+        Player 0's goal.
 
     Examples
     --------
-    To stop for 10, now or after a step: as a payoff, and as a reward.
+    Stopping for 10, now or after a step: as a payoff, and as a reward.
 
     >>> import gamedp
     >>> stop = dict(choice_offsets=[0, 1, 1], transition_offsets=[0, 1], successors=[1],
@@ -289,7 +289,7 @@ class FiniteHorizon:
     horizon : int
         Number of steps.
     optimum : {"max", "min"}
-        What player 0 wants.
+        Player 0's goal.
 
     Examples
     --------
@@ -313,11 +313,11 @@ Objective: TypeAlias = TotalReward | Reachability | Discounted | FiniteHorizon |
 
 
 def value_of_endless_play(objective: Objective, model: Any) -> tuple[float, float]:
-    """Return the least and the most that endless play may count for player 0.
+    """Return the least and the greatest possible value of endless play for player 0.
 
-    They differ where two players share a constant other than 0 and no draw is declared: then all
-    that counts from the least payoff to the greatest is possible. Only for totals without a target;
-    what is earned on the way is not included.
+    They differ if two players share a constant other than 0 and no draw is declared: then every
+    value from the least payoff to the greatest is possible. Only for totals without a target;
+    rewards on the way are not included.
 
     Parameters
     ----------
@@ -336,32 +336,32 @@ def value_of_endless_play(objective: Objective, model: Any) -> tuple[float, floa
 
 
 def draw_of(objective: Objective, model: Any) -> float:
-    """Return what a draw counts for player 0, who is ahead with more.
+    """Return the value of a draw for player 0, who is ahead if the value is higher.
 
-    That is what endless play counts. If there is none and it may count anything, it is half of the
+    It is the value of endless play. If there is none and any value is possible, it is half of the
     constant sum.
     """
     low, high = value_of_endless_play(objective, model)
     half: float = model.constant_sum / 2
     if low != high:
         return half
-    # Where all payoffs are the same, this one is no draw for all that: somebody may get less.
+    # If all payoffs are the same, that payoff is still no draw: a player may get less.
     is_declared = getattr(objective, "draw", None) is not None
     return half if low != half and not is_declared and model.structure.always_ends else low
 
 
 def has_target(objective: Objective) -> bool:
-    """Say whether an objective names states at which it ends."""
+    """Return whether an objective names states at which it ends."""
     until = getattr(objective, "until", None)
     return isinstance(objective, Reachability) or until is not None
 
 
 def sum_of_values(objective: Objective, constant_sum: float) -> float | None:
-    """Return what the values of two opponents add up to; None if that is no constant.
+    """Return the sum of two opponents' values; None if it is not constant.
 
-    Payoffs add up to the constant sum, and rewards to zero. A payoff that is discounted, or that
-    some plays do not come to, leaves no constant. What one player reaches with some probability,
-    the other one prevents with the rest of it.
+    Payoffs add up to the constant sum, and rewards to zero. If a payoff is discounted, or not
+    reached by some plays, the sum is not constant. If one player reaches a target with some
+    probability, the other one prevents it with the complementary one.
     """
     if isinstance(objective, Reachability):
         return 1.0
@@ -388,11 +388,11 @@ def resolved(objective: Objective, model: Any) -> Objective:
     Raises
     ------
     InvalidParameterError
-        If it is no objective.
+        If it is not an objective.
     InvalidModelError
-        If a mask has not one entry for each state.
+        If a mask does not have one entry for each state.
     UnknownStateError
-        If the model has not one of the states.
+        If the model does not have one of the states.
     """
     check_objective(objective)
     if not isinstance(objective, (TotalReward, Reachability)):

@@ -1,4 +1,4 @@
-"""A problem: a model and what is to be computed on it."""
+"""A problem: a model and an objective to compute on it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AnyProblem(Generic[ModelT]):
     objective: Objective = attrs.field(factory=TotalReward)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse to work with numbers that are not computed as proofs assume."""
+        """Refuse numbers that are not computed as proofs assume."""
         check_arithmetic()
 
 
@@ -68,13 +68,13 @@ class Problem(AnyProblem[Model]):
         Whether every state has a proper policy, and improper ones are infinitely bad for the player
         who could choose them: then errors of a total reward can be bounded as well.
     improper_value : float or None
-        Where two opponents can keep each other from an end: the value of endless play that
-        earns nothing, 0 or plus infinity. There Bellman's equation has many solutions, and bounds
+        If two opponents can keep each other from an end: the value of endless play that
+        earns nothing, 0 or plus infinity. Bellman's equation then has many solutions, and bounds
         of its values need to be deflated. None for all other problems.
     presumes_ends : bool
-        Whether to prove errors as if play surely ended, though it need not. They hold if, by the
-        policy found, each of two opponents makes play end whatever the other one does: that is
-        for the solver to check (:mod:`gamedp.solvers.tools.forced_ends`).
+        Whether to prove errors as if play surely ended, though it need not. They hold if, under the
+        policy found, each of two opponents makes play end whatever the other one does: the solver
+        has to check that (:mod:`gamedp.solvers.tools.forced_ends`).
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Problem(AnyProblem[Model]):
     presumes_ends: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse numbers that no solver could work with; make sets of states masks."""
+        """Refuse numbers that no solver could work with; convert sets of states to masks."""
         AnyProblem.__attrs_post_init__(self)
         check_finite(self.model)
         object.__setattr__(self, "objective", resolved(self.objective, self.model))
@@ -117,7 +117,7 @@ class Problem(AnyProblem[Model]):
 
     @classmethod
     def reduced(cls, model: Model, objective: TotalReward, improper_value: float | None) -> Problem:
-        """Make the problem that is left of one that was checked; nothing is checked again.
+        """Make the reduced problem of one that was checked; nothing is checked again.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Problem(AnyProblem[Model]):
         return problem
 
     def _check_draw(self) -> None:
-        """Refuse a draw that these rules have no place for."""
+        """Refuse a draw that these rules do not allow."""
         model, draw = self.model, getattr(self.objective, "draw", None)
         message = ""
         if draw is None:
@@ -170,7 +170,7 @@ class Problem(AnyProblem[Model]):
 
     @functools.cached_property
     def draws(self) -> tuple[float, float]:
-        """The least and the most that endless play may count; 0 and 0 where all play ends.
+        """The least and the greatest value of endless play; 0 and 0 if all play ends.
 
         They differ if it is not declared, see :class:`gamedp.TotalReward`.
         """
@@ -181,7 +181,7 @@ class Problem(AnyProblem[Model]):
 
     @property
     def lacks_draw(self) -> bool:
-        """Whether it is not declared who loses a constant sum if play never ends."""
+        """Whether it is undeclared who loses a constant sum if play never ends."""
         return self.model.constant_sum != 0 and getattr(self.objective, "draw", None) is None
 
     def nothing_counts(self) -> str:
@@ -199,7 +199,7 @@ class Problem(AnyProblem[Model]):
         )
 
     def undeclared(self) -> str:
-        """Say that it is not declared what endless play counts, and how to declare it."""
+        """Return the message that endless play has no declared value, and how to declare it."""
         model = self.model
         state = model.state(int((model.structure.end_component >= 0).argmax()))
         way_out = f"TotalReward(draw={model.constant_sum / 2:g}) shares the constant sum equally"
@@ -267,9 +267,9 @@ class Problem(AnyProblem[Model]):
         )
 
     def constants(self) -> NDArray[np.float64]:
-        """Return what each choice earns whatever follows, (C,): its reward and share of the sum.
+        """Return the constant part of each choice's value, (C,): its reward and share of the sum.
 
-        With them, ``constants + discount * transition_matrix @ values`` is what choices are worth.
+        With them, ``constants + discount * transition_matrix @ values`` are the choices' values.
         """
         return self._constants[0]
 
@@ -294,8 +294,8 @@ class Problem(AnyProblem[Model]):
     def range_of_values(self) -> tuple[float, float]:
         """Return bounds of finite values that hold without any computation.
 
-        Those of probabilities; of payoffs, where nothing else is received; and zero, where all that
-        is received has one sign.
+        These are the bounds of probabilities; those of payoffs, if nothing else is received; and
+        zero if all that is received has one sign.
         """
         model = self.model
         if isinstance(self.objective, Reachability):
@@ -311,7 +311,7 @@ class Problem(AnyProblem[Model]):
             low, high = float(model.payoffs.min()), float(model.payoffs.max())
         if model.has_swaps:
             total = model.constant_sum
-            # The differences may be rounded: the interval must not get narrower by that.
+            # The differences may be rounded, which must not narrow the interval.
             other_low, other_high = total - high, total - low
             if lost(total, -high, other_low) < 0:
                 other_low = math.nextafter(other_low, -math.inf)

@@ -32,8 +32,8 @@ def buchi_states(
     ----------
     structure : Structure
     helps : (S,) bool
-        Whether the mover of a state wants the good choices to be taken infinitely often; the others
-        want them to be taken finitely often.
+        Whether the player to move in a state wants the good choices to be taken infinitely often;
+        the others want them to be taken finitely often.
     good : (C,) bool
         The good choices, of either player.
     active : (C,) bool
@@ -81,9 +81,9 @@ def buchi_states(
 
 
 def _split(structure: Structure, good: Flags) -> Structure:
-    """Put a state of its own into each good choice, after the choice and before its outcomes.
+    """Insert a separate state into each good choice, after the choice and before its outcomes.
 
-    The last G states and choices of what is returned are those put in.
+    The last G states and choices of the result are the inserted ones.
     """
     chosen = np.flatnonzero(good)
     lengths = np.diff(structure.transition_offsets)

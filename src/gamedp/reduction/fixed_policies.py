@@ -23,7 +23,7 @@ def fix(model: Model, policy: Integers, who: Flags) -> tuple[Model, Integers]:
     Parameters
     ----------
     model : Model
-        Of S states and C choices.
+        A model with S states and C choices.
     policy : (S,)
         A choice of each state of `who`.
     who : (S,) bool
@@ -34,7 +34,7 @@ def fix(model: Model, policy: Integers, who: Flags) -> tuple[Model, Integers]:
     fixed : Model
         The same states, with C' choices.
     rows : (C',) int64
-        The choice that each of them is in the given model.
+        The choice of the given model that each of them corresponds to.
     """
     owners = model.structure.owners
     keep = ~who[owners]

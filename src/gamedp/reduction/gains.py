@@ -35,10 +35,10 @@ __all__ = [
 ]
 
 UNDECIDED = 2
-"""Where rewards have both signs, and it is not known which of them prevails."""
+"""Mark for end components with rewards of both signs if it is not known which of them prevails."""
 
 MOST_VISITS = 30_000_000
-"""Transitions that sweeps over one end component look at, about, before its sign is given up."""
+"""Approximate number of transitions visited in one end component before its sign is given up."""
 
 FEW_SWEEPS, MOST_SWEEPS = 250, 16_000
 """Sweeps over one end component at first, and at most; each of few states is also eliminated."""
@@ -49,7 +49,7 @@ class OutOfTimeError(Exception):
 
 
 def never() -> bool:
-    """Say that there is time left."""
+    """Return False: there is time left."""
     return False
 
 
@@ -61,19 +61,19 @@ def signs_of_endless_play(
     Parameters
     ----------
     model : Model
-        In which no players change places.
+        A model in which no players change places.
     labels : (S,)
         The end component of each state, -1 for a state in none.
     stays : (C,) bool
         The choices that stay in the end component of their state.
     decide : callable
-        Is asked about the states of an end component in which rewards have both signs: 1, -1, or 0
-        if it cannot tell.
+        Called with the states of an end component in which rewards have both signs: returns 1, -1,
+        or 0 if it cannot decide.
 
     Returns
     -------
     signs : (end components,) int
-        1, -1, 0 where nothing is earned at all, or `UNDECIDED`.
+        1, -1, 0 if nothing is earned at all, or `UNDECIDED`.
     mixed : (S,) bool
         The states where rewards have both signs.
     """
@@ -93,7 +93,7 @@ def signs_of_endless_play(
 
 
 def have_both_signs(model: Model, labels: Integers, stays: Flags) -> Flags:
-    """Say which states are in an end component in which rewards have both signs; (S,)."""
+    """Return which states are in an end component in which rewards have both signs; (S,)."""
     where = labels[model.structure.owners]
     rewards = np.asarray(model.rewards)
     return (
@@ -106,7 +106,7 @@ def have_both_signs(model: Model, labels: Integers, stays: Flags) -> Flags:
 def sign_for_all(
     model: Model, stays: Flags, out_of_time: Callable[[], bool]
 ) -> Callable[[Flags], int]:
-    """Return what decides for opponents: whether all endless play earns, or all of it loses."""
+    """Return the decision for opponents: whether all endless play earns, or all of it loses."""
 
     def decide(members: Flags) -> int:
         for sign in (1, -1):
@@ -118,7 +118,7 @@ def sign_for_all(
 
 
 class Gain(NamedTuple):
-    """What is known of the best average of an end component.
+    """The known facts about the best average of an end component.
 
     Attributes
     ----------
@@ -128,8 +128,8 @@ class Gain(NamedTuple):
     policy : (S,)
         The policy that gains; -1 elsewhere.
     gaps : (C,)
-        Where the sign is 0: how much less than the best average choices bring, as far as is known;
-        infinite for those of other states.
+        If the sign is 0: the known shortfall of choices from the best average; infinite for
+        those of other states.
     """
 
     sign: int
@@ -146,15 +146,15 @@ def sign_of_gain(
 ) -> Gain:
     """Find out whether all endless play in an end component loses, or some policy's always gains.
 
-    For any numbers h, what the best policy earns per step in the long run lies between the least
+    For any numbers h, the best policy's average reward per step lies between the least
     and the greatest of ``max(r + P h) - h`` over the states [1]_. Sweeps and the biases of policies
-    bring the two together, see :mod:`gamedp.bellman.average`. All is rounded outward, for
-    probabilities that are off by two units in the last place, too.
+    bring the two together, see :mod:`gamedp.bellman.average`. Everything is rounded outward, also
+    for probabilities that are off by two units in the last place.
 
     Parameters
     ----------
     model : Model
-        In which no players change places.
+        A model in which no players change places.
     members : (S,) bool
         The states of the end component.
     stays : (C,) bool
@@ -162,12 +162,12 @@ def sign_of_gain(
     sign : float
         1 if rewards count as they are, -1 if as losses.
     out_of_time : callable
-        Is asked now and then whether to give up.
+        Called now and then; returns whether to give up.
 
     Raises
     ------
     OutOfTimeError
-        If it says so.
+        If it returns True.
 
     References
     ----------

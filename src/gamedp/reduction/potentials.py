@@ -4,12 +4,12 @@ The potential is called heights here: each choice that stays in the end componen
 ``r(s, a) = h(s) - h(t)`` for every possible successor t.
 
 *Lemma.* Every path from s to t within the end component earns ``h(s) - h(t)``: the sum telescopes.
-So endless play earns and loses in turn [1]_, unless h is constant, and partial sums stay between
-the least and the greatest difference of heights.
+Endless play therefore alternates between earning and losing [1]_, unless h is constant, and partial
+sums stay between the least and the greatest difference of heights.
 
-*Theorem.* If play has to end, values are those of the quotient: a hub stands for the end component,
+*Theorem.* If play has to end, values are those of the quotient: a hub represents the end component,
 each state s of it leads to the hub with reward h(s), and from there one step leads to each exit
-(t, a), with reward -h(t). For the one player who chooses there gets from every state to every exit
+(t, a), with reward -h(t). The one player who chooses there gets from every state to every exit
 almost surely, by choices that stay; by the lemma that earns ``h(s) - h(t)``, for all probabilities.
 And every policy that leaves, leaves by some of the exits, with these rewards: its total is a convex
 combination of their values, and no better than the best of them. ∎
@@ -48,15 +48,15 @@ __all__ = [
 ]
 
 LEG = -1
-"""Stands for a choice that is none of the given model."""
+"""Represents a choice that is not one of the given model."""
 
 NONE = -1
 
 MARGINS = (2.0**-40, 2.0**-30, 2.0**-20, 2.0**-10)
-"""How much of the largest reward choices may seem to lose, to be looked at."""
+"""Parts of the largest reward that choices may seem to lose and still be examined."""
 
 LARGEST = 2.0**53
-"""Whole numbers up to here are exact, and so are their sums and differences."""
+"""Integers up to here are exact, and so are their sums and differences."""
 
 
 @attrs.frozen(eq=False)
@@ -66,11 +66,11 @@ class FlatParts:
     Attributes
     ----------
     labels : (S,)
-        Which of them each state is in, -1 for none.
+        The end component of each state, -1 for none.
     stays : (C,) bool
         The choices that stay in them.
     heights : (S,)
-        What is earned from state s to state t of the same one is ``heights[s] - heights[t]``,
+        The reward from state s to state t of the same component is ``heights[s] - heights[t]``,
         exactly.
     """
 
@@ -85,14 +85,14 @@ def find_flat_parts(model: Model, members: Flags, stays: Flags, gaps: Floats) ->
     Parameters
     ----------
     model : Model
-        Of S states and C choices.
+        A model with S states and C choices.
     members : (S,) bool
         The states of the end components.
     stays : (C,) bool
         Their choices.
     gaps : (C,)
-        How much less than the best average, 0, choices seem to bring. It is a guess where to look:
-        what is found is flat for certain.
+        The apparent shortfall of choices from the best average, 0. It only guides the search:
+        the parts that are found are certainly flat.
     """
     structure = model.structure
     active = stays & members[structure.owners]
@@ -110,8 +110,8 @@ def find_flat_parts(model: Model, members: Flags, stays: Flags, gaps: Floats) ->
 def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None:
     """Return the flat ones of some end components; None if there are none.
 
-    In each of them, rewards count as whole numbers of the largest unit of which all are multiples;
-    what needs larger numbers than are exact is not called flat.
+    In each of them, rewards are counted as integer multiples of their largest common unit;
+    a component that needs larger numbers than are exact is not considered flat.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None
     wrong = np.zeros(len(shifts), np.bool_)
     wrong[part[~(np.abs(heights) < LARGEST)]] = True
     wrong[mine[~(np.abs(earned) < LARGEST)]] = True
-    with np.errstate(invalid="ignore"):  # what is infinite is wrong already
+    with np.errstate(invalid="ignore"):  # infinite results are wrong already
         wrong[part[sources[heights[sources] - heights[successors] != falls]]] = True
     if wrong.all():
         return None
@@ -156,7 +156,7 @@ def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None
 
 
 def _fallen(part: Integers, sources: Integers, successors: Integers, falls: Floats) -> Floats:
-    """Go through parts from their first states on; return the heights that are met on the way."""
+    """Traverse parts from their first states; return the heights found on the way."""
     from scipy.sparse import csgraph, csr_array  # noqa: PLC0415 - slow to import, seldom needed
 
     root = len(part)
@@ -189,7 +189,7 @@ def _whole(numbers: Floats, part: Integers, count: int) -> tuple[Floats, NDArray
     unit = np.full(count, np.iinfo(np.int64).max)
     np.minimum.at(unit, part[some], lowest[some])
     shifts = np.where(unit == np.iinfo(np.int64).max, 0, -unit)
-    with np.errstate(over="ignore"):  # what is beyond the range is too large
+    with np.errstate(over="ignore"):  # results beyond the range are too large
         return np.ldexp(numbers, shifts[part]), shifts
 
 
@@ -204,17 +204,17 @@ class Flattening:
     given : Model
     parts : FlatParts
     choice_of : (C',)
-        The choice that each choice is in the given model, or `LEG`.
+        The choice of the given model that each choice corresponds to, or `LEG`.
     hubs : (number of parts,)
         The state for each part, to which all of its states lead.
     exits : (S,)
         The state by which a state of a part is left; -1 if it has no other choices.
     idle : (S,) bool
-        Where a part may stay for ever without earning anything more, at the best such height.
+        Where a part may stay for ever without further rewards, at the best such height.
     stopped : int
-        The terminal state that stands for that; -1 if it does not count.
+        The terminal state that represents that; -1 if it does not count.
     sign : float
-        1 if the one player wants the most, else -1.
+        1 if the one player maximises, else -1.
     """
 
     model: Model
@@ -228,7 +228,7 @@ class Flattening:
     sign: float
 
     def origin(self, state: int) -> int:
-        """Return a state of the given model that one stands for."""
+        """Return the state of the given model that a state represents."""
         size, number = self.given.num_states, len(self.hubs)
         if state < size:
             return state
@@ -239,14 +239,14 @@ class Flattening:
     def project(self, numbers: Floats, rounding: int) -> Floats:
         """Return the numbers of the given model's states.
 
-        Those of a part are the hub's, and what is earned on the way there: as the hub's may have
-        got better after theirs, and all of them are to go together.
+        Those of a part are the hub's plus the reward on the way there: the hub's may have been
+        improved after theirs, and all of them must be consistent.
         """
         projected = numbers[: self.given.num_states].copy()
         inside = np.flatnonzero(self.parts.labels >= 0)
         heights = self.parts.heights[inside]
         there = numbers[self.hubs[self.parts.labels[inside]]]
-        with np.errstate(invalid="ignore"):  # infinite ones stay what they are
+        with np.errstate(invalid="ignore"):  # infinite ones are unchanged
             total = heights + there
             shown = total - heights
             lost = (heights - (total - shown)) + (there - shown)
@@ -255,7 +255,7 @@ class Flattening:
         return projected
 
     def project_policy(self, policy: Integers) -> NDArray[np.int64]:
-        """Return the same policy in the given model: it goes to where it leaves a part."""
+        """Return the same policy in the given model: it goes to the state that leaves a part."""
         parts, structure = self.parts, self.given.structure
         inside = np.flatnonzero(parts.labels >= 0)
         given = np.where(policy >= 0, self.choice_of[policy], NONE)
@@ -276,15 +276,15 @@ class Flattening:
         return projected
 
     def open_cases(self) -> tuple[Integers, Floats]:
-        """Return where it might be better to go round for ever, and the most that it might be.
+        """Return where alternating for ever might be better, and its largest possible value.
 
-        Sums that go up and down for ever have no limit. None of them is above what is earned on
+        Sums that go up and down for ever have no limit. None of them is above the reward on
         the way to the lowest state.
 
         Returns
         -------
         states : (number,)
-            One of each part in which that is more than to stop.
+            One of each part in which that is more than stopping.
         worth : (number,)
         """
         if self.stopped < 0:
@@ -303,7 +303,7 @@ class Flattening:
 
 
 def _staying(structure: Any, choices: Flags, states: Flags) -> Integers:
-    """Return for each state the first of some choices that surely leads to some states."""
+    """Return for each state the first of some choices that certainly leads to some states."""
     return first_choices(structure, choices & ~leads_into(structure, ~states))
 
 
@@ -315,14 +315,14 @@ def flattened(
     Parameters
     ----------
     model : Model
-        In which one player chooses.
+        A model in which one player chooses.
     parts : FlatParts
     sign : float
-        1 if that player wants the most, else -1.
+        1 if that player maximises, else -1.
     mover : int
-        Who it is.
+        The number of that player.
     may_stop : bool
-        Whether to stay for ever where nothing is earned is worth what was earned before.
+        Whether staying for ever where nothing is earned has the value of the previous rewards.
     """
     labels, heights = parts.labels, parts.heights
     structure = model.structure
@@ -338,7 +338,7 @@ def flattened(
     stopped = size - 1 if may_stop else NONE
     idle, best = _idle(model, parts, sign, number) if may_stop else (labels < NONE, None)
 
-    # What is copied: the choices that are left, with the state that has them now.
+    # The copied choices are those that are left, with the state that now has them.
     left = np.flatnonzero(~parts.stays)
     now = np.where(labels[owners[left]] >= 0, exits[owners[left]], owners[left])
     legs = [(inside, hubs[labels[inside]], heights[inside])]
@@ -404,7 +404,7 @@ def without_end(model: Model, parts: FlatParts) -> int:
 def _idle(
     model: Model, parts: FlatParts, sign: float, number: int
 ) -> tuple[Flags, NDArray[np.int64]]:
-    """Find where nothing is earned for ever, at the height that is best to stop at.
+    """Find the states in which nothing is earned for ever, at the best height to stop at.
 
     Returns
     -------

@@ -22,16 +22,16 @@ __all__ = ["Quotient", "quotient"]
 
 @attrs.frozen(eq=False)
 class Quotient:
-    """A smaller model, and what its states and choices are in the one it was made of.
+    """A smaller model, and the origin of its states and choices in the given one.
 
     Attributes
     ----------
     model : Model
-        Of S' states, the last ones terminal; C' choices.
+        A model with S' states, the last ones terminal, and C' choices.
     class_of : (S,)
-        The state of the small model that stands for each state; -1 where the value is known.
+        The state of the small model that represents each state; -1 where the value is known.
     choice_of : (C',) int64
-        The choice that each choice of the small model is; `STOP` for one to stay for ever.
+        The given model's choice for each choice of the small model; `STOP` for staying for ever.
     """
 
     model: Model
@@ -49,28 +49,28 @@ def quotient(
     may_stop: bool,
     ends: Floats,
 ) -> Quotient:
-    """Collapse end components, and cut off what is known already.
+    """Collapse end components, and cut off known values.
 
     Parameters
     ----------
     model : Model
-        Of S states and C choices, in which no players change places.
+        A model with S states and C choices, in which no players change places.
     players : (S,)
-        Who is to choose.
+        The player who chooses in each state.
     known : (S,)
         The values that are known; NaN for the states that are left.
     rewards : (C,) or (1,)
-        What choices earn; one number if all earn the same.
+        Rewards of the choices; one number if all are equal.
     labels : (S,) or None
-        The end component that each remaining state stands for; -1 for a single state. All states of
-        one belong to one player, and it earns nothing to stay there. None if none is collapsed.
+        The end component that each remaining state represents; -1 for a single state. All states of
+        one belong to one player, and staying there earns nothing. None if none is collapsed.
     keep : (C,) bool
         The choices that are left: of states that are left, to such states or to known finite
-        values. Of an end component just those that may leave it.
+        values. Of an end component only those that may leave it.
     may_stop : bool
-        Whether to stay in an end component for ever is a choice, too; it is worth 0.
+        Whether staying in an end component for ever is a choice as well; its value is 0.
     ends : (Z,)
-        The finite ones of the known values, and 0; ascending, each once.
+        The finite known values, and 0; ascending, without duplicates.
     """
     dtype = np.int32 if model.num_states + len(ends) < 2**31 else np.int64
     given = np.empty(0, dtype) if labels is None else labels.astype(dtype, copy=False)

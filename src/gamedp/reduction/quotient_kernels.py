@@ -1,7 +1,7 @@
 """Smaller models: known states cut off, end components collapsed; and the way back.
 
-The arrays of a graph are those of :mod:`gamedp.graph.components`. A class is what a state of the
-smaller model stands for: one state of the given one, or a whole end component.
+The arrays of a graph are those of :mod:`gamedp.graph.components`. A class is the preimage of a
+state of the smaller model: one state of the given one, or a whole end component.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STOP = -1
 
 
 def number_classes(known: Floats, labels: Integers, class_of: Integers, named: Integers) -> int:
-    """Give the classes numbers in the order of their first states; return how many there are.
+    """Assign numbers to the classes in the order of their first states; return their number.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def count_choices(
     class_of: Integers,
     small_offsets: Integers,
 ) -> int:
-    """Say where the choices of each class begin; return how many transitions they all have.
+    """Set where the choices of each class begin; return the total number of their transitions.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def count_choices(
     keep : (C,) bool
         The choices that are left.
     may_stop : bool
-        Whether to stay in an end component for ever is a choice, too: then the last one.
+        Whether staying in an end component for ever is a choice as well: then the last one.
     small_offsets : (S' + 1,)
         Filled; states beyond the classes have no choices.
     """
@@ -119,7 +119,7 @@ def classify(
     small_offsets: Integers,
     small_players: Integers,
 ) -> tuple[int, int]:
-    """Find the classes, and count what they have.
+    """Find the classes, and count their choices and transitions.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def classify(
     keep, may_stop
         As in :func:`count_choices`.
     num_ends : int
-        How many terminal states follow the classes.
+        The number of terminal states that follow the classes.
     small_offsets, small_players
         Room for all states, the ends and one more entry; filled from the start.
 
@@ -159,7 +159,7 @@ classify_jit = compiled(classify)
 
 
 def place_in(value: float, ascending: Floats) -> int:
-    """Return where a value stands in an ascending array that has it."""
+    """Return the position of a value in an ascending array that contains it."""
     low = 0
     high = len(ascending) - 1
     while low < high:
@@ -222,20 +222,20 @@ def copy_choices(
     Parameters
     ----------
     choice_offsets, transition_offsets, successors, probabilities, rewards
-        The given model; only the first of `rewards` counts if there is just one.
+        The given model; only the first of `rewards` counts if there is only one.
     known, keep, class_of
         As in :func:`classify`.
     ends : (Z,)
         The values of the terminal states that follow the classes, ascending; each finite one of
         `known` is among them, and 0.
     first_choice : (S' + 1,)
-        Where the choices of classes begin, as :func:`classify` has found.
+        The start of the choices of each class, as found by :func:`classify`.
     next_choice : (number of classes,)
         Scratch.
     choice_of : (C',)
-        Filled: the choice that each choice is; `STOP` for one to stay for ever, which is worth 0.
+        Filled: the given model's choice for each choice; `STOP` for staying for ever, with value 0.
     small_offsets, small_successors, small_probabilities, small_rewards
-        Filled: where the transitions of choices begin; those, and what choices earn.
+        Filled: the starts of the choices' transitions; those, and the rewards of choices.
     """
     sort_choices_jit(choice_offsets, keep, class_of, first_choice, next_choice, choice_of)
     num_classes = len(next_choice)
@@ -282,19 +282,19 @@ def finish(
     upper: Floats,
     all_choices: Integers,
 ) -> float:
-    """Turn values and errors into bounds, rounded outward; return how far apart they are at most.
+    """Turn values and errors into bounds, rounded outward; return their largest distance.
 
     Parameters
     ----------
     values, errors, policy : (S',)
-        Of the classes, and of terminal states.
+        Numbers of the classes, and of terminal states.
     low, high : float
         Bounds of all finite values, known before solving.
     class_of, known, choices : (S,) or (0,)
         The class of each state; the value, and the choice where that matters, for those that
         are NONE. Empty if states are classes.
     choice_of : (C',) or (0,)
-        The choice that each of a class is.
+        The choice that each choice of a class corresponds to.
     choice_offsets : (S + 1,)
     all_values, lower, upper, all_choices : (S,)
         Filled.

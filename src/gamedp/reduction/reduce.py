@@ -1,8 +1,8 @@
 """Reduction of a problem with targets and end components to a proper one.
 
-Where play may stay for ever, Bellman's equation has many solutions. First, the graph alone decides
+If play may stay for ever, Bellman's equation has many solutions. First, the graph alone decides
 where the target is reached with probability 0 or 1, and where a total is infinite. End components
-with zero rewards are collapsed: within one, the mover gets to any exit. The quotient is proper: it
+with zero rewards are collapsed: within one, the player gets to any exit. The quotient is proper: it
 has a proper policy from each state, and improper ones are infinitely bad for the player who chooses
 them. Then the solution is unique [1]_, and every fixed-point solver finds and proves it.
 
@@ -66,7 +66,7 @@ __all__ = ["UndefinedTotalError", "needs_reduction", "reduce"]
 
 
 def needs_reduction(problem: Problem) -> bool:
-    """Say whether a problem has targets, or play that may go on for ever and is not discounted."""
+    """Return whether a problem has targets, or undiscounted play that may go on for ever."""
     objective = problem.objective
     if problem.improper_is_worst:
         return False
@@ -82,14 +82,14 @@ def reduce(problem: Problem, out_of_time: Callable[[], bool] = never) -> Reducti
     Parameters
     ----------
     problem : Problem
-        One that :func:`needs_reduction`.
+        A problem that :func:`needs_reduction`.
     out_of_time : callable
-        Is asked now and then whether to give up, where that may take long.
+        Called now and then where it may take long; returns whether to give up.
 
     Raises
     ------
     OutOfTimeError
-        If it says so.
+        If it returns True.
     UnsupportedProblemError
         If the rewards of an end component have both signs and do not surely add up to ever more, or
         ever less; or if a total is infinite both ways.
@@ -123,11 +123,11 @@ def _moved(problem: Problem, model: Model) -> Problem:
 
 
 class UndefinedTotalError(UnsupportedProblemError):
-    """Raised where each of two opponents can make a total infinite, in their own direction."""
+    """Raised if each of two opponents can make a total infinite, in their own direction."""
 
 
 class _FlatPartsError(Exception):
-    """Raised where end components must be made flat first."""
+    """Raised if end components must be made flat first."""
 
 
 class _Case:
@@ -146,13 +146,13 @@ class _Case:
         self.original = original
         self.recasts = recasts
         self.model = model
-        # Of its own: what is found on the way is not kept as long as the model.
+        # Separate: what is found on the way is not kept as long as the model.
         self.structure = Structure.of(
             model.choice_offsets, model.transition_offsets, model.successors
         )
         optimum = problem.objective.optimum
         self.maximise = (model.players == 0) == (optimum == "max")
-        # Where nobody chooses, either side may count as choosing: the one that is found sooner.
+        # If nobody chooses, either side may count as choosing: the one that is found sooner.
         self.nobody_chooses = model.num_choices == model.num_states - len(model.terminals)
         self.one_sided = True
         if self.nobody_chooses:
@@ -175,7 +175,7 @@ class _Case:
         self.parts: FlatParts | None = None
 
     def reduction(self) -> Reduction | None:
-        """Find the sets, and put the smaller problem together; None if some are to be made flat."""
+        """Find the sets, and build the smaller problem; None if some are to be made flat."""
         model, objective = self.model, self.problem.objective
         rewards = np.asarray(model.rewards)
         if isinstance(objective, Reachability):
@@ -218,7 +218,7 @@ class _Case:
         return flattened(self.model, parts, sign, mover, may_stop=self.may_stop)
 
     def _of_original(self, state: int) -> int:
-        """Return the state of the original model that one stands for."""
+        """Return the state of the original model that a state represents."""
         for recast in reversed(self.recasts):
             state = recast.origin(state)
         return state
@@ -231,7 +231,7 @@ class _Case:
         np.copyto(self.policy, choices, where=states & (choices >= 0))
 
     def _reachability(self, objective: Reachability) -> None:
-        """Find the probabilities that are 0 or 1; whoever wants to reach the target may wait."""
+        """Find probabilities that are 0 or 1; a player who wants to reach the target may wait."""
         target = objective.target
         ends = target if objective.allowed is None else target | ~objective.allowed
         active = ~ends[self.structure.owners]
@@ -241,14 +241,14 @@ class _Case:
         self.known[~sure.possible] = 0.0
         self.known[sure.members] = 1.0
         self.ends = np.array([0.0, 1.0])
-        # Who can stay away from the target for ever does, if that is what the mover wants.
+        # Players who can stay away from the target for ever do, if they want to.
         if helps.any():
             self._collapse(active, active)
 
     def _collapse(self, idle: Flags, choices: Flags) -> None:
-        """Collapse what end components idle choices form among the states that are not known.
+        """Collapse the end components that idle choices form among the states that are not known.
 
-        Those in which two opponents have something to choose are left as they are.
+        Those in which two opponents have something to choose are left unchanged.
         """
         found = end_components(self.structure, np.isnan(self.known), idle)
         if found is None:
@@ -259,14 +259,14 @@ class _Case:
         most, least = self._choosers(self.labels, choices)
         if (most & least).any():
             self.improper_state = int((most & least).argmax())
-        # All that is chosen in the others is for one of the two to choose.
+        # All choices in the others are made by one of the two.
         one = (self.labels >= 0) & ~(most & least)
         self.maximise[one] = most[one]
         self.labels[~one] = -1
         self.stays &= one[self.structure.owners]
 
     def _choosers(self, labels: Integers, choices: Flags) -> tuple[Flags, Flags]:
-        """Say whether the maximiser, and the minimiser, can choose in a state's end component."""
+        """Return whether the maximiser, and the minimiser, can choose in a state's component."""
         choices = choices & np.isnan(self.known)[self.structure.owners]
         counts = np.bincount(self.structure.owners[choices], minlength=len(self.known))
         free = (labels >= 0) & (counts > 1)
@@ -276,7 +276,7 @@ class _Case:
         )
 
     def _total_reward(self, objective: TotalReward) -> None:
-        """Totals that are infinite, and where nothing is earned."""
+        """Find where totals are infinite, and where nothing is earned."""
         model = self.model
         if objective.until is None:
             target, ended = model.is_terminal, slice(None)
@@ -294,7 +294,7 @@ class _Case:
             self._with_target(target, active)
 
     def _with_target(self, target: Flags, active: Flags) -> None:
-        """To miss the target counts plus infinity."""
+        """Find infinite totals up to a target: missing the target counts plus infinity."""
         helps = np.zeros_like(target) if self.nobody_chooses else ~self.maximise
         sure = almost_sure(self.structure, helps, target, active)
         self.known[~sure.members] = np.inf
@@ -304,16 +304,16 @@ class _Case:
         self.improper_value = np.inf
         if not self.one_sided:
             self._two_with_target(self.keep)
-        # Who does not want to get there can stay away from it nowhere else.
+        # A player who does not want to get there can stay away from it nowhere else.
         elif helps.any():
             self._settle_cycles(self.keep)
 
     def _two_with_target(self, choices: Flags) -> None:
-        """Totals up to the target of two opponents, one of whom may keep play from it."""
+        """Find totals up to the target of two opponents, one of whom may keep play from it."""
         found = end_components(self.structure, np.isnan(self.known), choices)
         if found is None:
             return
-        # To go round where all loses, as long as one likes, and reach the target then.
+        # A player may go round where all loses, as long as desired, and then reach the target.
         losing = self._force(choices, -1)
         self.keep = choices & ~leads_into(self.structure, losing)
         found = end_components(self.structure, np.isnan(self.known), self.keep)
@@ -327,7 +327,7 @@ class _Case:
         self._settle_opponents(self.keep)
 
     def _without_target(self, active: Flags) -> None:
-        """To stay for ever counts what it earns; where it earns nothing, 0."""
+        """Find totals without a target: staying for ever counts its rewards, or 0 without any."""
         self.may_stop = True
         if not self.one_sided:
             self._two_without_target(active)
@@ -348,11 +348,11 @@ class _Case:
         self.keep = sure.safe
 
     def _settle_cycles(self, choices: Flags) -> Flags:
-        """Deal with the end components of the one player who is left to choose.
+        """Handle the end components of the only player who is left to choose.
 
-        Where staying earns, its total is infinite, and so is that of all states from where it can
-        be reached. Where nothing is earned, states are collapsed. Where staying costs, nobody does.
-        Where rewards have both signs, it is the best average that tells.
+        If staying earns, its total is infinite, and so is that of all states from where it can
+        be reached. If nothing is earned, states are collapsed. If staying costs, nobody does.
+        If rewards have both signs, the best average decides.
 
         Returns
         -------
@@ -390,7 +390,7 @@ class _Case:
             np.minimum(gaps, gain.gaps, out=gaps)
             return int(sign) * gain.sign
 
-        # Where all play goes up and down, no sweep need tell.
+        # If all play goes up and down, no sweep is needed to decide.
         both = have_both_signs(self.model, labels, stays)
         self._make_flat(flat_parts(self.model, np.where(both, labels, NONE), stays))
         signs, mixed = signs_of_endless_play(self.model, labels, stays, decide)
@@ -404,7 +404,7 @@ class _Case:
             unbounded, via = attractor(structure, everyone, earning, choices)
             self.known[unbounded] = sign * np.inf
             self._choose(unbounded, via)
-            # Within, from one choice that earns to the next; or as earns the most in the long run.
+            # Within, from one choice that earns to the next; or with the largest average reward.
             earns = stays & (sign * np.asarray(self.model.rewards) > 0)
             sources = first_choices(structure, earns)
             _, towards = attractor(structure, everyone, sources >= 0, stays)
@@ -413,7 +413,7 @@ class _Case:
             self._choose(earning & mixed, policy)
 
     def _make_flat(self, parts: FlatParts | None) -> None:
-        """Have end components made flat, if there are any; the reduction begins anew then."""
+        """Have end components made flat, if there are any; the reduction then starts again."""
         if parts is not None:
             self.parts = parts
             raise _FlatPartsError
@@ -421,14 +421,14 @@ class _Case:
     def _signs(
         self, labels: Integers, stays: Flags, decide: Callable[[Flags], int]
     ) -> tuple[NDArray[np.int64], Flags]:
-        """Return the signs of endless play, and where rewards have both; refuse what is open."""
+        """Return the signs of endless play, and where rewards have both; refuse open cases."""
         signs, mixed = signs_of_endless_play(self.model, labels, stays, decide)
         if (signs == UNDECIDED).any():
             self._refuse_mixed(int(np.isin(labels, np.flatnonzero(signs == UNDECIDED)).argmax()))
         return signs, mixed
 
     def _two_without_target(self, active: Flags) -> None:
-        """Totals of two opponents: infinite where one can force ever more, or ever less."""
+        """Find totals of two opponents: infinite where one can force ever more, or ever less."""
         structure = self.structure
         if self.problem.lacks_draw:
             raise UnsupportedProblemError(self.original.undeclared())
@@ -449,7 +449,7 @@ class _Case:
             return np.zeros(self.model.num_states, np.bool_)
         labels, stays = found
         signs, mixed = self._signs(labels, stays, sign_for_all(self.model, stays, self.out_of_time))
-        # Where rewards have both signs, all endless play earns, or loses.
+        # If rewards have both signs, all endless play earns, or loses.
         good = stays & (signs[labels[structure.owners]] == sign)
         good &= mixed[structure.owners] | (rewards != 0)
         helps = self.maximise if sign > 0 else ~self.maximise

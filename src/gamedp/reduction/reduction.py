@@ -35,24 +35,24 @@ class Reduction:
     Attributes
     ----------
     problem : Problem
-        The smaller one: the total reward of a model in which play surely ends, or in which two
+        The smaller problem: the total reward of a model in which play surely ends, or in which two
         opponents can keep each other from that, and nothing else keeps it from ending.
     original : Problem
     recasts : tuple
-        What was done to the model before: one thing after the other. The S states of the last
+        The transformations of the model before, in sequence. The S states of the last
         model begin with those of the original one.
     model : Model
         The last of these models, or the original one.
     known : (S,)
-        The values that the graph tells; NaN for the others.
+        The values that the graph determines; NaN for the others.
     policy : (S,)
-        What to choose where the value is known; -1 where any choice will do, and elsewhere.
+        The choice if the value is known; -1 where any choice will do, and elsewhere.
     labels : (S,) or None
         The end component that was collapsed, -1 for a state in none; None if there was none.
     stays : (C,) bool or None
         The choices that stay in a collapsed end component.
     quotient : Quotient
-        What became of states and choices.
+        The origin of states and choices.
     improper_state : int
         A state around which two opponents can keep each other from ending play; -1 if none can.
     """
@@ -81,7 +81,7 @@ class Reduction:
         return self.project(np.where(class_of >= 0, numbers[class_of], self.known), rounding)
 
     def expand_policy(self, policy: Integers) -> NDArray[np.int64]:
-        """Return the choice in each state of the original problem that attains the same."""
+        """Return the choice in each state of the original problem that attains the same value."""
         class_of = self.quotient.class_of
         left = class_of >= 0
         any_choice = np.where(self.model.is_terminal, NONE, self.model.choice_offsets[:-1])
@@ -103,7 +103,7 @@ class Reduction:
         return policy
 
     def original_choices(self) -> NDArray[np.int64]:
-        """Return the choice of the original model that each of the reduced one is; `LEG` for none.
+        """Return the original model's choice for each of the reduced one; `LEG` for none.
 
         It has the same outcomes. Not for players who change places.
         """
@@ -114,15 +114,15 @@ class Reduction:
         return chosen
 
     def open_cases(self) -> tuple[Integers, Floats]:
-        """Return where it might be better to earn and lose in turn for ever, and by how much.
+        """Return where earning and losing in turn for ever might be better, and by how much.
 
         Returns
         -------
         states : (number,)
-            Of the original problem.
+            States of the original problem.
         limsups : (number,)
-            The most that any sum there tends to again and again: this must not be more than the
-            value, as the sums have no limit.
+            The largest limit superior of any sum there: it must not exceed the value, as the
+            sums have no limit.
         """
         if not self.recasts:
             return np.empty(0, np.int64), np.empty(0)
@@ -135,7 +135,7 @@ class Reduction:
     def leave(self, policy: NDArray[np.int64]) -> None:
         """Make a policy go, within each end component, to the state at which it leaves that.
 
-        To choose there what looks best might mean to stay for ever.
+        Choosing there by the values alone might mean staying for ever.
 
         Parameters
         ----------

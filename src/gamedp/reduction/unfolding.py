@@ -23,7 +23,7 @@ class Unfolding:
     Attributes
     ----------
     model : Model
-        Of 2 S states, as :func:`unfold` makes it.
+        A model with 2 S states, as :func:`unfold` makes it.
     given : Model
     """
 
@@ -31,7 +31,7 @@ class Unfolding:
     given: Model
 
     def origin(self, state: int) -> int:
-        """Return the state of the given model that one stands for."""
+        """Return the state of the given model that a state represents."""
         return state % self.given.num_states
 
     def project(self, numbers: NDArray[np.float64], rounding: int) -> NDArray[np.float64]:
@@ -47,14 +47,14 @@ class Unfolding:
 def unfold(model: Model) -> Model:
     """Return a model of 2 S states in which the players keep their places.
 
-    State s + S is state s with the players' places changed: what was player 0's to choose is player
-    1's, what player 0 would receive, player 1 does. So it is worth `constant_sum` minus the value
+    State s + S is state s with the players' places changed: player 0's choices become player
+    1's, and so do player 0's payoffs. Its value is therefore `constant_sum` minus the value
     of state s, and no transition is negative.
 
     Parameters
     ----------
     model : Model
-        Of S states and two players.
+        A model with S states and two players.
     """
     num_states = model.num_states
     swapped = model.probabilities < 0
@@ -81,7 +81,7 @@ def unfold(model: Model) -> Model:
 
 
 def rounding_of(model: Model) -> float:
-    """Return how far off a payoff of the unfolded model may be: the constant sum less a payoff."""
+    """Return the error of a payoff in the unfolded model: the constant sum minus a payoff."""
     ends = model.constant_sum - model.payoffs
     back = ends - model.constant_sum
     lost = (model.constant_sum - (ends - back)) - (model.payoffs + back)

@@ -1,4 +1,4 @@
-"""What solving and searching hand back."""
+"""Results of solvers and searchers."""
 
 from lazy_loader import attach_stub
 

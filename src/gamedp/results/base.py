@@ -1,4 +1,4 @@
-"""What solutions of all kinds have in common."""
+"""The base class of all kinds of solutions."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ class BaseSolution(Generic[ModelT]):
     ----------
     model
     objective : Objective
-        What the values mean.
+        The meaning of the values.
     solver : object
         The solver with its options.
     values : float64
-        The first axis is that of the states.
+        The states lie along the first axis.
     status : Status
-        How far the solver got.
+        Why the solver stopped.
     guarantee : Guarantee
-        What one may rely on.
+        The guarantee that the bounds carry.
     statistics : Statistics
     """
 
     counted: ClassVar[str] = "states"
-    """What the values are of, in words."""
+    """The plural noun for the items that have values."""
 
     model: ModelT
     objective: Objective
@@ -90,8 +90,8 @@ class BaseSolution(Generic[ModelT]):
     def bounds(self, state: Hashable | None = None, player: int = 0) -> tuple[float, float]:
         """Return (lower, upper) of what `player` can expect in `state`, or from the start.
 
-        Of several initial states, probabilities that were given as Fractions count exactly. Floats
-        count to two units in the last place, as those of outcomes do.
+        If there are several initial states, probabilities given as Fractions count exactly. Floats
+        count to two units in the last place, as the probabilities of outcomes do.
         """
         check_player(self.model.num_players, player)
         if state is None:
@@ -105,7 +105,7 @@ class BaseSolution(Generic[ModelT]):
         return min(low, high), max(low, high)
 
     def _at_state(self, state: Hashable, player: int) -> tuple[tuple[float, float, float], bool]:
-        """Return value and bounds in a state, and whether they are those of the other player."""
+        """Return value and bounds in a state, and whether they are the other player's."""
         index, swapped = self._index(state)
         numbers = self._numbers(np.array([index]))
         if numbers[0].ndim > 1:
@@ -121,7 +121,7 @@ class BaseSolution(Generic[ModelT]):
         return index, swapped
 
     def _check_side(self, state: Hashable, index: int, swapped: bool) -> None:
-        """Raise where the objective says nothing of a state whose players have changed places."""
+        """Raise if the objective has no value for a state whose players have changed places."""
         if swapped and has_target(self.objective):
             message = (
                 f"{type(self.objective).__name__} names its states as representatives, and "
@@ -133,7 +133,7 @@ class BaseSolution(Generic[ModelT]):
 
     @property
     def _sum(self) -> float:
-        """What the values of two players add up to."""
+        """The sum of the two players' values."""
         total = sum_of_values(self.objective, self.model.constant_sum)
         if total is None:
             message = (
@@ -147,11 +147,11 @@ class BaseSolution(Generic[ModelT]):
 
     @property
     def _start_sum(self) -> float:
-        """The same for the start; asked for only if some start is swapped."""
+        """The same for the start; only computed if some initial state is swapped."""
         return self._sum if (self.model.initial_probabilities < 0).any() else 0.0
 
     def __repr__(self) -> str:
-        """Give the value at the start, its bounds and what they rest on."""
+        """Return the value at the start, its bounds and the guarantee behind them."""
         low, high = self.bounds()
         hint = hint_of(self)
         return (
@@ -176,9 +176,9 @@ class BaseSolution(Generic[ModelT]):
 
 
 def hint_of(solution: BaseSolution[Any]) -> str:
-    """Return what to ask instead where the total from the start is infinite; empty if it is not.
+    """Return advice if the total from the start is infinite; empty if it is finite.
 
-    Not where the objective has targets: there it says that they may be missed.
+    Also empty if the objective has targets: then an infinite total means that they may be missed.
     """
     objective = solution.objective
     if not isinstance(objective, TotalReward) or objective.until is not None:

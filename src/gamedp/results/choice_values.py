@@ -27,7 +27,7 @@ __all__ = ["ChoiceValues", "choice_values", "decided", "opposite_values"]
 
 
 class ChoiceValues(NamedTuple):
-    """The values of some choices for one player, and bounds of them; (n,) each."""
+    """Values of some choices for one player, with their bounds; (n,) each."""
 
     values: Floats
     lower: Floats
@@ -35,7 +35,7 @@ class ChoiceValues(NamedTuple):
 
 
 def decided(solution: Table) -> Flags | None:
-    """Return in which states the objective has ended whatever follows; None if it names none."""
+    """Return in which states the objective has ended; None if it names no such states."""
     objective = solution.objective
     if isinstance(objective, Reachability):
         target = np.asarray(objective.target)
@@ -52,25 +52,26 @@ def choice_values(
     *,
     following: tuple[Floats, Floats, Floats] | None = None,
 ) -> ChoiceValues:
-    """Return the values of the choices from `first` to `end`, that one excluded.
+    """Return the values of the choices from `first` up to but excluding `end`.
 
-    They are player 0's with two players; with more, those of `player`, if all keep to the policy
-    after the choice.
+    With two players they are player 0's; with more, those of `player`, if all players keep to the
+    policy after the choice.
 
-    That is what Bellman's equation of the objective says of the values that follow: with the reward
-    of the choice if rewards count, and with one step fewer to go for a finite horizon. In the long
-    run it is the average after the step. Where the objective has ended, it is the state's value.
+    Each is the right-hand side of the objective's Bellman equation at the successors' values: with
+    the reward of the choice if rewards count, and with one step fewer to go for a finite horizon.
+    For the long-run average it is the average after the step. Where the objective has ended, it is
+    the value of the state.
 
-    Those that follow are `following` if that is given: values, lower and upper bounds.
+    The successors' values are `following` if given: values, lower and upper bounds.
 
-    The bounds add to those of the values what this very sum may be rounded, and what the stored
-    probabilities and rewards may be off. A sure step to a sum that is a 64-bit number is not
-    rounded at all.
+    The bounds widen those of the values by the possible rounding of this sum and by the possible
+    error of the stored probabilities and rewards. A certain step to a sum that is a 64-bit number
+    is not rounded at all.
 
     Raises
     ------
     UnsupportedProblemError
-        If the solution does not keep the values that follow.
+        If the solution does not keep the successors' values.
     """
     model, objective = solution.model, solution.objective
     if first == end:
@@ -104,7 +105,7 @@ def choice_values(
     bounds = enclosed_sums(
         offsets, np.abs(weights), lower, upper, factor=discount, constants=earned
     )
-    # In the order in which solvers add up: so the best is the state's value, to the bit.
+    # Added in the solvers' order, so that the best choice has the state's value to the bit.
     with np.errstate(over="ignore", invalid="ignore"):
         totals = rewards + shares + discount * estimated_sums(offsets, weights, values)
     if isinstance(objective, Reachability):
@@ -114,7 +115,7 @@ def choice_values(
 
 
 def opposite_values(total: float, numbers: ChoiceValues) -> ChoiceValues:
-    """Return what one of two players gets, from what the other one gets; bounds go outward."""
+    """Return one of two players' values from the other's; bounds are rounded outward."""
     bounds = enclosed_difference(total, numbers.lower, numbers.upper)
     return ChoiceValues(total - numbers.values, *bounds)
 
@@ -133,12 +134,12 @@ def _following(solution: Table) -> tuple[Floats, Floats, Floats]:
 
 
 def _of_player(numbers: Floats, player: int) -> Floats:
-    """Return the column of a player where there is one for each."""
+    """Return a player's column if there is one for each player."""
     return numbers if numbers.ndim == 1 else numbers[:, player]
 
 
 def _where_it_goes_on(solution: Table, first: int, end: int, numbers: ChoiceValues) -> ChoiceValues:
-    """Return the numbers, with those of their states for choices after the objective's end."""
+    """Return the numbers, with the state's own for choices after the objective's end."""
     over = decided(solution)
     if over is None:
         return numbers

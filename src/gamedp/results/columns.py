@@ -20,7 +20,7 @@ __all__ = ["choice_columns_of", "columns_of", "fields_of", "joined", "numbers"]
 def numbers(
     values: NDArray[np.float64], lower: NDArray[np.float64], upper: NDArray[np.float64]
 ) -> dict[str, NDArray[Any]]:
-    """Return values and bounds as columns: of each player, where each has their own."""
+    """Return values and bounds as columns, one for each player who has values of their own."""
     named = {"value": values, "lower": lower, "upper": upper}
     if values.ndim == 1:
         return named
@@ -34,7 +34,7 @@ def numbers(
 def joined(
     fields: dict[str, NDArray[Any]], found: dict[str, NDArray[Any]]
 ) -> dict[str, NDArray[Any]]:
-    """Return the columns of states and of what was found; no field of a state is hidden."""
+    """Return the columns of the states and of the results; no field of a state is hidden."""
     named = {f"state_{name}" if name in found else name: field for name, field in fields.items()}
     return named | found
 
@@ -82,7 +82,7 @@ def choice_columns_of(solution: Table, player: int, total: float | None) -> dict
     solution : Solution
     player : int
     total : float or None
-        What the values of two players add up to where the other one's are wanted.
+        The sum of two players' values, if the other player's values are wanted.
     """
     model = solution.model
     owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))

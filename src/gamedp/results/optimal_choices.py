@@ -1,16 +1,16 @@
-"""Which choices of a solved model are best: for certain, or as far as the bounds can decide.
+"""Optimal choices of a solved model: proven, or as far as the bounds can decide.
 
-A choice is best if some policy that always takes it in its state attains the value. So it must be
-*tight*: Bellman's equation holds for it with equality. Where play may go on for ever, that is not
-enough: waiting for ever may be tight in every step, and never attain the value. A policy of tight
-choices attains the value if and only if it does not stay for ever where that is worse than the
-value, whatever the opponent does (the values along a play are then a bounded martingale against
+A choice is best if some policy that always takes it in its state attains the value. It must
+therefore be *tight*: Bellman's equation holds for it with equality. If play may go on for ever,
+that is not enough: waiting for ever may be tight in every step and never attain the value. A policy
+of tight choices attains the value if and only if it does not stay for ever where that is worse than
+the value, whatever the opponent does (the values along a play are then a bounded martingale against
 best replies, a submartingale against others, and play stops almost surely). Hence a tight choice of
 a state s is best if and only if one of its outcomes is in the attractor of the ends without s:
 there, tight choices lead to an end with positive probability from all states except s, and s leads
 there. (A cycle with positive rewards and no negative ones is as good as an end.) Where missing a
-target is worth infinity, a choice is best if, always taken, it keeps the other player from reaching
-the target almost surely [2]_.
+target has an infinite value, a choice is best if, always taken, it keeps the other player from
+reaching the target almost surely [2]_.
 
 References
 ----------
@@ -49,11 +49,11 @@ __all__ = ["Candidates", "OptimalChoices"]
 Certainty: TypeAlias = Literal["possible", "certain"]
 
 NEXT_TO_NOTHING = 1e-9
-"""Of the largest value: what one action may lose that is taken because it wins sooner."""
+"""Largest loss, relative to the largest value, of an action that is taken to win sooner."""
 
 
 class Candidates(NamedTuple):
-    """Choices that may be best and those that are for certain; (n,) bool each."""
+    """Choices that may be best, and choices that certainly are; (n,) bool each."""
 
     possible: Flags
     certain: Flags
@@ -61,18 +61,18 @@ class Candidates(NamedTuple):
 
 @attrs.frozen(eq=False)
 class OptimalChoices:
-    """The best choices of a solution; what takes a pass over the model is found once.
+    """The best choices of a solution; results that need a pass over the model are cached.
 
     Attributes
     ----------
     solution : Table
-        Of one or two players.
+        A solution for one or two players.
     """
 
     solution: Table
 
     def of_state(self, state: int, tolerance: float = 0.0) -> list[Best]:
-        """Say of each choice of a state whether it is best.
+        """Return for each choice of a state whether it is best.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class OptimalChoices:
         return standings
 
     def _candidates(self, state: int, tolerance: float) -> Candidates:
-        """Return the best choices of a state, but for the policy's own."""
+        """Return the best choices of a state, the policy's own not included."""
         solution, model = self.solution, self.solution.model
         first, end = model.choice_offsets[state : state + 2].tolist()
         if end - first <= 1 or (self._decided is not None and self._decided[state]):
@@ -114,10 +114,10 @@ class OptimalChoices:
         return decided(self.solution)
 
     def nearly_certain(self) -> Flags:
-        """Return which choices may be best, and lose next to nothing if they are not; (C,).
+        """Return which choices may be best and lose next to nothing if they are not; (C,).
 
-        That is proven: at most `NEXT_TO_NOTHING` of the largest value. The policy's own need not be
-        among them.
+        The loss is proven to be at most `NEXT_TO_NOTHING` of the largest value. The policy's own
+        choice need not be among them.
         """
         solution, offsets = self.solution, self.solution.model.choice_offsets
         sizes = np.abs(solution.values[np.isfinite(solution.values)])
@@ -134,7 +134,7 @@ class OptimalChoices:
         return found
 
     def _wants_most(self) -> Flags:
-        """Return whose movers maximise player 0's value; (S,)."""
+        """Return the states whose player maximises player 0's value; (S,)."""
         solution = self.solution
         most: Flags = (solution.model.players == 0) == (solution.objective.optimum == "max")
         return most
@@ -142,11 +142,11 @@ class OptimalChoices:
     def _tight(
         self, first_state: int, end_state: int, tolerance: float = 0.0, loss: float = 0.0
     ) -> Candidates:
-        """Return the choices of some states whose value is that of their state.
+        """Return the choices of some states whose value equals that of their state.
 
-        Possible is one whose upper bound no other's lower bound exceeds, nor the state's own;
-        certain is one whose lower bound no other's upper bound exceeds by more than `loss`, or the
-        state's does not.
+        A choice is possible if no other choice's lower bound exceeds its upper bound, nor does the
+        state's own; it is certain if no other's upper bound exceeds its lower bound by more than
+        `loss`, or the state's does not.
         """
         solution, model = self.solution, self.solution.model
         offsets = model.choice_offsets[first_state : end_state + 1]
@@ -179,21 +179,21 @@ class OptimalChoices:
         return Candidates(possible, certain)
 
     def _nearer(self, state: int, found: Candidates) -> Candidates:
-        """Keep the sure choices after which the end is one step nearer, if there are any."""
+        """Keep the certain choices that lead one step nearer to the end, if there are any."""
         model, distances = self.solution.model, self.solution.distances
         assert distances is not None  # noqa: S101 - for the type checker
         first, end = model.choice_offsets[state : state + 2].tolist()
         successors = model.successors[model.transition_offsets[first:end]]
         nearer = distances[successors] == distances[state] - 1
         if not (found.possible & nearer).any():
-            return found  # rounding may set equal values apart: those are all that is known
+            return found  # rounding may separate equal values: then those are all that is known
         return Candidates(found.possible & nearer, found.certain & nearer)
 
     def _with_bias(self, state: int, found: Candidates) -> Candidates:
-        """Keep of the choices with the best average after them those that are best on the way.
+        """Keep the choices with the best bias among those with the best average after them.
 
-        These are the choices with which the solution's numbers h prove its bound of the average as
-        they do with the policy's; see :class:`gamedp.solvers.RelativeValueIteration`.
+        These are the choices for which the solution's numbers h prove its bound of the average as
+        they do for the policy's; see :class:`gamedp.solvers.RelativeValueIteration`.
         """
         solution, model = self.solution, self.solution.model
         nothing = np.zeros_like(found.possible)
@@ -212,27 +212,27 @@ class OptimalChoices:
         width = float(solution.upper[state] - solution.lower[state])
         best = values[found.possible].max(initial=-math.inf)
         kept = found.possible & (values >= best - 2 * width - 1e-12 * size)
-        # An average that is better for certain needs no look at the way.
+        # If its average is certainly better, the bias need not be compared.
         alone = found.certain & (found.possible.sum() == 1)
         return Candidates(kept, alone)
 
-    # Waits: where play may go on for ever.
+    # Waiting: where play may go on for ever.
 
     @functools.cached_property
     def _may_wait(self) -> bool:
-        """Whether there are choices that are tight, and lead nowhere or past the target."""
+        """Whether some choices are tight, and lead nowhere or past the target."""
         solution = self.solution
         until_the_end = isinstance(solution.objective, (TotalReward, Reachability))
         return until_the_end and not (solution.model.structure.always_ends and self._until is None)
 
     @property
     def _until(self) -> Flags | None:
-        """The states that a total must reach, or else is infinite; None if there are none."""
+        """The states that a total must reach to be finite; None if there are none."""
         until: Flags | None = getattr(self.solution.objective, "until", None)
         return until
 
     def _drop_waits(self, state: int, found: Candidates) -> None:
-        """Take away the choices of a state with which play may never attain its value."""
+        """Remove the choices of a state with which play may never attain its value."""
         solution, model = self.solution, self.solution.model
         first, end = model.choice_offsets[state : state + 2].tolist()
         sign = 1.0 if self._wants_most()[state] else -1.0
@@ -245,7 +245,7 @@ class OptimalChoices:
             found.certain[:] &= misses
             return
         if value == math.inf:
-            found.certain[:] = False  # that the policy gets there is not proven by bounds
+            found.certain[:] = False  # the bounds do not prove that the policy gets there
             found.possible[:] &= self._leads_on(state, sign, "possible", infinite=True)
             return
         waits = model.structure.stays[first:end]
@@ -255,13 +255,13 @@ class OptimalChoices:
         if (found.certain & waits).any():
             found.certain[:] &= ~waits | self._leads_on(state, sign, "certain")
         if found.possible.sum() == 1 and self._is_complete:
-            # One of them must be: where the value is finite, some policy attains it.
+            # One of them must be best: where the value is finite, some policy attains it.
             found.certain[:] = found.possible & (solution.guarantee is not Guarantee.NONE)
 
     def _misses(self, state: int, until: Flags) -> Flags:
-        """Return with which choices, always taken, a state's target may be missed, come what may.
+        """Return the choices with which, always taken, a state's target may be missed in any case.
 
-        The graph decides that: one who would keep the total finite must reach it almost surely.
+        The graph decides that: a player who keeps the total finite must reach it almost surely.
         """
         from gamedp.graph.sets import almost_sure  # noqa: PLC0415 - brings numba along
 
@@ -279,7 +279,7 @@ class OptimalChoices:
     def _leads_on(
         self, state: int, sign: float, certainty: Certainty, *, infinite: bool = False
     ) -> Flags:
-        """Say which choices of a state may lead to an end without coming back to it first."""
+        """Return which choices of a state may lead to an end without returning to it first."""
         from gamedp.graph import attractors  # noqa: PLC0415 - brings numba along
 
         model = self.solution.model
@@ -300,7 +300,7 @@ class OptimalChoices:
         active = np.where(own, np.tile(self._all_tight[certainty == "certain"], self._copies), True)
         earns = np.zeros(len(active), np.bool_) if infinite else self._earns(sign)
         if earns.any():
-            # As good as an end; the opponent will not go on with it, and has what is left.
+            # As good as an end; the opponent will not continue it, and gets what is left.
             members |= _combined(graph, earns & active & own, np.logical_or)
             members |= ~helps & _combined(graph, earns, np.logical_and)
             members[state] = False
@@ -318,7 +318,7 @@ class OptimalChoices:
         return leads
 
     def _earns(self, sign: float) -> Flags:
-        """Say which choices, made for ever, bring a player more than any end."""
+        """Return which choices, repeated for ever, earn a player more than any end."""
         solution = self.solution
         counts = isinstance(solution.objective, TotalReward) and solution.objective.until is None
         if counts and self._has_one_sign and not solution.model.has_swaps:
@@ -328,12 +328,12 @@ class OptimalChoices:
 
     @property
     def _copies(self) -> int:
-        """How often the unfolded graph has the model's states: twice if players change places."""
+        """The number of copies of each state in the unfolded graph: two with swaps, else one."""
         return 2 if self.solution.model.has_swaps else 1
 
     @functools.cached_property
     def _unfolded(self) -> Structure:
-        """The graph without changes of places: the second S states have the players' swapped."""
+        """The graph without swaps: in the second S states the players have changed places."""
         model = self.solution.model
         if not model.has_swaps:
             return model.structure
@@ -348,7 +348,7 @@ class OptimalChoices:
 
     @functools.cached_property
     def _sides(self) -> Flags:
-        """Whether the mover maximises, for the states of the unfolded graph."""
+        """Whether the player to move maximises, for each state of the unfolded graph."""
         most = self._wants_most()
         return np.concatenate([most, ~most]) if self._copies == 2 else most
 
@@ -365,7 +365,7 @@ class OptimalChoices:
 
     @functools.cached_property
     def _has_one_sign(self) -> bool:
-        """Whether no play can earn and lose in turn."""
+        """Whether no play can both earn and lose."""
         model = self.solution.model
         if isinstance(self.solution.objective, Reachability):
             return True
@@ -375,11 +375,11 @@ class OptimalChoices:
 
     @property
     def _is_complete(self) -> bool:
-        """Whether all choices that are best are found, wherever values are finite."""
+        """Whether all best choices are found wherever values are finite."""
         return self._has_one_sign or self._until is not None
 
     def _value_of_endless_play(self, sign: float) -> float:
-        """Return what endless play counts at least for one side, where it earns nothing."""
+        """Return the value of endless play that earns nothing, at least for one side."""
         solution = self.solution
         if isinstance(solution.objective, Reachability):
             return 0.0
@@ -390,8 +390,8 @@ class OptimalChoices:
     def _ends(self, sign: float, certainty: Certainty, *, infinite: bool) -> Flags:
         """Return the states at which a player has received the value.
 
-        Terminal states, those where the objective ends, and those in which to go on for ever is as
-        good as the value; and where rewards have both signs, those among which the policy goes on.
+        Terminal states, those where the objective ends, and those in which going on for ever is as
+        good as the value; if rewards have both signs, also those among which the policy goes on.
         """
         model = self.solution.model
         ends = np.zeros(model.num_states, np.bool_)
@@ -430,9 +430,9 @@ class OptimalChoices:
 
     @functools.cached_property
     def _lasting(self) -> Integers | None:
-        """The set of states in which the policy goes on for ever, by number, -1 for none; (S,).
+        """The set of states in which the policy stays for ever, by number, -1 for none; (S,).
 
-        None with two opponents, of whom the other one need not stay.
+        None with two opponents, because the other one need not stay.
         """
         solution, model = self.solution, self.solution.model
         movers = model.players[np.diff(model.choice_offsets) > 0]
@@ -453,7 +453,7 @@ class OptimalChoices:
 
 
 def _combined(graph: Any, choices: Flags, combine: Any) -> Flags:
-    """Return for each state whether any or all of its choices, by `combine`, are among some."""
+    """Return for each state whether any or all (`combine`) of its choices belong to a set."""
     offsets = graph.choice_offsets
     found = np.zeros(len(offsets) - 1, np.bool_)
     inner = np.flatnonzero(np.diff(offsets))
@@ -462,7 +462,7 @@ def _combined(graph: Any, choices: Flags, combine: Any) -> Flags:
 
 
 def _best_of_others(high: Floats, places: Integers, counts: Integers) -> Floats:
-    """Return for each of some numbers in groups the largest other one of its group."""
+    """Return for each number the largest other number of its group."""
     largest = np.repeat(np.maximum.reduceat(high, places), counts)
     is_largest = high == largest
     alone = np.repeat(np.add.reduceat(is_largest.astype(np.int64), places) == 1, counts)

@@ -1,4 +1,4 @@
-"""How long play lasts, and which of equally good choices win soonest or lose latest."""
+"""Expected length of play, and the equally good choices that win soonest or lose latest."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 __all__ = ["Plies", "plies_of"]
 
 MOST_TRANSITIONS = 10_000_000
-"""Of a model whose lengths are found: a second or two, and ten bytes a state and choice."""
+"""Largest number of transitions for which lengths are computed, in a second or two."""
 LEAST_VISITS, VISITS_OF_EACH = 5_000_000, 30
-"""Looks at transitions on cycles there is time for: in all, and of each in a large model."""
+"""Limits on visits to transitions on cycles: in total, and for each one in a large model."""
 
 logger = logging.getLogger("gamedp")
 
 
 class Plies(NamedTuple):
-    """How many plies are left, and the choices that make it so many.
+    """The number of plies left, and the choices that lead to it.
 
     Attributes
     ----------
     left : (S,) float64
-        The expected number; infinite where it is not known, or play may go on for ever.
+        The expected number; infinite if it is unknown, or if play may go on for ever.
     policy : (S,) int64
-        The choice of each state: the policy's own unless another one, which is as good, is better
-        by its length.
+        The choice of each state: the policy's own, unless an equally good one has a better
+        length.
     equal : (C,) bool
-        Where `counts`, the choices that are as good as the policy's, and of the same length.
+        Where `counts`, the choices that are as good as the policy's and have the same length.
     counts : (S,) bool
-        Where somebody is ahead, and it is known how long play lasts.
+        Where one player is ahead and the length of play is known.
     """
 
     left: Floats
@@ -54,27 +54,27 @@ class Plies(NamedTuple):
 
 
 def plies_of(solution: Table, best: OptimalChoices) -> Plies | None:
-    """Return how long play lasts if, of equally good actions, each takes the one that suits it.
+    """Return the length of play if each player takes the equally good action that suits them.
 
-    Who is ahead takes the quickest way, who is behind the longest one; with chance, by the expected
-    number of plies. Player 0 is ahead where the value is more than a draw counts (see
+    The player who is ahead takes the quickest way, the one behind the longest; with chance, by the
+    expected number of plies. Player 0 is ahead where the value is more than a draw counts (see
     :func:`gamedp.model.objectives.draw_of`), behind where it is less; for a
-    :class:`gamedp.Reachability`, where the target can be reached at all. Where that is open, or the
-    value is a draw, the policy says what to do. A single player who earns or pays something on the
-    way takes the quickest way.
+    :class:`gamedp.Reachability`, where the target can be reached at all. If that is open, or the
+    value is a draw, the policy decides. A single player who earns or pays something on the way
+    takes the quickest way.
 
-    Equally good are choices that the bounds do not tell apart, and of which it is proven that they
-    lose at most a billionth of the largest value. So what is played is worth what the policy's
-    choices are worth, whatever rounding did; and each choice brings the end nearer.
+    Equally good are choices that the bounds cannot distinguish and that are proven to lose at most
+    a billionth of the largest value. The choices played therefore have the value of the policy's
+    choices, whatever rounding did, and each brings the end nearer.
 
     Returns
     -------
     Plies or None
-        None where length is not what is left to choose by: with a discount, a horizon, or in the
-        long run; with three players and more, who have an equilibrium and no common measure; with
-        two players and rewards on the way, where a state does not say who is ahead; inside a stage,
-        whose end is not the game's; where nothing is proven; and beyond `MOST_TRANSITIONS`, which
-        the log says.
+        None where length does not break ties: with a discount, a horizon, or for the long-run
+        average; with three players or more, who have an equilibrium and no common measure; with
+        two players and rewards on the way, where a state does not show who is ahead; inside a
+        stage, whose end is not the game's; if nothing is proven; and beyond `MOST_TRANSITIONS`,
+        which is logged.
     """
     model = solution.model
     hurry = _hurry(solution)
@@ -118,9 +118,9 @@ def plies_of(solution: Table, best: OptimalChoices) -> Plies | None:
 
 
 def _hurry(solution: Table) -> NDArray[np.int8] | None:
-    """Return who wants the end soon (1) or late (-1), or does not care (0); None where none does.
+    """Return where players want an early end (1), a late one (-1) or neither (0).
 
-    The result is (S,).
+    The result is (S,), or None where length does not break ties, see :func:`plies_of`.
     """
     model, objective = solution.model, solution.objective
     is_total = isinstance(objective, TotalReward)

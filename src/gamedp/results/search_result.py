@@ -22,23 +22,23 @@ __all__ = ["SearchResult", "SearchStatistics", "SearchedAction"]
 
 @attrs.frozen
 class SearchStatistics:
-    """How much work a search took.
+    """Statistics of a search.
 
     Attributes
     ----------
     nodes : int
-        Positions entered; one that is searched again counts again. Those that alpha-beta need not
-        enter, since the position before decides them, do not count.
+        Positions entered; one that is searched again counts again. Positions that alpha-beta need
+        not enter, since the position before decides them, do not count.
     depth : int
-        Plies of the last search that was finished; 0 if none was.
+        Plies of the last search that finished; 0 if none did.
     table_hits, table_entries : int
-        How often a position was found in the transposition table, and how many it has room for.
+        The number of positions found in the transposition table, and the table's capacity.
     ending_probes : int
-        How often an endgame table was read.
+        The number of reads of an endgame table.
     cutoffs : int
         Positions left before all their actions were searched.
     seconds : float
-        Of the search, without compiling the rules.
+        Duration of the search, without compiling the rules.
     """
 
     nodes: int
@@ -51,7 +51,7 @@ class SearchStatistics:
 
     @property
     def nodes_per_second(self) -> float:
-        """Return how many positions were entered in a second."""
+        """Return the number of positions entered per second."""
         return self.nodes / self.seconds if self.seconds > 0 else 0.0
 
 
@@ -62,19 +62,19 @@ class SearchedAction:
     Attributes
     ----------
     action : int
-        The game's own number for it.
+        The game's own number of the action.
     name : str
-        The action in words.
+        The name of the action.
     value : float
-        What player 0 gets after it, as the search found; see `bound`.
+        Player 0's value after it, as found by the search; see `bound`.
     bound : {"exact", "at least", "at most"}
-        What `value` says about the search to this depth: an action that cannot be best is searched
-        no further than it takes to know that.
+        How `value` relates to the result at this depth: an action that cannot be best is searched
+        only until that is known.
     lower, upper : float
         The true value lies between these.
     plies : int or None
-        How many plies it takes, itself counted, until it is certain that the value is reached: for
-        an action that wins or loses, if it has been found out.
+        The number of plies, including this one, until the value is certainly reached: for an
+        action that wins or loses, if it is known.
     """
 
     action: int
@@ -96,23 +96,24 @@ class SearchResult:
     state
         The position, the root of the search.
     searcher : object
-        What searched, with its options.
+        The searcher with its options.
     lower, upper : float
-        What player 0 truly gets from the position on lies between these; equal where the search has
+        Player 0's true value of the position lies between these; they are equal if the search has
         proven it.
     best_actions : tuple of int
-        The actions that are as good as any, so far as the search saw, in the game's order. Where
-        its depth ended, that rests on estimates; `certain_actions` are proven to be best.
+        The actions that are as good as any, as far as the search saw, in the game's order. Where
+        the search ended at its depth, that rests on estimates; `certain_actions` are proven best.
     actions : tuple of SearchedAction
-        All actions, in the game's order; none where the game is over, or nothing was found of them.
+        All actions, in the game's order; empty if the game is over, or nothing is known of them.
     principal_variation : tuple of (action, state)
-        Best play from the root on: each action with the position that it leads to.
+        Best play from the root: each action with the position that it leads to.
     status : Status
     guarantee : Guarantee
     statistics : SearchStatistics
     has_value : bool
-        Whether the search has found a value. If not, because a limit came first or only bounds were
-        asked for, the value is the game's own estimate of the position, within the bounds.
+        Whether the search has found a value. If not, because a limit was reached first or only
+        bounds were asked for, the value is the game's own estimate of the position, within the
+        bounds.
 
     Examples
     --------
@@ -138,10 +139,10 @@ class SearchResult:
     has_value: bool = True
 
     def value(self, player: int = 0) -> float:
-        """Return what `player` gets from the position on, if all play their best.
+        """Return what `player` gets from the position on under best play.
 
-        As far as the search saw: where its depth ended, the game's heuristic stands in for the
-        truth.
+        As far as the search saw: at its depth limit, the game's heuristic replaces the true
+        value.
         """
         check_player(self.rules.num_players, player)
         return self.rules.constant_sum - self._value if player == 1 else self._value
@@ -159,7 +160,7 @@ class SearchResult:
         return self.lower == self.upper
 
     def action_value(self, action: int) -> SearchedAction:
-        """Return what was found for one action.
+        """Return the result for one action.
 
         Raises
         ------
@@ -174,9 +175,9 @@ class SearchResult:
 
     @property
     def plies(self) -> float:
-        """Return after how many plies it is certain who wins, by a quickest action.
+        """Return the number of plies until the winner is certain, by a quickest action.
 
-        Infinite in a draw, and where it is not known.
+        Infinite in a draw, and if it is unknown.
         """
         half = self.rules.constant_sum / 2
         if self.rules.num_players > 2 or self.lower <= half <= self.upper:
@@ -186,10 +187,10 @@ class SearchResult:
 
     @property
     def quickest_actions(self) -> tuple[int, ...]:
-        """Return which of the best actions win soonest or lose latest, to choose from.
+        """Return the best actions that win soonest or lose latest.
 
-        All best ones where it is not known how long it takes, and in a draw; of those that lose,
-        one of which that is not known counts as long. A win is more than half of the constant sum.
+        All best ones if the length is unknown, and in a draw; a losing action of unknown length
+        counts as long. A win is more than half of the constant sum.
         """
         half = self.rules.constant_sum / 2
         if not self.best_actions or self.rules.num_players > 2 or self.lower <= half <= self.upper:
@@ -202,10 +203,10 @@ class SearchResult:
 
     @property
     def certain_actions(self) -> tuple[int, ...]:
-        """Return the actions that are best for certain: the bounds prove it.
+        """Return the actions that are proven best by the bounds.
 
-        Where rounding has widened the bounds, no two actions are equal for certain. None is known
-        to be best where more than two play.
+        If rounding has widened the bounds, no two actions are certainly equal. With more than two
+        players, no action is known to be best.
         """
         low, high = self._from_the_mover()
         return tuple(
@@ -218,7 +219,7 @@ class SearchResult:
 
     @property
     def possible_actions(self) -> tuple[int, ...]:
-        """Return the actions that may be best: the bounds do not rule it out."""
+        """Return the actions that may be best: the bounds do not exclude it."""
         low, high = self._from_the_mover()
         return tuple(
             entry.action
@@ -227,14 +228,14 @@ class SearchResult:
         )
 
     def _from_the_mover(self) -> tuple[list[float], list[float]]:
-        """Return the bounds of the actions, and last the root's, so that the mover wants most."""
+        """Return bounds of the actions, and last of the root, as a maximising player sees them."""
         ends = [(entry.lower, entry.upper) for entry in self.actions] + [(self.lower, self.upper)]
         if self.actions and self.rules.player(self.state) != 0:
             ends = [(-high, -low) for low, high in ends]
         return [low for low, _ in ends], [high for _, high in ends]
 
     def __repr__(self) -> str:
-        """Give the value, its bounds and how far the search went."""
+        """Return the value, its bounds and the depth of the search."""
         return (
             f"<SearchResult value={self._value!r} lower={self.lower!r} upper={self.upper!r} "
             f"best_actions={list(self.best_actions)} depth={self.statistics.depth} "

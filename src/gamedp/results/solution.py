@@ -41,7 +41,7 @@ __all__ = ["Solution"]
 
 
 def _is_same(state: Hashable, representative: Any) -> bool:
-    """Say whether a state represents itself."""
+    """Return whether a state represents itself."""
     return representative is state or bool(representative == state)
 
 
@@ -50,20 +50,20 @@ class Solution(Table):
     """The value of every state, between proven bounds, and a policy.
 
     The bounds hold for every game whose probabilities sum to one exactly and agree with the stored
-    ones to two units in the last place: so for the rules as intended, although 1/6 is not a 64-bit
-    number. That goes for the start as well, but Fractions in it count exactly. Rewards and payoffs
-    count as they were given, Fractions exactly and floats as they are stored. (Those next to
-    `exact` values hold for the rational numbers that were solved only.)
+    ones to two units in the last place: that is, for the rules as intended, although 1/6 is not a
+    64-bit number. This also applies to the start, but Fractions in it count exactly. Rewards and
+    payoffs count as given, Fractions exactly and floats as stored. (Bounds next to `exact` values
+    hold only for the rational numbers that were solved.)
 
-    S states, N players. Values are player 0's; with three players and more there is one column for
+    S states, N players. Values are player 0's; with three or more players there is one column for
     each. In the methods, a state is one of the game's own, or an index for a model without a game;
-    its actions are those that the rules give it, whatever state represents it.
+    its actions are those that the rules give it, whichever state represents it.
 
     Attributes
     ----------
     model : Model
     objective : Objective
-        What the values mean.
+        The meaning of the values.
     solver : object
         The solver with its options.
     values : (S,) float64, or (S, N) for N > 2
@@ -72,27 +72,27 @@ class Solution(Table):
     policy : (S,) int64
         The number of the best choice in each state; -1 in terminal states.
     status : Status
-        How far the solver got.
+        Why the solver stopped.
     guarantee : Guarantee
-        What one may rely on.
+        The guarantee that the bounds carry.
     statistics : Statistics
     step_policies : (H, S) unsigned integers or None
-        For a finite horizon of H steps: the best action's place among those of its state, with row
-        h for h + 1 steps to go.
+        For a finite horizon of H steps: the best action's position among those of its state; row h
+        is for h + 1 steps to go.
     exact : tuple of S Fraction or float, or None
-        The values themselves, where the solver finds them
+        The exact values, if the solver finds them
         (:class:`gamedp.solvers.ExactPolicyIteration`); a float if infinite. The bounds are then the
         doubles next to them.
     distances : (S,) int64 or None
-        Where the solver counts them (:class:`gamedp.solvers.Retrograde`): the steps that are left
-        to the end with best play, the winner going the shortest way and the loser the longest; -1
+        If the solver counts them (:class:`gamedp.solvers.Retrograde`): the number of steps to the
+        end with best play, where the winner takes the shortest way and the loser the longest; -1
         where play goes on for ever.
     biases : tuple of two (S,) float64, or None
         For :class:`gamedp.AverageReward`: numbers h that prove `lower`, and numbers that prove
         `upper`; see :class:`gamedp.solvers.RelativeValueIteration`. Those of exact averages are
-        rounded, and prove bounds that are a little wider.
+        rounded, and prove slightly wider bounds.
     is_part : bool
-        Whether the ends are not those of the game: of a stage in one context.
+        Whether the ends are not those of the game, as for one context of a stage.
 
     Examples
     --------
@@ -110,9 +110,9 @@ class Solution(Table):
     def exact_value(self, state: Hashable | None = None, player: int = 0) -> Fraction | float:
         """Return what `player` can expect in `state`, or from the start, as a rational number.
 
-        It is that of what was given, where this is rational: probabilities of outcomes and of
+        It is the value of the input as given, if that is rational: probabilities of outcomes and of
         initial states, rewards and payoffs as :class:`fractions.Fraction`, :class:`decimal.Decimal`
-        or int, from rules, arrays or files. A float counts as it is stored, probabilities scaled
+        or int, from rules, arrays or files. A float counts as stored, with probabilities scaled
         to sum to one.
 
         Returns
@@ -147,31 +147,31 @@ class Solution(Table):
     def best_actions(
         self, state: Hashable | None = None, tolerance: float = 0.0, *, certain: bool = False
     ) -> list[int]:
-        """Return the actions in `state` that may be best, or those that are for certain.
+        """Return the actions in `state` that may be best, or those that certainly are.
 
         An action is best if a policy that always takes it in `state` can attain the value of
-        `state`: so not one that only waits for ever. Actions that the bounds cannot distinguish may
-        all be best; after :class:`gamedp.solvers.ExactPolicyIteration`, ties are exact, and what
-        may be best is best. The policy's own action is always among them.
+        `state`; an action that only waits for ever is therefore not best. Actions that the bounds
+        cannot distinguish may all be best; after :class:`gamedp.solvers.ExactPolicyIteration`, ties
+        are exact, and every action that may be best is. The policy's own action is always included.
 
-        A finite horizon has all its steps to go. For the long-run average, a single step has no
-        effect: of the actions with the best average after them, the best are those with the best
-        bias, to within the accuracy of the average (the policy's own alone, if the solution has no
-        `biases`). Where distances are known, equally good actions must also lead to the end in the
-        right number of steps. Where the total is infinite, the best actions are those that lead the
+        For a finite horizon, all steps are still to go. For the long-run average, a single step has
+        no effect: of the actions with the best average after them, the best are those with the best
+        bias, to within the accuracy of the average (only the policy's own, if the solution has no
+        `biases`). If distances are known, equally good actions must also lead to the end in the
+        right number of steps. If the total is infinite, the best actions are those that lead the
         policy to its infinite gain, or with which a target may be missed for ever. With more than
-        two players, the policy's own: no other is better for the player who moves, if all keep to
-        the policy afterwards. Where play may go on for ever and rewards have both signs, some that
-        are as good may be missing.
+        two players, only the policy's own: no other is better for the player to move, if all keep
+        to the policy afterwards. If play may go on for ever and rewards have both signs, some
+        equally good actions may be missing.
 
         Parameters
         ----------
         state
-            The start if not given; nothing is best where the game is over.
+            The start if not given; no action is best if the game is over.
         tolerance : float
             Actions that are worse by at most this much count as best, too.
         certain : bool
-            Whether to leave out what may be worse, by the bounds. Then the list may be empty.
+            Whether to leave out actions that the bounds allow to be worse. The list may be empty.
 
         Raises
         ------
@@ -202,7 +202,7 @@ class Solution(Table):
         return [action for action, choice in pairs if standings[choice - first] in wanted]
 
     def _standings(self, index: int, tolerance: float = 0.0) -> list[Best]:
-        """Say of each choice of a state whether it is best."""
+        """Return for each choice of a state whether it is best."""
         first, end = self.model.choice_offsets[index : index + 2].tolist()
         unknown = self.counts_steps and self.following is None and self.tight is None
         if self.values.ndim == 1 and not unknown:
@@ -220,13 +220,13 @@ class Solution(Table):
 
     @functools.cached_property
     def _optimal_choices(self) -> OptimalChoices:
-        """The classifier of best choices; it looks at all states at once, if it has to."""
+        """The classifier of best choices; it examines all states together if it has to."""
         return OptimalChoices(self)
 
     def actions(self, state: Hashable | None = None) -> list[int]:
         """Return the actions in `state` (the start if not given), in the game's order.
 
-        There are none where the game is over.
+        There are none if the game is over.
 
         Raises
         ------
@@ -238,7 +238,7 @@ class Solution(Table):
         return [action for action, _ in self._choices(self._or_start(state))[2]]
 
     def _choices(self, state: Hashable) -> tuple[int, bool, list[tuple[int, int]]]:
-        """Return what the model has of a state.
+        """Return the model's entry for a state.
 
         Returns
         -------
@@ -246,8 +246,8 @@ class Solution(Table):
         swapped : bool
             As in :meth:`gamedp.Model.index`.
         pairs : list of (int, int)
-            The actions in this very state, in the game's order, each with a choice of the
-            representative that does the same.
+            The actions in this state itself, in the game's order, each with a choice of the
+            representative that has the same effect.
         """
         model = self.model
         representative, index, swapped = model.represented(state)
@@ -269,27 +269,27 @@ class Solution(Table):
 
     @functools.cached_property
     def _plies(self) -> Plies | None:
-        """How long play lasts, and by which choices; found when first asked for."""
+        """Length of play and the choices that lead to it; computed when first needed."""
         return None if self.distances is not None else plies_of(self, self._optimal_choices)
 
     @property
     def played(self) -> NDArray[np.int64]:
-        """The choice in each state that is recommended and played; (S,), -1 where the game is over.
+        """The recommended choice in each state; (S,), -1 where the game is over.
 
-        The policy's own; or of those that are as good one that wins sooner, or loses later, see
+        The policy's own, or an equally good one that wins sooner or loses later; see
         :meth:`best_action`.
         """
         return self.policy if self._plies is None else self._plies.policy
 
     def plies(self, state: Hashable | None = None) -> float:
-        """Return how many plies are left if all take the :meth:`best_action`: the expected number.
+        """Return the expected number of plies left if all take the :meth:`best_action`.
 
         `state` is the start if not given.
 
         Returns
         -------
         float
-            Infinite where play goes on for ever, or where it is not known how long it lasts.
+            Infinite if play goes on for ever, or if its length is unknown.
 
         Raises
         ------
@@ -313,17 +313,17 @@ class Solution(Table):
         return math.inf if self._plies is None else float(self._plies.left[index])
 
     def quickest_actions(self, state: Hashable | None = None) -> list[int]:
-        """Return the actions to choose from for play that gets the value, and wins soonest.
+        """Return the actions to choose from for play that attains the value and wins soonest.
 
-        Those of the :meth:`best_actions` that are as good as the :meth:`best_action`, by their
-        length, too. Where nobody is ahead, all best ones if they are best for certain, and no
-        position comes back or each brings the end nearer, since equally good actions in turn may
-        lead round in circles; else the best action alone.
+        Those of the :meth:`best_actions` that are as good as the :meth:`best_action`, in length
+        as well. If nobody is ahead, all best ones, provided that they are certainly best and either
+        no position recurs or each brings the end nearer, since alternating between equally good
+        actions may lead round in circles; otherwise the best action alone.
 
         Parameters
         ----------
         state
-            The start if not given; there are none where the game is over.
+            The start if not given; there are none if the game is over.
 
         Raises
         ------
@@ -345,20 +345,20 @@ class Solution(Table):
         return [] if own is None else [own]
 
     def best_action(self, state: Hashable | None = None) -> int | None:
-        """Return the action to take, or None where the game is over.
+        """Return the action to take, or None if the game is over.
 
         `state` is the start if not given.
 
-        The policy's own, or one that is as good and better by its length: of equally good actions,
-        who is ahead takes the one that wins soonest, who is behind the one that loses latest; with
-        chance, by the expected number of plies. Ahead is who gets more than a draw counts. A single
-        player takes the shortest way, unless it ends with less than a draw. Not so with
-        a discount, a horizon, for the long-run average, inside a stage, with three players and
-        more, and with two where they are rewarded on the way; in models of more than ten million
-        transitions; and where the bounds leave open which actions are best.
+        The policy's own, or an equally good one of better length: of equally good actions, the
+        player who is ahead takes the one that wins soonest, the one behind the one that loses
+        latest; with chance, by the expected number of plies. A player is ahead who gets more than a
+        draw counts. A single player takes the shortest way, unless it ends with less than a draw.
+        Length does not count with a discount, with a horizon, for the long-run average, inside a
+        stage, with three or more players, or with two who are rewarded on the way; nor in models of
+        more than ten million transitions, or where the bounds leave open which actions are best.
 
-        In a state that is not its own representative, it is the action which does the same as
-        the one that is taken there. For a finite horizon: with all steps to go.
+        In a state that is not its own representative, it is the action with the same effect as
+        the one that is taken there. For a finite horizon, all steps are still to go.
 
         Raises
         ------
@@ -370,7 +370,7 @@ class Solution(Table):
         return self._action_after(0, self._or_start(state))
 
     def _action_after(self, steps: int, state: Hashable) -> int | None:
-        """Return the action to take after so many steps, or None for the end."""
+        """Return the action to take after a number of steps, or None for the end."""
         representative, index, swapped = self.model.represented(state)
         choice = self._choice_after(steps, index)
         if choice < 0:
@@ -381,7 +381,7 @@ class Solution(Table):
         return self._counterparts(state, representative, swapped).of_representative[action]
 
     def _choice_after(self, steps: int, index: int) -> int:
-        """Return the choice to make after so many steps; -1 at the end, and if it is unknown."""
+        """Return the choice to make after some steps; -1 at the end, and if it is unknown."""
         choice = int(self.played[index])
         if choice < 0 or not self.counts_steps or steps == 0:
             return choice
@@ -393,7 +393,7 @@ class Solution(Table):
 
     @property
     def counts_steps(self) -> bool:
-        """Whether what is best depends on the steps that are left; `policy` has all of them."""
+        """Whether the best choice depends on the steps that are left; `policy` has all of them."""
         return isinstance(self.objective, FiniteHorizon)
 
     @functools.cached_property
@@ -405,7 +405,7 @@ class Solution(Table):
     def step_values(self) -> NDArray[np.float64]:
         """For a finite horizon of H steps: the values with 0, 1, …, H steps to go; (H+1, S).
 
-        They are computed when first asked for, from those with one step fewer, and kept with their
+        They are computed when first needed, from those with one step fewer, and kept with their
         bounds: ``24 * (H + 1) * S`` bytes. :meth:`steps_left` has the bounds of each row.
 
         Raises
@@ -413,15 +413,15 @@ class Solution(Table):
         UnsupportedProblemError
             If the objective is not :class:`gamedp.FiniteHorizon`.
         LimitExceededError
-            If there is not so much memory.
+            If there is not enough memory.
         """
         return self._steps[0]
 
     def steps_left(self, steps: int) -> Solution:
-        """Return the solution of a finite horizon with so many steps to go, of the H at first.
+        """Return the solution of a finite horizon with `steps` steps to go, of the original H.
 
-        Its bounds are proven as those of the whole horizon are: each step adds what its sums may
-        be rounded.
+        Its bounds are proven as those of the whole horizon are: each step adds the possible
+        rounding of its sums.
 
         Parameters
         ----------
@@ -452,7 +452,7 @@ class Solution(Table):
         return steps_left(self, self._steps, steps)
 
     def distance(self, state: Hashable | None = None) -> int | None:
-        """Return how many steps are left from `state`, or from the start, if both play well.
+        """Return the number of steps left from `state`, or from the start, if both play well.
 
         Returns
         -------
@@ -487,11 +487,11 @@ class Solution(Table):
 
         `state` is the start if not given.
 
-        So rewards do not count where only reaching a target does, and where the objective has
-        ended, every action is worth what the state is. For a finite horizon: with all steps to go.
-        For the long-run average: the average after this one step. With more than two players: if
-        all keep to the policy after the action. A total that is infinite both ways, by different
-        outcomes of an action, has infinite bounds.
+        Rewards therefore do not count if the objective is to reach a target; where the objective
+        has ended, every action has the value of the state. For a finite horizon, all steps are
+        still to go. For the long-run average: the average after this one step. With more than two
+        players: if all keep to the policy after the action. A total that is infinite both ways, by
+        different outcomes of an action, has infinite bounds.
 
         Raises
         ------
@@ -523,15 +523,15 @@ class Solution(Table):
     def principal_variation(self, state: Hashable | None = None, length: int = 100) -> list[Any]:
         """Return the states of a game from `state` in which both take the :meth:`best_action`.
 
-        Goes on while the outcome of the best action is certain: with chance there is no one line.
-        For a finite horizon, it has as many steps as the horizon at most.
+        Continues while the outcome of the best action is certain: with chance there is no single
+        line. For a finite horizon, it has at most as many steps as the horizon.
 
         Parameters
         ----------
         state
-            Where to begin; the start if not given.
+            The first state; the start if not given.
         length : int
-            States at most.
+            Largest number of states.
         """
         model = self.model
         if state is None:
@@ -548,13 +548,13 @@ class Solution(Table):
         return line
 
     def initial_state(self) -> Any:
-        """Return the game's own initial state (the index without a game), if there is just one."""
+        """Return the game's own initial state (the index without a game), if there is only one."""
         if self.model.rules is None:
             return int(self.model.initial_states[0])
         return self.model.rules.initial()[0][1]
 
     def _or_start(self, state: Hashable | None) -> Hashable:
-        """Return the state that is meant."""
+        """Return the given state, or the start."""
         if state is not None:
             return state
         if len(self.model.initial_states) != 1:
@@ -563,7 +563,7 @@ class Solution(Table):
         return self.initial_state()  # type: ignore[no-any-return]
 
     def _sure_successor(self, steps: int, state: Any) -> Any:
-        """Return what follows for sure if play goes on after so many steps, else None."""
+        """Return the certain successor if play goes on after a number of steps, else None."""
         model = self.model
         if model.rules is not None:
             action = self._action_after(steps, state)
@@ -587,23 +587,23 @@ class Solution(Table):
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return one column for each field of the state, and value, bounds and best action.
 
-        Where distances are known, they are a column too. With three players and more, values and
-        bounds have a column for each, such as ``value_0``. A field of the state called as one of
-        the other columns has ``state_`` before its name.
+        Distances, if known, are a column as well. With three or more players, values and bounds
+        have a column for each, such as ``value_0``. A field of the state that is named like one of
+        the other columns gets the prefix ``state_``.
 
-        What ``pandas.DataFrame`` or ``polars.DataFrame`` takes as it is. For states that are not
-        packed into integers there is the one column ``state``, and one for each of the model's
-        `variables`. Where actions have names in the model, so does the column ``action_name``.
+        ``pandas.DataFrame`` and ``polars.DataFrame`` accept the result unchanged. States that are
+        not packed into integers have a single column ``state``, and one for each of the model's
+        `variables`. If actions have names in the model, there is a column ``action_name``.
         """
         return columns_of(self)
 
     def q_table(self, player: int = 0) -> dict[str, NDArray[Any]]:
         """Return the values of all actions in all states: one row for each, as columns.
 
-        There are the columns of the state and of the action as in :meth:`to_columns`; then come the
+        The columns of the state and of the action are as in :meth:`to_columns`; then come the
         action's `value` for `player` with the bounds `lower` and `upper`, as :meth:`action_values`
-        has them, and `taken`, whether the policy takes it. A field of the state called as one of
-        these has ``state_`` before its name.
+        has them, and `taken`, whether the policy takes it. A field of the state that is named like
+        one of these gets the prefix ``state_``.
 
         Returns
         -------
@@ -613,7 +613,7 @@ class Solution(Table):
         ------
         UnsupportedProblemError
             If the solver keeps no values for the steps of a finite horizon, or the second player's
-            values do not follow from the first one's.
+            values do not follow from the first player's.
 
         Examples
         --------

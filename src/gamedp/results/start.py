@@ -1,7 +1,7 @@
-"""What can be expected at the start: means over the initial states.
+"""Expected values at the start: means over the initial states.
 
-Fractions of the start count exactly. A float agrees with what was meant to two units in the last
-place, as the probability of any outcome, and bounds are as wide as that makes them.
+Fractions of the start count exactly. A float agrees with the intended number to two units in the
+last place, as the probability of any outcome does, and bounds are widened accordingly.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def mean_at_start(
 ) -> float:
     """Return the mean over the I initial states; swapped ones read from the opposite bound.
 
-    Of two players' it is player 0's; their values add up to `total`, the constant sum if not
-    given. Rounded to the next number, or `outward`.
+    With two players it is player 0's; their values add up to `total`, by default the constant
+    sum. Rounded to nearest, or `outward`.
 
     Parameters
     ----------
     numbers, opposite : (I,) or (I, N)
-        Of the initial states.
+        Numbers of the initial states.
     """
     probabilities = given_numbers(model, "initial_probabilities").tolist()
     total = model.constant_sum if total is None else total
@@ -85,13 +85,13 @@ def mean_of(
     ----------
     numbers : list of float
     probabilities : sequence of Fraction or float
-        Scaled to sum to one; negative where the players have changed places, and the constant sum
-        less the number counts.
+        Scaled to sum to one; negative where the players have changed places: then the constant
+        sum minus the number counts.
     constant_sum : float
     outward : float, optional
         Minus or plus infinity, for a bound: beyond the mean for all probabilities that sum to one
         and agree with those given, Fractions exactly and floats to two units in the last place.
-        If not given, what is no double is rounded to the next.
+        If not given, the mean is rounded to the nearest double.
     """
     if not all(map(math.isfinite, numbers)):
         signed = zip(numbers, map(float, probabilities), strict=True)

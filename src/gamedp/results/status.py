@@ -1,4 +1,4 @@
-"""How far a solver got, what it proved, and how close the bounds are."""
+"""Status, guarantee and statistics of a solution, and tolerances of its bounds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Best: TypeAlias = Literal["certain", "possible", "no"]
 
 
 class Status(enum.Enum):
-    """How far a solver got; the value is the message.
+    """Reason why a solver stopped; the value is the message.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Status(enum.Enum):
 
 
 class Guarantee(enum.Enum):
-    """What you can rely on; the value is the message.
+    """Guarantee that the bounds of a solution carry; the value is the message.
 
     Examples
     --------
@@ -78,16 +78,16 @@ class Guarantee(enum.Enum):
 
 @attrs.frozen
 class Statistics:
-    """How much work a solution took.
+    """Size of the solved model, and the work that solving took.
 
     Attributes
     ----------
     states, choices, transitions : int
         Size of the model.
     sweeps : int
-        Times that every state was looked at, rounded up.
+        The number of passes over all states, rounded up.
     seconds : dict
-        How long it took to ``"compile"`` the rules and, the first time, the loops that solve; to
+        Seconds to ``"compile"`` the rules and, the first time, the loops that solve; to
         ``"explore"`` the states; and to ``"solve"``.
     bytes : int
         Memory that the model and the solution take.
@@ -116,13 +116,13 @@ class ActionValue:
     Attributes
     ----------
     action : int
-        The game's own number for it.
+        The game's own number of the action.
     name : str
-        The action in words.
+        The name of the action.
     value : float
-        What the player who was asked about, by default player 0, can expect after it.
+        What the given player, by default player 0, can expect after it.
     lower, upper : float
-        Bounds of that.
+        Bounds of `value`.
     best : {"certain", "possible", "no"}
         Whether it is best; see :meth:`gamedp.Solution.best_actions`.
 
@@ -148,21 +148,21 @@ class ActionValue:
 
 @attrs.frozen
 class Tolerance:
-    """How far apart the two bounds of a value may be.
+    """Largest distance allowed between the two bounds of a value.
 
     Attributes
     ----------
     absolute : float
         The distance that is allowed for every value.
     relative : float
-        The part of its own absolute value that is allowed, where that is more.
+        The fraction of a value's own size that is allowed, if that is more.
     """
 
     absolute: float
     relative: float = 0.0
 
     def admits(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> bool:
-        """Return whether bounds are as close as that; infinite ones that are equal are."""
+        """Return whether all bounds are this close; equal infinite ones are."""
         apart = lower != upper
         lower, upper = lower[apart], upper[apart]
         with np.errstate(over="ignore"):
@@ -171,29 +171,29 @@ class Tolerance:
         return bool((widths <= np.maximum(self.absolute, self.relative * least)).all())
 
     def scaled(self, absolute: float) -> Tolerance:
-        """Return the tolerance that is to this one as `absolute` is to its absolute one."""
+        """Return the tolerance with another `absolute` part, and the relative one in proportion."""
         if not self.absolute:
             return Tolerance(absolute)
         return Tolerance(absolute, self.relative * (absolute / self.absolute))
 
 
 TOLERANCE = Tolerance(1e-6, 1e-6)
-"""What is allowed if nothing is asked for: a millionth, of the value itself where that is above 1.
+"""Default tolerance: a millionth, relative to the value where that is above 1.
 
-No solver could prove a millionth of a total of 10^9, in 64-bit numbers.
+No solver could prove a total of 10^9 to within an absolute millionth, in 64-bit numbers.
 """
 
 
 def width_of(
     lower: NDArray[np.float64], upper: NDArray[np.float64], *, relative: bool = False
 ) -> float:
-    """Return how far bounds are apart at most; infinite ones that are equal are not.
+    """Return the largest distance between bounds; equal infinite ones have distance 0.
 
     Parameters
     ----------
     relative : bool
-        Whether to divide by the smallest absolute value of what lies between them; that is
-        infinite if 0 does.
+        Whether to divide by the smallest absolute value between the bounds; the result is
+        infinite if 0 lies between them.
     """
     apart = lower != upper
     lower, upper = lower[apart], upper[apart]
@@ -214,6 +214,6 @@ def check_player(num_players: int, player: int) -> None:
 
 
 def opposite_bounds(constant_sum: float, low: float, high: float) -> tuple[float, float]:
-    """Return bounds of what one of two players gets, from bounds of what the other one gets."""
+    """Return bounds of one of two players' value from bounds of the other's."""
     lower, upper = enclosed_difference(constant_sum, np.float64(low), np.float64(high))
     return float(lower), float(upper)

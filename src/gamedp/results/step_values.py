@@ -1,4 +1,4 @@
-"""Values by the number of steps that are left, from those with one step fewer."""
+"""Values by the number of steps that are left, each from those with one step fewer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["room_for_steps", "step_values", "steps_left"]
 def room_for_steps(
     model: Model, shape: tuple[int, ...], dtype: type[Any], message: str
 ) -> NDArray[Any]:
-    """Return zeros; raise LimitExceededError with a message if there is not so much memory."""
+    """Return zeros; raise LimitExceededError with a message if there is not enough memory."""
     try:
         return np.zeros(shape, dtype)
     except (MemoryError, ValueError):  # ValueError: beyond what an array can be
@@ -49,15 +49,15 @@ def room_for_steps(
 def step_values(solution: Table) -> tuple[Floats, Floats, Floats]:
     """Return values, lower and upper bounds with 0, 1, …, H steps to go; (H+1, S) each.
 
-    Every step's bounds are those of the step before, widened by all that this step's sums and
-    rewards may be rounded; the last row is the solution's own.
+    Every step's bounds are those of the step before, widened by the possible rounding of this
+    step's sums and rewards; the last row is the solution's own.
 
     Raises
     ------
     UnsupportedProblemError
         If the objective is not a finite horizon, or the solver keeps no policy for each step.
     LimitExceededError
-        If there is not so much memory.
+        If there is not enough memory.
     """
     model, objective = solution.model, solution.objective
     if not isinstance(objective, FiniteHorizon):
@@ -91,7 +91,7 @@ def step_values(solution: Table) -> tuple[Floats, Floats, Floats]:
 
 
 def steps_left(solution: TableT, numbers: tuple[Floats, Floats, Floats], steps: int) -> TableT:
-    """Return the solution with so many steps to go.
+    """Return the solution with `steps` steps to go.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def steps_left(solution: TableT, numbers: tuple[Floats, Floats, Floats], steps: 
     Raises
     ------
     InvalidParameterError
-        If the horizon is not so long.
+        If the horizon is shorter.
     """
     values, lower, upper = numbers
     horizon = len(values) - 1

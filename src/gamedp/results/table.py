@@ -1,4 +1,4 @@
-"""The arrays of a solution: what is known of every state of a model."""
+"""The arrays of a solution, over all states of a model."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ class Table(BaseSolution[Model]):
                 array.flags.writeable = False
 
     def __reduce__(self) -> tuple[Callable[[], Table], tuple[()]]:
-        # Made anew, the arrays are locked again: pickle returns them writable.
+        # Built again by the constructor, the arrays are locked: pickle returns them writable.
         fields = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
         return functools.partial(type(self), **fields), ()

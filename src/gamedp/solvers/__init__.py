@@ -1,4 +1,4 @@
-"""Solvers: one file each, one frozen class each; and what chooses among them."""
+"""Solvers: one file and one frozen class each; and the choice among them."""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,4 @@
-"""Checks of what a solver is asked for, and statistics that the answer gets besides."""
+"""Checks of the arguments of a solver, and statistics added to its solution."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def checked_number(name: str, given: Any) -> float:
 
 
 def checked_tolerance(given: Any, *, relative: bool) -> Tolerance:
-    """Return what a given tolerance allows, or :data:`TOLERANCE` for None."""
+    """Return the given tolerance as a `Tolerance`, or :data:`TOLERANCE` for None."""
     if given is None:
         return Tolerance(0.0, TOLERANCE.relative) if relative else TOLERANCE
     number = checked_number("tolerance", given)
@@ -50,14 +50,14 @@ def checked_tolerance(given: Any, *, relative: bool) -> Tolerance:
 
 
 def checked_objective(objective: Objective | None) -> Objective:
-    """Return an objective, or the one that is meant if none is given."""
+    """Return the given objective, or the default one."""
     objective = TotalReward() if objective is None else objective
     check_objective(objective)
     return objective
 
 
 def checked_solver(solver: Any) -> Any:
-    """Return a solver that is given or named; None for the one that will be chosen."""
+    """Return the solver that is given or named; None to choose one."""
     chosen = find(SOLVERS, solver)() if isinstance(solver, str) else solver
     if isinstance(chosen, type) or not (chosen is None or hasattr(chosen, "solve")):
         name = chosen.__name__ if isinstance(chosen, type) else repr(chosen)
@@ -67,7 +67,7 @@ def checked_solver(solver: Any) -> Any:
 
 
 def answer(solve: Callable[[], SolutionT], solver: Any) -> SolutionT:
-    """Solve; the solution names the solver as given, and its statistics count compiling apart.
+    """Solve; the solution names the solver as given, and its statistics list compiling separately.
 
     The same holds for the solution of a :class:`gamedp.NotSolvedError`.
     """
@@ -82,25 +82,25 @@ def answer(solve: Callable[[], SolutionT], solver: Any) -> SolutionT:
 
 
 def _with_limit(solution: SolutionT, max_seconds: float) -> SolutionT:
-    """Return a solution whose solver, if it has a limit of time, has this one."""
+    """Return a solution whose solver, if it has a time limit, has this one."""
     if getattr(solution.solver, "max_seconds", max_seconds) == max_seconds:
         return solution
     return attrs.evolve(solution, solver=attrs.evolve(solution.solver, max_seconds=max_seconds))
 
 
 def reporting(progress: ProgressCallback) -> compile_clock.Listener:
-    """Return a listener that reports to `progress` what is compiled."""
+    """Return a listener that reports to `progress` what is being compiled."""
     why = "only the first time: the result is kept"
     return lambda count, seconds: progress(Progress("compile", count, None, seconds, why))
 
 
 def _with_compiling(solution: SolutionT, began: float) -> SolutionT:
-    """Return a solution whose statistics count apart what was compiled since `began`."""
+    """Return a solution whose statistics list separately the compiling since `began`."""
     compiled = compile_clock.seconds_within(time.perf_counter() - began)
     if not compiled:
         return solution
     seconds = dict(solution.statistics.seconds)
-    # A solver's clock starts when the structure is known; what that compiled is not in it.
+    # A solver's clock starts when the structure is known; compiling for that is not in it.
     seconds["solve"] -= compile_clock.seconds_within(seconds["solve"])
     seconds["compile"] += compiled
     return attrs.evolve(solution, statistics=attrs.evolve(solution.statistics, seconds=seconds))

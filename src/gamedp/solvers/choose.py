@@ -1,4 +1,4 @@
-"""Which solver is chosen for a problem, and why."""
+"""Choice of a solver for a problem, with the reason."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.progress import ProgressCallback
 
-# Solvers that are rarely chosen are imported where they are: so that the start is fast.
+# Solvers that are rarely chosen are imported where they are needed, for a fast start.
 
 __all__ = ["explain_problem", "solve_problem"]
 
 CHEAP = 1e-3
-"""A cost below this part of the largest reward or payoff takes more sweeps than linear systems."""
+"""Cost, relative to the largest reward or payoff, below which linear systems beat sweeps."""
 
 DISCOUNT_NARROWS = (
     "a discount narrows the interval of the true values with every improvement of the policy, and "
@@ -65,7 +65,7 @@ def solve_problem(
     *,
     limit: Limit,
 ) -> Solution:
-    """Return the solution of a problem, by the solver that is given, or chosen if it is None."""
+    """Return the solution of a problem, by the given solver, or by a chosen one if it is None."""
     at_once = solver is None and asked.absolute > 0 and is_tried_at_once(problem)
     if not counts_zero(problem) or at_once:
         in_turn = functools.partial(_in_turn, asked=asked, limit=limit)
@@ -81,7 +81,7 @@ def solve_problem(
 
 @attrs.frozen
 class _InTurn:
-    """The solver that was chosen, and those that go on where it gets stuck, as one solver."""
+    """The chosen solver, and those that follow if it makes no progress, as one solver."""
 
     prepared: Prepared
     chosen: Solver
@@ -98,7 +98,7 @@ class _InTurn:
 
 
 def _in_turn(problem: Problem, asked: Tolerance, limit: Limit) -> Any:
-    """Return what solves a problem, with endless play counting 0 unless the solver does more."""
+    """Return a solver with endless play counting 0, unless the chosen one supports other values."""
     prepared, chosen, _ = _choose(problem, limit=limit)
     if getattr(chosen, "counts_draws", False):
         return chosen
@@ -122,12 +122,12 @@ def explain_problem(problem: Problem) -> str:
 
 
 def _can_get_stuck(solver: Any) -> bool:
-    """Say whether a solver iterates until it converges: then it has limits."""
+    """Return whether a solver iterates until it converges, and therefore has limits."""
     return hasattr(solver, "max_seconds")
 
 
 def _about_idle_players(model: Model) -> str:
-    """Say whether only one of several players ever moves, which is rarely what is meant."""
+    """Return a note if only one of several players ever moves, which is rarely intended."""
     moving = model.players[np.diff(model.choice_offsets) > 0]
     if model.num_players == 1 or model.has_swaps or not len(moving) or moving.min() < moving.max():
         return ""
@@ -138,7 +138,7 @@ def _about_idle_players(model: Model) -> str:
 
 
 def _about_endless_play(problem: Problem) -> str:
-    """Describe what is tried first where two opponents could go on for ever, and what it counts."""
+    """Describe the first attempt if two opponents could go on for ever, and the value of that."""
     words = ""
     if is_tried_at_once(problem):
         words = (
@@ -155,7 +155,7 @@ def _about_endless_play(problem: Problem) -> str:
 
 
 def _shape(model: Model) -> str:
-    """Describe a model's size, and whether play comes back to a state, or may never end."""
+    """Describe a model's size, and whether states can recur or play may never end."""
     structure = model.structure
     if structure.is_acyclic:
         shape = f"no state can come again ({structure.num_levels:,} levels)"
@@ -194,7 +194,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _can_go_on_cheaply(prepared: Prepared) -> bool:
-    """Say whether staying in some end component costs next to nothing beside all that is earned."""
+    """Return whether staying in some end component costs little compared with all rewards."""
     if not isinstance(prepared.problem.objective, TotalReward):
         return False
     reduction = prepared.proper
@@ -206,7 +206,7 @@ def _can_go_on_cheaply(prepared: Prepared) -> bool:
     sizes = np.abs(model.rewards)
     most = max(sizes.max(initial=0), np.abs(model.payoffs).max(initial=0))
     cheap = (sizes > 0) & (sizes < CHEAP * most)
-    # Where play can stay is asked for only if that matters: it takes a search.
+    # Where play can stay is only computed if it matters: it takes a search.
     return bool(cheap.any() and (model.structure.stays & cheap).any())
 
 
@@ -250,8 +250,8 @@ def _choose(
 ) -> tuple[Prepared, Solver, str]:
     """Return the problem prepared, the solver for it and the reason in words.
 
-    Where endless play counts another number than 0, what is prepared is the problem shifted to it:
-    for the least it may count, if that is not declared.
+    If endless play counts another number than 0, the prepared problem is the one shifted to it:
+    for the least possible number, if that is not declared.
     """
     is_shifted = not counts_zero(problem)
     asked = declare(problem, problem.draws[0]) if is_shifted else problem

@@ -5,8 +5,8 @@ from the constant sum: then the value of every pair of policies falls by d, and 
 is 0, which is the problem that solvers know.
 
 If d is not declared, it may be any number in an interval; see :class:`gamedp.TotalReward`. Values
-are monotone in d. So the lower bounds for the least d, and the upper bounds for the greatest, hold
-for all d between.
+are monotone in d. The lower bounds for the least d and the upper bounds for the greatest therefore
+hold for all d in between.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ the bounds of both are joined.
 
 
 def counts_zero(problem: Problem) -> bool:
-    """Say whether endless play counts 0, or all play ends."""
+    """Return whether endless play counts 0, or all play ends."""
     return problem.draws == (0.0, 0.0)
 
 
 def at_zero(problem: Problem) -> Problem:
     """Return the problem with payoffs shifted so that endless play counts 0.
 
-    Where that is not declared, it is the problem in which it counts the least.
+    If that is not declared, it is the problem in which it counts the least possible number.
     """
     if counts_zero(problem):
         return problem
@@ -64,7 +64,7 @@ def at_zero(problem: Problem) -> Problem:
 
 
 def declare(problem: Problem, draw: float) -> Problem:
-    """Return the problem in which it is declared what endless play counts."""
+    """Return the problem with a declared value of endless play."""
     return attrs.evolve(problem, objective=TotalReward(problem.objective.optimum, draw=draw))
 
 
@@ -80,12 +80,12 @@ def for_draws(
     Parameters
     ----------
     solver
-        None to `choose` one, for each problem that it comes down to.
+        None to `choose` one, for each problem that has to be solved.
     problem : Problem
     asked : Tolerance
-        What a share of is asked of the solver that is returned.
+        The tolerance of which the returned solver gets a share.
     limit : Limit
-        Of the time that all have together.
+        The time limit for all of them together.
     """
     first: TopologicalValueIteration | None = None
     if is_tried_at_once(problem):
@@ -99,7 +99,7 @@ def for_draws(
 
 
 def is_tried_at_once(problem: Problem) -> bool:
-    """Say whether to try first if each player can force an end; retrograde analysis is faster."""
+    """Return whether to try first if each player can force an end; retrograde is faster."""
     return not problem.model.is_deterministic and may_be_forced(problem)
 
 
@@ -120,7 +120,7 @@ def _with_draw(
 
 @attrs.frozen
 class _Forced:
-    """Solves a problem in one pass if each player can force an end, else by the solver chosen."""
+    """A solver that takes one pass if each player can force an end, else the chosen one."""
 
     first: TopologicalValueIteration
     solver: Any
@@ -142,7 +142,7 @@ class _Forced:
 
 @attrs.frozen
 class _ForADraw:
-    """Solves a problem in which endless play counts another number than 0."""
+    """A solver of problems in which endless play counts another number than 0."""
 
     solver: Any
 
@@ -166,7 +166,7 @@ class _ForADraw:
 
 
 def _shifted_back(solution: Solution, problem: Problem) -> Solution:
-    """Return the solution of a problem, from that of the one with its payoffs shifted."""
+    """Return the solution of a problem, from that of the one with shifted payoffs."""
     model, draw = problem.model, problem.draws[0]
     shifted = solution.model.payoffs
     exact = [
@@ -199,7 +199,7 @@ def _shifted_back(solution: Solution, problem: Problem) -> Solution:
 
 
 def _plus(numbers: Floats, addend: float, error: float, sign: int) -> Floats:
-    """Return sums, and an error, rounded down for the sign -1, up for 1; exact ones as they are."""
+    """Return sums, and an error, rounded down for the sign -1, up for 1; exact ones unchanged."""
     total = numbers + addend
     with np.errstate(invalid="ignore"):  # infinite ones stay so
         part = total - numbers
@@ -211,7 +211,7 @@ def _plus(numbers: Floats, addend: float, error: float, sign: int) -> Floats:
 
 @attrs.frozen
 class _ForAnyDraw:
-    """Solves a problem in which it is not declared what endless play counts."""
+    """A solver of problems in which the value of endless play is not declared."""
 
     solver: Any
     choose: Callable[[Problem], Any]

@@ -2,11 +2,10 @@
 
 No method is the best one everywhere. The chosen one goes first, within a budget of sweeps, counted
 and not timed, so that the answer is the same on every machine. If the budget or rounding stops it,
-others take over: those that eliminate states, or whose proofs lose less. If the
-budget was what stopped the first one and no other has solved the problem, it has its full limits in
-the end; so that not much more than the budgets can be lost. A limit of time, if one is asked for,
-is one for all of them together.
-What all have proven holds at once: bounds are intersected.
+others take over: those that eliminate states, or whose proofs lose less. If the budget stopped the
+first one and no other has solved the problem, it finally gets its full limits; therefore not much
+more than the budgets can be lost. A time limit, if there is one, applies to all of them together.
+The proven bounds of all hold together: they are intersected.
 """
 
 from __future__ import annotations
@@ -37,22 +36,22 @@ if TYPE_CHECKING:
 __all__ = ["followers", "is_for_deflation", "is_supported", "solve_in_turn"]
 
 WORK = 2_000_000_000
-"""Transitions that a solver may look at before it hands over: some seconds."""
+"""Number of transitions that a solver may visit before it hands over: some seconds."""
 
 FEWEST, MOST = 300, 50_000
-"""Sweeps over a component that a solver has in any case, and at most, before it hands over."""
+"""Smallest and largest budget of sweeps over a component before a solver hands over."""
 
 POLICY = 1000
-"""Sweeps for which a policy counts that is solved against its best answer."""
+"""Number of sweeps that a policy solved against its best answer counts as."""
 
 DEFLATING = 500
-"""The same at most where bounds are deflated: no policies are evaluated on the way."""
+"""Largest budget if bounds are deflated: no policies are evaluated on the way."""
 
 LARGE = 2000
-"""Choices from which on deflated bounds are tried before policies of two opponents."""
+"""Number of choices from which deflated bounds are tried before policies of two opponents."""
 
 SCATTERED = 100_000_000
-"""States times components from which on no solver is asked that handles components one by one."""
+"""States times components from which no solver is used that handles components one by one."""
 
 
 def solve_in_turn(
@@ -63,13 +62,13 @@ def solve_in_turn(
     *,
     limit: Limit | None = None,
 ) -> Solution:
-    """Solve a problem by the solver that is chosen for it or, where that gets stuck, by others.
+    """Solve a problem by the chosen solver or, if it makes no progress, by others.
 
     Parameters
     ----------
     problem : Problem or Prepared
     limit : Limit, optional
-        Of the time that they have together.
+        The time limit for all of them together.
 
     Raises
     ------
@@ -87,7 +86,7 @@ def solve_in_turn(
             stopped.append(error)
             error.solution = attrs.evolve(error.solution, solver=solver)
         else:
-            object.__setattr__(solution, "solver", solver)  # made here, and nobody else's yet
+            object.__setattr__(solution, "solver", solver)  # made here, and not shared yet
             return _with_all_work(solution, [*(error.solution for error in stopped), solution])
     solutions = [error.solution for error in stopped]
     is_late = limit()
@@ -98,7 +97,7 @@ def solve_in_turn(
         return attrs.evolve(together, status=Status.SOLVED)
     if is_late:
         together = attrs.evolve(together, status=Status.TIME_LIMIT)
-    elif solutions[0].status is Status.ROUNDING:  # the others' few sweeps are no limit of theirs
+    elif solutions[0].status is Status.ROUNDING:  # the others' few sweeps are not their own limit
         together = attrs.evolve(together, status=Status.ROUNDING)
     raise NotSolvedError(_message(prepared, together, solutions, asked), together)
 
@@ -106,12 +105,12 @@ def solve_in_turn(
 def followers(
     prepared: Prepared, chosen: Solver, asked: Tolerance, limit: Limit | None = None
 ) -> list[Solver]:
-    """Return the solvers that go on where the chosen one has stopped, in their order.
+    """Return the solvers that continue after the chosen one has stopped, in order.
 
     Parameters
     ----------
     limit : Limit, optional
-        Of the time to find that out.
+        Time limit for finding that out.
     """
     if not _may_be_handed_over(prepared.problem):
         return []
@@ -124,13 +123,13 @@ def followers(
 
 
 def is_supported(solver: Any, prepared: Prepared) -> bool:
-    """Say whether a solver can do a problem, its open cases settled as far as it has time."""
+    """Return whether a solver supports a problem, with open cases decided as far as time allows."""
     settle_in_time(solver, prepared)
     return bool(solver.supports(handed(solver, prepared)))
 
 
 def is_for_deflation(prepared: Prepared) -> bool:
-    """Say whether to deflate bounds first, and improve policies after that, for two opponents."""
+    """Return whether to deflate bounds first, then improve policies, for two opponents."""
     found = prepared.reduction
     if not isinstance(found, Reduction) or found.problem.model.num_choices <= LARGE:
         return False
@@ -144,7 +143,7 @@ def _in_turn(
     limit: Limit,
     asked: Tolerance,
 ) -> Iterator[tuple[Solver, Solver]]:
-    """Go through solvers, each also within its budget; `stopped` tells what became of them."""
+    """Yield solvers, each also with its budget; `stopped` holds the errors of those before."""
     objective = prepared.problem.objective
     budgeted = _may_be_handed_over(prepared.problem) and not isinstance(objective, AverageReward)
     limited = _within_budget(chosen, prepared, limit, MOST) if budgeted else chosen
@@ -166,8 +165,8 @@ def _may_be_handed_over(problem: Problem) -> bool:
 
 
 def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
-    """Go through the solvers that may know more, whether they support the problem or not."""
-    # Solvers that are rarely needed are imported where they are.
+    """Yield the solvers that may know more, whether they support the problem or not."""
+    # Solvers that are rarely needed are imported where they are used.
     from gamedp.solvers.methods.interval_iteration import IntervalIteration  # noqa: PLC0415
     from gamedp.solvers.methods.optimistic_value_iteration import OptimisticValueIteration  # noqa: PLC0415
     from gamedp.solvers.methods.strategy_iteration import StrategyIteration  # noqa: PLC0415
@@ -193,10 +192,10 @@ def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
 
 
 def _exact(problem: Problem, *, relative: bool) -> Iterator[Solver]:
-    """Go through the solver in rational numbers, if doubles cannot tell what is asked for.
+    """Yield the solver in rational numbers, if doubles cannot decide the problem.
 
-    A value that is 0 as terms cancel is proven so; numbers that no double holds are not rounded.
-    What it proves is proven of the very numbers that the model has, and of no others near them.
+    A value that is 0 because terms cancel is proven to be so; numbers that no double holds are not
+    rounded. Its proofs hold for exactly the model's numbers, and for no others near them.
     """
     if not (relative or problem.model.fractions) or problem.model.num_states > SMALL:
         return
@@ -206,7 +205,7 @@ def _exact(problem: Problem, *, relative: bool) -> Iterator[Solver]:
 
 
 def _is_scattered(problem: Problem) -> bool:
-    """Say whether there are too many components to handle them one by one."""
+    """Return whether there are too many components to handle them one by one."""
     structure = problem.model.structure
     return int(structure.nontrivial.sum()) * structure.num_states > SCATTERED
 
@@ -217,7 +216,7 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
     Parameters
     ----------
     most : int
-        The fewest where rounding has stopped another solver: to sweep for long rounds as often.
+        The smallest budget if rounding has stopped another solver: long sweeps round as often.
     """
     transitions = max(1, prepared.problem.model.num_transitions)
     sweeps = min(max(WORK // transitions, FEWEST), most)
@@ -238,7 +237,7 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
 
 
 def _with_all_work(solution: Solution, solutions: list[Solution]) -> Solution:
-    """Return a solution whose statistics count what all have done."""
+    """Return a solution whose statistics count the work of all solvers."""
     if len(solutions) == 1:
         return solution
     own = solution.statistics
@@ -249,7 +248,7 @@ def _with_all_work(solution: Solution, solutions: list[Solution]) -> Solution:
 
 
 def _intersection(solutions: list[Solution]) -> Solution:
-    """Return the narrowest of solutions that have stopped, with the bounds of all."""
+    """Return the narrowest of the stopped solutions, with the bounds of all."""
     proven = [each for each in solutions if each.guarantee is Guarantee.TWO_SIDED]
     if len(proven) < 2:
         return (proven or solutions)[0]
@@ -268,7 +267,7 @@ def _intersection(solutions: list[Solution]) -> Solution:
 def _message(
     prepared: Prepared, together: Solution, solutions: list[Solution], asked: Tolerance
 ) -> str:
-    """Say who has stopped, where, how much is known, and what would help."""
+    """Return a message: which solvers stopped, where, how much is known, and what would help."""
     tried: dict[str, str] = {}
     for each in solutions:
         tried[type(each.solver).__name__] = (

@@ -1,6 +1,6 @@
 """Arrays from outside: checked, put into the model's own form, and copied.
 
-What is wrong is said once, for the first place, with how many places there are of the kind.
+Each kind of error is reported once, for the first place, with the number of such places.
 """
 
 from gamedp.model.validation.arrays import checked_arrays

@@ -1,4 +1,4 @@
-"""The arrays of a model, checked together."""
+"""Checks of all arrays of a model together."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     constant_sum: float,
     normalise: bool,
 ) -> dict[str, Any]:
-    """Return what :class:`gamedp.Model` takes, made of what :meth:`gamedp.Model.from_arrays` takes.
+    """Return a model's fields from the arguments of :meth:`gamedp.Model.from_arrays`.
 
-    Takes time linear in the size of the model, but for the choices whose successors do not ascend:
-    those are sorted to find what is there twice.
+    Takes time linear in the size of the model, except for choices whose successors do not ascend:
+    those are sorted to find duplicates.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def _labels(labels: ArrayLike | None, choice_offsets: Integers) -> NDArray[np.si
 def _movers(
     players: ArrayLike | None, num_players: int | None, num_states: int
 ) -> tuple[NDArray[np.int8], int]:
-    """Return who moves in each state, and how many players there are."""
+    """Return the player to move in each state, and the number of players."""
     if num_players is not None:
         num_players = as_index("num_players", num_players)
         if not 1 <= num_players <= MOST_PLAYERS:
@@ -193,7 +193,7 @@ def _start(
     """
     pairs: Any = [(1.0, initial)] if isinstance(initial, (int, np.integer)) else initial
     if not isinstance(pairs, (list, tuple, np.ndarray)):
-        pairs = [pairs]  # to be refused in words
+        pairs = [pairs]  # to be refused with a message
     given: list[Any] = []
     places: list[int] = []
     for pair in pairs:
@@ -234,7 +234,7 @@ def _start(
 
 
 def _start_pair(pair: Any) -> tuple[Any, int]:
-    """Return a probability, a Fraction if it was given as a rational number, and where."""
+    """Return a probability, as a Fraction if given as a rational number, and its state."""
     try:
         given, state = pair
         exact = None if isinstance(given, SupportsIndex) else as_rational(given)

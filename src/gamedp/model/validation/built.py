@@ -1,4 +1,4 @@
-"""A model whose arrays are in its own form already: checked, and left as they are."""
+"""Checks of models whose arrays already have their own form; nothing is changed."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ TYPES: dict[str, tuple[type, ...]] = {
     "action_labels": (np.int8, np.int16, np.int32, np.int64),
     "initial_probabilities": (np.float64,),
 }
-"""Of the arrays of a model; all others are int64."""
+"""Types of the arrays of a model; all others are int64."""
 
 KEPT = ("probabilities", "rewards", "payoffs", "initial_probabilities")
-"""The arrays whose numbers may be kept as Fractions, too."""
+"""The arrays whose numbers may also be kept as Fractions."""
 
 SCALED = LEAST_PROBABILITY / 2
-"""What the least probability is at least, once it is scaled."""
+"""Lower bound of the smallest probability after scaling."""
 
 
 def check_model(model: Any) -> None:
     """Raise InvalidModelError unless the arrays of a model belong together.
 
-    What :meth:`gamedp.Model.from_arrays` makes passes; nothing is converted, copied or scaled. It
+    Models from :meth:`gamedp.Model.from_arrays` pass; nothing is converted, copied or scaled. It
     takes a few passes over the arrays.
     """
     _check_form(model)
@@ -97,7 +97,7 @@ def _check_form(model: Any) -> None:
 
 
 def _check_states(model: Any) -> None:
-    """Check who moves, where play ends, and where it begins."""
+    """Check the players, the terminal states and the initial states."""
     bad = (model.players < 0) | (model.players >= model.num_players)
     if bad.any():
         state = int(bad.argmax())

@@ -1,4 +1,4 @@
-"""Single arrays and numbers in the model's own form, and words for where they are wrong."""
+"""Single arrays and numbers in the model's own form, and descriptions of invalid places."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ LARGEST = 2**63 - 1
 
 @attrs.frozen(eq=False)
 class Rows:
-    """Which choice belongs to which state, and its label: what a complaint needs to name one."""
+    """The state and the label of each choice, as error messages need them."""
 
     choice_offsets: Integers
     transition_offsets: Integers
     labels: NDArray[np.signedinteger[Any]]
 
     def choice(self, choice: int) -> str:
-        """Return words for a choice."""
+        """Return a description of a choice."""
         state = _row_of(self.choice_offsets, choice)
         return f"choice {choice} (action {self.labels[choice]}) of state {state}"
 
     def transition(self, transition: int) -> str:
-        """Return words for where a transition comes from."""
+        """Return a description of the origin of a transition."""
         return self.choice(_row_of(self.transition_offsets, transition))
 
 
@@ -72,14 +72,14 @@ def _row_of(offsets: Integers, place: int) -> int:
 
 
 def offsets_of(counts: NDArray[Any]) -> Integers:
-    """Return where each row begins, for rows of these lengths, and where the last one ends."""
+    """Return the start of each row, for rows of these lengths, and the end of the last one."""
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
 def how_many(bad: NDArray[np.bool_], of_what: str) -> str:
-    """Return how many places are bad, in brackets."""
+    """Return the number of bad places, in brackets."""
     count = int(np.count_nonzero(bad))
     return f"({count:,} of {len(bad):,} {of_what} {'is' if count == 1 else 'are'} off)"
 
@@ -119,9 +119,9 @@ def as_integers(name: str, values: Any) -> Integers:
 
 
 def as_numbers(name: str, values: Any, dimensions: tuple[int, ...] = (1,)) -> NDArray[Any]:
-    """Return a copy as doubles; as objects, if there are numbers among them that are no doubles.
+    """Return a copy as doubles; as objects if some numbers are not equal to a double.
 
-    Those are Fractions then, and the others floats.
+    Those are then Fractions, and the others floats.
     """
     array = _as_array(name, values, dimensions)
     if array.dtype.kind in "iufO":
@@ -135,13 +135,13 @@ def as_numbers(name: str, values: Any, dimensions: tuple[int, ...] = (1,)) -> ND
                 as_real(number)  # refuses texts, among others
             return as_given(numbers).reshape(array.shape)
         except (TypeError, ValueError, OverflowError):
-            pass  # objects that are no numbers
+            pass  # objects that are not numbers
     message = f"{name} holds {array.dtype}; it must hold real numbers."
     raise InvalidModelError(message)
 
 
 def _may_round(array: NDArray[Any]) -> bool:
-    """Return whether there may be numbers in an array, or in a list, that are no doubles."""
+    """Return whether an array or a list may contain numbers that are not equal to a double."""
     if array.dtype.kind == "O" or array.dtype.itemsize > 8:
         return True
     return array.dtype.itemsize == 8 and bool(
@@ -184,7 +184,7 @@ def check_offsets(name: str, offsets: Integers, end: int, row: str, items: str) 
 
 
 def check_length(name: str, array: NDArray[Any], length: int, items: str) -> None:
-    """Refuse an array that does not have one entry for each item."""
+    """Refuse an array that does not have exactly one entry for each item."""
     if len(array) != length:
         message = (
             f"{name} has {len(array):,} entries, but there are {length:,} {items}; each needs one."

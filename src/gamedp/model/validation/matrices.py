@@ -1,4 +1,4 @@
-"""From one matrix for each action to the arrays of a model."""
+"""Conversion of one matrix for each action to the arrays of a model."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["arrays_of_matrices", "expected_rewards"]
 
 
 def arrays_of_matrices(matrices: Sequence[Any], rewards: ArrayLike | None) -> dict[str, Any]:
-    """Return what :meth:`gamedp.Model.from_arrays` takes, made of one matrix for each action.
+    """Return the arguments of :meth:`gamedp.Model.from_arrays` from one matrix for each action.
 
     Parameters
     ----------
     matrices : sequence of A (S, S) matrices
         Sparse or dense; not changed.
     rewards : (S, A) or (S,) array_like, or None
-        For more than two players with one more axis, of the players.
+        With more than two players there is one more axis, for the players.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def arrays_of_matrices(matrices: Sequence[Any], rewards: ArrayLike | None) -> di
 
 
 def _square_matrices(matrices: Sequence[Any]) -> list[Any]:
-    """Return the matrices as sparse ones of our own, without stored zeros."""
+    """Return the matrices as new sparse ones, without stored zeros."""
     import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
 
     if scipy.sparse.issparse(matrices):
@@ -126,7 +126,7 @@ def _rewards_of_choices(
 def expected_rewards(
     arrays: dict[str, Any], rewards: Sequence[Any]
 ) -> tuple[NDArray[Any], tuple[float, float]]:
-    """Return what each choice earns on average, if an action earns by the state it leads to.
+    """Return the expected reward of each choice, if rewards depend on the next state.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def expected_rewards(
     Returns
     -------
     rewards : (C,) float64, or objects
-        As :func:`gamedp.model.validation.means.means_of` does.
+        As returned by :func:`gamedp.model.validation.means.means_of`.
     errors : (float, float)
     """
     labels, offsets = arrays["action_labels"], arrays["transition_offsets"]
@@ -166,7 +166,7 @@ def expected_rewards(
 def _rewards_of_action(
     action: int, rewards: Sequence[Any], num_states: int
 ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]]:
-    """Return what an action earns from states to states."""
+    """Return the rewards of an action by state and next state."""
     import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
 
     if action >= len(rewards):

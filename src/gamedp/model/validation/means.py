@@ -1,4 +1,4 @@
-"""What choices earn on average, where what they earn depends on what comes of them."""
+"""Expected rewards of choices whose rewards depend on their outcomes."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ def means_of(
     paid: NDArray[Any],
     *certain: NDArray[Any],
 ) -> tuple[NDArray[Any], tuple[float, float]]:
-    """Return what each choice earns: the average of its transitions, and what is certain.
+    """Return the expected reward of each choice: the average of its transitions, and fixed parts.
 
     Parameters
     ----------
     offsets : (C+1,) int64
-        The transitions of each choice, one at least.
+        The transitions of each choice, at least one.
     probabilities, paid : (T,)
-        Numbers as they were given: doubles, or objects if there are Fractions among them. What a
-        transition is paid counts by its probability without the sign, in proportion.
+        Numbers as they were given: doubles, or objects if there are Fractions among them. The
+        payment of a transition counts by its probability without the sign, in proportion.
     *certain : (C,)
-        What is earned whatever follows; added up.
+        Rewards that do not depend on the outcome; added up.
 
     Returns
     -------
     means : (C,)
         Doubles, or objects if there are Fractions among them.
     errors : (float, float)
-        How far a reward may be from the double next to it, and as a part of that: by rounding, and
-        by two units in the last place of each probability that is a double.
+        Largest distance of a reward from the nearest double, and as a part of that: by rounding,
+        and by two units in the last place of each probability that is a double.
 
     Raises
     ------
     OverflowError
-        If one is beyond the range of doubles.
+        If a mean is beyond the range of doubles.
     """
     starts = offsets[:-1]
     if not len(starts):
@@ -60,7 +60,7 @@ def means_of(
     is_rounded = np.maximum.reduceat(numbers, starts) > np.minimum.reduceat(numbers, starts)
     if paid.dtype == object:
         is_rounded |= np.logical_or.reduceat(paid != numbers, starts)
-    with np.errstate(over="ignore", invalid="ignore"):  # done again, exactly
+    with np.errstate(over="ignore", invalid="ignore"):  # computed again, exactly
         for part in certain:
             before, term = means, nearest(part)
             means = before + term
@@ -81,13 +81,13 @@ def means_of(
 
 
 def _lost(first: Floats, second: Floats, total: Floats) -> Floats:
-    """Return what the sum of two arrays lacks, as :func:`gamedp.rules.probabilities.lost` does."""
+    """Return the rounding error of a sum, as :func:`gamedp.rules.probabilities.lost` does."""
     rest: Any = lost(first, second, total)  # type: ignore[arg-type]
     return rest  # type: ignore[no-any-return]
 
 
 def _mean(weights: tuple[Any, ...], numbers: tuple[Any, ...]) -> tuple[Fraction, Fraction]:
-    """Return the mean of numbers, and how far it may be off as weights that are doubles may be.
+    """Return the mean of numbers, and its largest error by rounding of weights that are doubles.
 
     A weight w may be w (1 + d) with d up to some e; all sum to one. Then the mean m moves by the
     sum of w d (x - m) over the numbers x: by no more than e times that of all w |x - m|.

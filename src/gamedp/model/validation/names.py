@@ -1,4 +1,4 @@
-"""What the numbers of a model stand for: names of actions, and variables of states."""
+"""Names of actions, and variables of states."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["check_names", "names_and_variables"]
 
 
 def names_and_variables(action_names: Any, variables: Any) -> tuple[tuple[str, ...], Variables]:
-    """Return both as a model keeps them, the arrays copied; they are yet to be checked."""
+    """Return both as a model keeps them, the arrays copied; they are not checked yet."""
     if isinstance(action_names, str) or not isinstance(action_names, Sequence):
         message = f"action_names is {shown(action_names)}; it must be a sequence of texts."
         raise InvalidModelError(message)
@@ -34,7 +34,7 @@ def names_and_variables(action_names: Any, variables: Any) -> tuple[tuple[str, .
 
 
 def check_names(model: Any) -> None:
-    """Raise InvalidModelError unless actions and states have the names that a model says."""
+    """Raise InvalidModelError unless actions and states have names that fit the model."""
     names, labels = model.action_names, model.action_labels
     for name in (*names, *model.variables):
         if not isinstance(name, str):

@@ -1,4 +1,4 @@
-"""Probabilities that were rounded, or computed: made to sum to one where that is asked for."""
+"""Normalisation of probabilities that were rounded or computed, where it is asked for."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 __all__ = ["exact_totals", "hint_of_number", "hint_of_sum", "normalised"]
 
 LEAST_SUM, MOST_SUM = 0.9, 1.1
-"""A sum beyond these is no rounding but another mistake."""
+"""Range of sums that rounding may explain; beyond it there is another mistake."""
 
 MOST_NEGATIVE = 1e-6
-"""How far below zero a probability may be, as single precision leaves it."""
+"""Largest distance of a probability below zero, as single precision leaves it."""
 
 WAY_OUT = "normalise=True of from_arrays, from_scipy and read_model"
 
 
 def hint_of_sum(total: float) -> str:
-    """Return what helps where probabilities do not sum to one."""
+    """Return advice for probabilities that do not sum to one."""
     if LEAST_SUM <= total <= MOST_SUM:
         return f"If they are rounded, {WAY_OUT} divides them by their sum."
     return "If they are weights, such as percentages, divide them by their sum."
 
 
 def hint_of_number(probability: float) -> str:
-    """Return what helps where a probability is below 0 or above 1, with a space before it."""
+    """Return advice for a probability below 0 or above 1, with a space before it."""
     if -MOST_NEGATIVE <= probability < 0:
         return f" If this one is a rounding error, {WAY_OUT} takes it for 0."
     return f" {hint_of_sum(probability)}" if 1 < probability <= MOST_SUM else ""
@@ -44,7 +44,7 @@ def exact_totals(offsets: NDArray[np.int64], numbers: NDArray[Any]) -> dict[int,
     Parameters
     ----------
     offsets : (R+1,) int64
-        Where each row begins, and the last one ends.
+        The start of each row, and the end of the last one.
     numbers : (T,)
         As they were given: doubles, or objects if there are Fractions among them.
     """
@@ -67,21 +67,21 @@ def exact_totals(offsets: NDArray[np.int64], numbers: NDArray[Any]) -> dict[int,
 def normalised(
     offsets: NDArray[np.int64], probabilities: NDArray[Any], *, signed: bool, rows: str = "choices"
 ) -> tuple[NDArray[Any], str]:
-    """Return probabilities that sum to one in each row, and in words what was changed.
+    """Return probabilities that sum to one in each row, and a description of the changes.
 
-    Rows that are off by more than rounding explains are left as they are, to be refused. Those with
+    Rows that are off by more than rounding explains are left unchanged, to be refused. Those with
     Fractions are divided exactly.
 
     Parameters
     ----------
     offsets : (R+1,) int64
-        Where each row begins, and the last one ends.
+        The start of each row, and the end of the last one.
     probabilities : (T,)
         As they were given: doubles, or objects if there are Fractions among them.
     signed : bool
-        Whether the sign says that players change places: then negative ones stay.
+        Whether a sign means that players change places: negative ones are then kept.
     rows : str
-        What the rows are, in words.
+        A name for the rows, for messages.
     """
     doubles = nearest(probabilities)
     below = (doubles < 0) & (doubles >= -MOST_NEGATIVE) & (not signed)

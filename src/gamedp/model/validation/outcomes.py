@@ -25,7 +25,7 @@ __all__ = ["check_outcomes", "distributions", "scale"]
 GRID = 2.0**26
 
 SHORT_RUN = 64
-"""Up to so many equal outcomes are added up side by side in all choices; more, one after another.
+"""Up to this many equal outcomes are added up side by side in all choices; more, one after another.
 """
 
 
@@ -93,10 +93,10 @@ def _check_sums(rows: Rows, sizes: Floats) -> None:
 
 
 def scale(offsets: Integers, probabilities: Floats) -> None:
-    """Scale those probabilities that miss one in total by more than rounding explains, in place.
+    """Scale probabilities whose sum differs from one by more than rounding explains, in place.
 
     Sums of multiples of 1 / GRID are exact, and the rest of each is so small that its rounding does
-    not matter: so what is too much or too little is known to the last digit.
+    not matter: the excess or deficit is therefore known to the last digit.
     """
     starts = offsets[:-1]
     if not len(starts):
@@ -120,8 +120,8 @@ def distributions(
     offsets : (C+1,)
     successors : (T,)
     given : (T,)
-        Doubles, or objects: then a row with a Fraction among them becomes Fractions all, which sum
-        to one exactly.
+        Doubles, or objects: a row that contains a Fraction then becomes Fractions throughout, which
+        sum to one exactly.
     """
     rows, places, probabilities = _merged(offsets, successors, nearest(given).copy())
     scale(rows, probabilities)
@@ -158,7 +158,7 @@ def _sum_to_one(numbers: list[Any]) -> list[Fraction]:
 def _merged(
     offsets: Integers, successors: Integers, probabilities: Floats
 ) -> tuple[Integers, Integers, Floats]:
-    """Drop impossible outcomes, and add up those that lead to one state on the same side."""
+    """Drop impossible outcomes, and add up those that lead to the same state on the same side."""
     keep = probabilities != 0
     probabilities = _add_up_duplicates(
         offsets, 2 * successors + (probabilities < 0), probabilities, keep
@@ -171,7 +171,7 @@ def _merged(
 def _add_up_duplicates(
     offsets: Integers, successors: Integers, probabilities: Floats, keep: NDArray[np.bool_]
 ) -> Floats:
-    """Add what is there twice to the first of its kind, and clear `keep` for the others."""
+    """Add duplicates to the first of their kind, and clear `keep` for the others."""
     falls = np.zeros(len(successors) + 1, np.int64)
     falls[1:-1] = successors[1:] <= successors[:-1]
     falls[offsets] = 0  # the first of each row has nothing before it
@@ -213,8 +213,8 @@ def _sums(numbers: Floats, starts: NDArray[np.intp]) -> Floats:
 
 
 def _by_row_and_successor(rows: Integers, successors: Integers) -> NDArray[np.intp]:
-    """Return a stable order by both."""
+    """Return a stable order by both keys."""
     width = int(successors.max(initial=0)) + 1
     if width * (int(rows.max(initial=0)) + 1) > LARGEST:
         return np.lexsort((successors, rows))
-    return np.argsort(rows * width + successors, kind="stable")  # many times as fast
+    return np.argsort(rows * width + successors, kind="stable")  # many times faster

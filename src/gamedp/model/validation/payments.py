@@ -1,4 +1,4 @@
-"""What players receive: rewards of choices, and payoffs in the states where play ends."""
+"""Validation of rewards of choices and of payoffs in terminal states."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _check_terminals(ends: Integers, stuck: NDArray[np.bool_]) -> None:
 def _per_player(
     name: str, values: ArrayLike | None, length: int, items: str, num_players: int
 ) -> NDArray[Any]:
-    """Return `values` as a table with a column for each player, or just one for player 0."""
+    """Return `values` as a table with a column for each player, or only one for player 0."""
     several = num_players > 2
     if values is None:
         return np.zeros((length, num_players if several else 1))
@@ -155,6 +155,6 @@ def _not_finite(table: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _plain(numbers: NDArray[Any]) -> float | list[float]:
-    """Return numbers as people write them: one alone, or a list."""
+    """Return numbers for messages: a single one alone, or a list."""
     values: list[float] = nearest(numbers).tolist()
     return values[0] if len(values) == 1 else values

@@ -24,28 +24,28 @@ __all__ = ["AndersonAcceleration"]
 
 
 ENOUGH = 0.9
-"""A mix must bring the change of the next sweep down to this part at least."""
+"""Largest factor by which a mix may leave the change of the next sweep."""
 
 
 @attrs.frozen(kw_only=True)
 class AndersonAcceleration(FixedPointSolver):
     """Extrapolate to the combination of the last sweeps with the smallest residual [1]_ [2]_.
 
-    A combination may be worse than the last sweep alone, since a maximum is not linear. So it is
-    tried by the next sweep: if that does not change less than the one before, the mix and what is
-    remembered are dropped, and sweeps go on from where they were.
+    A combination may be worse than the last sweep alone, since a maximum is not linear. It is
+    therefore tested by the next sweep: if that changes no less than the one before, the mix and
+    its memory are dropped, and sweeps go on from where they were.
 
-    Components are solved one by one, and what is claimed is proven, as by
+    Components are solved one by one, and the results are proven as by
     :class:`TopologicalValueIteration`.
 
     Parameters
     ----------
     memory : int
-        How many sweeps are mixed.
+        The number of sweeps that are mixed.
     max_sweeps : int
-        Sweeps over one component at most.
+        Largest number of sweeps over one component.
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------
@@ -67,7 +67,7 @@ class AndersonAcceleration(FixedPointSolver):
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         return support_of_proper(prepared)
 
     def iterate(self, run: Run) -> None:
@@ -77,8 +77,8 @@ class AndersonAcceleration(FixedPointSolver):
     def _solve_one(self, run: Run, number: int) -> None:
         start, stop = run.component(number)
         states = run.equation.order[start:stop]
-        # Where play may go on at a cost, values that are far off recover by no more than that cost
-        # in each sweep: so an extrapolation must not take them far off.
+        # If play may go on at a cost, values that are far off recover by no more than that cost
+        # in each sweep: an extrapolation must therefore not take them far off.
         reach = np.inf if run.problem.model.structure.always_ends else 10.0 * self.memory
         mixing = _Mixing(self.memory, reach if run.equation.discount == 1 else np.inf)
 
@@ -94,18 +94,18 @@ class AndersonAcceleration(FixedPointSolver):
 
 
 class _Mixing:
-    """The last sweeps over a component: what they began with, and what came out."""
+    """The last sweeps over a component: the values before and after each."""
 
     def __init__(self, memory: int, reach: float) -> None:
         self.memory = memory
         self.reach = reach  # a mix may be away by this many times the last change
         self.results: list[Floats] = []
         self.changes: list[Floats] = []
-        self.plain: Floats | None = None  # the result to go back to if the mix is no good
+        self.plain: Floats | None = None  # the result to return to if the mix is no good
         self.last_change = np.inf
 
     def after(self, before: Floats, result: Floats, change: float) -> tuple[Floats, float]:
-        """Return where to go on from after a sweep, and how much that sweep changed."""
+        """Return the values to continue from after a sweep, and how much that sweep changed."""
         if self.plain is not None and not change <= ENOUGH * self.last_change:
             plain, self.plain = self.plain, None
             self.results.clear()

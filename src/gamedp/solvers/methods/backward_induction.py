@@ -39,7 +39,7 @@ __all__ = ["BackwardInduction"]
 
 
 def _is_acyclic(found: object) -> bool:
-    """Say whether what is left after a reduction has no cycles."""
+    """Return whether a reduced problem has no cycles."""
     return isinstance(found, Reduction) and found.problem.model.structure.is_acyclic
 
 
@@ -48,14 +48,14 @@ class BackwardInduction(PreparingSolver):
     """Compute the value of each state after those of its successors, in one pass.
 
     For acyclic models, and for finite horizons of any model. Rounding is the only error, and is
-    bounded with every step; where all steps are sure and the sums exact, both bounds are the value
+    bounded with every step; if all steps are certain and the sums exact, both bounds are the value
     itself.
 
-    With three players and more (max-n [1]_), each mover takes the action that is best for itself,
-    the first of equally good ones. That is a subgame-perfect equilibrium: no player gains by
+    With three or more players (max-n [1]_), each takes the action that is best for itself when it
+    moves, the first of equally good ones. That is a subgame-perfect equilibrium: no player gains by
     deviating alone, in any state, up to the width of the bounds. Other ways to break ties may give
-    other values, to all players, so the bounds are about this policy. This is for acyclic models
-    and the total reward.
+    other values, to all players; the bounds are therefore about this policy. This is for
+    acyclic models and the total reward.
 
     References
     ----------
@@ -71,7 +71,7 @@ class BackwardInduction(PreparingSolver):
     """
 
     def support_of(self, prepared: Prepared) -> Support:  # noqa: PLR0911 - a table of reasons
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         problem = prepared.problem
         model = problem.model
         many = model.num_players > 2
@@ -89,7 +89,7 @@ class BackwardInduction(PreparingSolver):
             return Support(True)
         if not many and needs_reduction(problem):
             support = support_of_fixed_points(prepared)
-            # What leads nowhere but to known values has no cycles left.
+            # States that only lead to known values are in no cycles.
             found = prepared.proper if support else None
             if not support or support.is_open or _is_acyclic(found):
                 return support
@@ -112,7 +112,7 @@ class BackwardInduction(PreparingSolver):
         return Support(True)
 
     def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
-        """Decide by numbers what is left of the problem, where that matters."""
+        """Decide numerically what the graph leaves open, if it matters."""
         if prepared.answer is None and prepared.problem.model.num_players <= 2:
             prepared.settle(out_of_time)
 
@@ -123,7 +123,7 @@ class BackwardInduction(PreparingSolver):
         tolerance: float,
         progress: ProgressCallback | None = None,
     ) -> Solution:
-        """Solve the problem; rounding alone separates the bounds, whatever `tolerance` asks."""
+        """Solve the problem; only rounding separates the bounds, whatever `tolerance` is."""
         prepared = prepare(problem, progress)
         problem, answer = prepared.problem, prepared.answer
         if answer is not None:
@@ -164,7 +164,7 @@ class BackwardInduction(PreparingSolver):
         return solution_of(run, self, reduction=reduction)
 
     def _searched(self, problem: Problem, answer: Searched, tolerance: float) -> Solution:
-        """Put the solution together where a search has found all of it."""
+        """Return the solution if a search has found all of it."""
         low, high = problem.range_of_values()
         numbers, policy, _ = finished(
             problem.model, None, answer.values, answer.errors, answer.policy, low, high
@@ -185,7 +185,7 @@ class BackwardInduction(PreparingSolver):
         tolerance: float,
         progress: ProgressCallback | None,
     ) -> Solution:
-        """Sweep once for each step, and keep what is best with so many steps to go."""
+        """Sweep once for each step, and keep the best choices for each number of steps to go."""
         run = Run(problem, tolerance, progress)
         step_policies, following = sweep_horizon(run, objective.horizon)
         return solution_of(run, self, step_policies=step_policies, following=following)
@@ -193,7 +193,7 @@ class BackwardInduction(PreparingSolver):
     def _max_n(
         self, problem: Problem, tolerance: float, progress: ProgressCallback | None
     ) -> Solution:
-        """Let each mover take what is best for itself."""
+        """Let each player take the action that is best for itself."""
         model = problem.model
         reporter = Reporter(progress, "solve")
         shape = (model.num_states, model.num_players)

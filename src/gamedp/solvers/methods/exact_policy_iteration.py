@@ -42,32 +42,32 @@ def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
 class ExactPolicyIteration(PreparingSolver):
     """Policy iteration in rational numbers [1]_: the value of every state, exactly.
 
-    The policy to start with is found in doubles; it is mostly the best one already. Then the
-    linear system of a policy is solved in rational numbers, component by component, and the policy
-    replaced where another choice is strictly better, until none is. Against an opponent, each
-    policy of one player is held against the other's best answer, also where each of them can keep
+    The initial policy is found in doubles; it usually is the best one already. Then the linear
+    system of a policy is solved in rational numbers, component by component, and the policy is
+    replaced where another choice is strictly better, until none is. With two opponents, each policy
+    of one player is evaluated against the other's best answer, even if each of them can keep
     play from ending (as in :class:`StrategyIteration`). Nothing is rounded, so nothing is close:
-    ties are ties, and no policy comes again. Averages in the long run are those of one player: a
+    ties are ties, and no policy recurs. Long-run averages are supported for one player: a
     policy is improved by its gains, and where none rises by its biases [2]_.
 
     The solution has the rationals, `exact`. Its bounds are the two doubles next to each, equal
-    where it is a double. They speak of these very numbers: probabilities, rewards and payoffs are
-    those that rules, arrays or a file give, where these are :class:`fractions.Fraction`,
-    :class:`decimal.Decimal` or int, so that 1/6 is 1/6; else those that are stored, probabilities
-    scaled to sum to one exactly. So are the probabilities of several initial states. Where two
-    neighbouring doubles are further apart than the tolerance, the status says `ROUNDING`, and
-    nothing is raised.
+    if it is a double. They hold for exactly these numbers: probabilities, rewards and payoffs are
+    those that rules, arrays or a file give, if these are :class:`fractions.Fraction`,
+    :class:`decimal.Decimal` or int, so that 1/6 is 1/6; otherwise the stored ones, with
+    probabilities scaled to sum to one exactly. The same holds for the probabilities of several
+    initial states. If two neighbouring doubles are further apart than the tolerance, the status is
+    `ROUNDING`, and nothing is raised.
 
     With python-flint (``pip install gamedp[exact]``), systems of some thousand states can be
-    solved; without it, plain Fractions do for some hundred. Numerators and denominators grow with
-    the number of states that depend on each other.
+    solved; without it, plain Fractions suffice for a few hundred. Numerators and denominators grow
+    with the number of states that depend on each other.
 
     Parameters
     ----------
     max_policies : int
-        Linear systems to solve at most.
+        Largest number of linear systems to solve.
     max_seconds : float
-        Time at most; looked at between the steps in which a linear system is solved.
+        Time limit; checked between the steps in which a linear system is solved.
     max_states : int, optional
         Refuse models that have more states than this.
 
@@ -93,19 +93,19 @@ class ExactPolicyIteration(PreparingSolver):
     max_states: int | None = attrs.field(default=None, validator=_whole_or_none)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         refusal = self._refusal(prepared.problem)
         return support_of_rationals(prepared) if refusal is None else refusal
 
     def _refusal(self, problem: Problem) -> Support | None:
-        """Return why not, if the model is larger than it may be."""
+        """Return the reason to refuse a model that is larger than allowed."""
         states = problem.model.num_states
         if self.max_states is None or states <= self.max_states:
             return None
         return Support(False, f"has max_states={self.max_states}, and there are {states} states.")
 
     def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
-        """Decide by numbers who are the opponents, or that there are none."""
+        """Decide numerically who the opponents are, or that there are none."""
         is_average = isinstance(prepared.problem.objective, AverageReward)
         if self._refusal(prepared.problem) is None and not is_average:
             prepared.settle_opponents(out_of_time)
@@ -117,14 +117,14 @@ class ExactPolicyIteration(PreparingSolver):
         tolerance: float,
         progress: ProgressCallback | None = None,
     ) -> Solution:
-        """Solve the problem; the bounds are apart by rounding to doubles alone."""
+        """Solve the problem; only rounding to doubles separates the bounds."""
         prepared = prepare(problem, progress)
         problem = prepared.problem
         seconds = self.settle_in_time(prepared, Limit(self.max_seconds))
         require(self, prepared)
         reporter = Reporter(progress, "solve")
         stored = prepared
-        if any(problem.model.rounding):  # here Fractions count; what is only a start may be rounded
+        if any(problem.model.rounding):  # here Fractions count; the initial policy may be rounded
             model = attrs.evolve(problem.model, rounding=(0.0, 0.0, 0.0))
             stored = prepare(attrs.evolve(problem, model=model))
         work = Work(
@@ -158,7 +158,7 @@ class ExactPolicyIteration(PreparingSolver):
             seconds=reporter.seconds,
             exact=True,
         )
-        # No finer bounds are possible, and the numbers themselves are there: so this is no error.
+        # No finer bounds are possible, and the exact values are known: this is no error.
         close = width_of(numbers[1], numbers[2]) <= tolerance
         status = Status.SOLVED if close else Status.ROUNDING
         return attrs.evolve(
@@ -172,7 +172,7 @@ class ExactPolicyIteration(PreparingSolver):
         )
 
     def _unfinished(self, problem: Problem, work: Work, status: Status) -> Solution:
-        """Return what is known in doubles, for the error that says so."""
+        """Return the results in doubles, for the error that reports them."""
         rough = work.rough
         return make_solution(
             problem,

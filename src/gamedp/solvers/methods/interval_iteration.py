@@ -22,20 +22,20 @@ class IntervalIteration(FixedPointSolver):
     """Apply Bellman's operator to a lower and to an upper bound, until they are close [1]_ [2]_.
 
     Bounds are rounded outward, so they hold at every moment, also when a limit stops the solver.
-    The first ones are the extremes of what a component leads to; where there are rewards of both
+    The first ones are the extremes of the values that a component leads to; if rewards have both
     signs, they are proven for values that are nearly right, by the expected number of steps.
 
-    Where two opponents can prolong play for ever, the upper bound is deflated from time to time: it
+    If two opponents can prolong play for ever, the upper bound is deflated from time to time: it
     is lowered to the maximiser's value of leaving, and the lower bound is raised in the same way
-    [3]_ [4]_ (:mod:`gamedp.solvers.tools.deflation`). Models without such a place take no time for
-    it.
+    [3]_ [4]_ (:mod:`gamedp.solvers.tools.deflation`). Models in which they cannot take no extra
+    time.
 
     Parameters
     ----------
     max_sweeps : int
-        Sweeps over one component at most.
+        Largest number of sweeps over one component.
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------
@@ -64,7 +64,7 @@ class IntervalIteration(FixedPointSolver):
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         return support_of_deflating(prepared)
 
     def iterate(self, run: Run) -> None:

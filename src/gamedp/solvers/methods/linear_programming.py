@@ -32,7 +32,7 @@ class LinearProgramming(FixedPointSolver):
     Parameters
     ----------
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------
@@ -53,7 +53,7 @@ class LinearProgramming(FixedPointSolver):
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         support = support_of_proper(prepared)
         if not support or support.is_open:
             return support

@@ -1,4 +1,4 @@
-"""Modified policy iteration: some sweeps along one policy between two that improve it."""
+"""Modified policy iteration: some sweeps along one policy between two improvements of it."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ __all__ = ["ModifiedPolicyIteration"]
 
 
 USUAL = 20
-"""Sweeps along the policy of a component, each time."""
+"""Number of sweeps along the policy of a component between two improvements."""
 
 MOST = 1000
-"""The same of a discounted model, where they end as soon as they have done their part."""
+"""Largest such number for a discounted model, where sweeps end once they have done their part."""
 
 
 @attrs.frozen(kw_only=True)
 class ModifiedPolicyIteration(FixedPointSolver):
     """Alternate sweeps over all choices with sweeps along the best ones [1]_.
 
-    Pays where states have many choices: a sweep along a policy evaluates one of them. If changes do
-    not shrink from one improvement to the next, as may happen without a discount or with two
-    opponents, there are fewer sweeps in between, and in the end none: that is value iteration.
+    Efficient if states have many choices: a sweep along a policy evaluates one of them. If changes
+    do not shrink from one improvement to the next, as may happen without a discount or with two
+    opponents, there are fewer sweeps in between, and finally none: that is value iteration.
 
     With a discount b, and players who keep their places, the values of the whole model are found
-    at once, without a look at its structure. If an improvement changes them by d, the true values
-    lie in ``v + b/(1-b) * [min d, max d]`` (Puterman [2]_, theorem 6.6.3); it is over as soon as
-    this is narrow enough, rounding included, and the values are moved to its middle. Sweeps along
-    the policy go on until they have brought the changes down to a part of the improvement's. A
-    choice that is so much better than the others of its state that the values have not moved as
-    much since, apart from what all have in common, is not compared with them again.
+    together, without analysing its structure. If an improvement changes them by d, the true values
+    lie in ``v + b/(1-b) * [min d, max d]`` (Puterman [2]_, theorem 6.6.3); iteration ends as soon
+    as this is narrow enough, rounding included, and the values are moved to its middle. Sweeps
+    along the policy go on until they have reduced the changes to a part of the improvement's. A
+    choice is not compared again while its lead over the others of its state exceeds how much the
+    values have moved since, apart from what all have in common.
 
-    Else components are solved one by one. With two opponents, the maximiser keeps to a policy, and
-    the minimiser chooses the best reply in every sweep [3]_. What is claimed is proven as by
+    Otherwise components are solved one by one. With two opponents, the maximiser keeps to a policy,
+    and the minimiser chooses the best reply in every sweep [3]_. The results are proven as by
     :class:`TopologicalValueIteration`.
 
     Parameters
     ----------
     inner_sweeps : int, optional
-        Sweeps along a policy, each time; with a discount at most. If not given, 20, and with a
-        discount as many as it takes.
+        Number of sweeps along a policy between improvements; with a discount the largest. By
+        default 20, and with a discount as many as needed.
     max_sweeps : int
-        Improvements of the policy at most, of one component or of the whole model.
+        Largest number of improvements of the policy, of one component or of the whole model.
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------
@@ -81,7 +81,7 @@ class ModifiedPolicyIteration(FixedPointSolver):
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         return support_of_proper(prepared)
 
     def solved_at_once(
@@ -128,14 +128,14 @@ class ModifiedPolicyIteration(FixedPointSolver):
 
 @attrs.define
 class _Patience:
-    """How many sweeps there are along a policy: fewer, if these do not bring the changes down."""
+    """The number of sweeps along a policy: fewer, if these do not reduce the changes."""
 
     inner_sweeps: int
     least: float = float("inf")
     in_vain: int = 0
 
     def after(self, change: float) -> int:
-        """Return how many there are now."""
+        """Return the new number of sweeps."""
         self.in_vain = 0 if change < self.least else self.in_vain + 1
         self.least = min(self.least, change)
         if self.in_vain > 8:
@@ -145,7 +145,7 @@ class _Patience:
 
 
 def _has_opponents(run: Run) -> bool:
-    """Say whether choices of both kinds have to be made."""
+    """Return whether choices of both kinds have to be made."""
     free = np.diff(run.problem.model.choice_offsets) > 1
     sides = run.equation.maximise[free]
     return run.problem.model.has_swaps or 0 < int(sides.sum()) < len(sides)

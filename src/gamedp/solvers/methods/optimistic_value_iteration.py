@@ -21,20 +21,20 @@ __all__ = ["OptimisticValueIteration"]
 class OptimisticValueIteration(FixedPointSolver):
     """Iterate values until they hardly change, guess bounds from them, and verify those [1]_.
 
-    The guess puts bounds about the values at the distance that is asked for, absolute or relative.
-    Sweeps of Bellman's operator, rounded outward, then narrow them where they can. Once there is a
+    The guess puts bounds about the values at the requested distance, absolute or relative.
+    Sweeps of Bellman's operator, rounded outward, then narrow them where possible. Once there is a
     sweep in which no bound would have to be wider, the bounds are proven by that alone (Park's
-    induction); where that takes longer than the values took, these are made more exact first.
+    induction); if that takes longer than the values took, these are made more exact first.
 
     In [1]_, values rise from zero and are lower bounds themselves. Here both bounds are guessed and
-    verified: so the values may begin anywhere, and rewards may have either sign.
+    verified: the values may therefore begin anywhere, and rewards may have either sign.
 
     Parameters
     ----------
     max_sweeps : int
-        Sweeps over one component at most.
+        Largest number of sweeps over one component.
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------
@@ -56,7 +56,7 @@ class OptimisticValueIteration(FixedPointSolver):
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         return support_of_proper(prepared)
 
     def iterate(self, run: Run) -> None:
@@ -74,8 +74,8 @@ class OptimisticValueIteration(FixedPointSolver):
             sweeps += 1
             if not np.isfinite(change):
                 return  # an overflow, which is reported at the end
-            # The distance that is left if changes go on shrinking as they have done since the last
-            # look, about half of the sweeps ago: a guess.
+            # The remaining distance if changes go on shrinking as they have done since the last
+            # check, about half of the sweeps ago: a guess.
             fall = (change / earlier) ** (1 / (sweeps - since)) if change < earlier else 1.0
             is_close = change <= 0.1 * margin * (1 - fall)
             if sweeps >= 2 * since:

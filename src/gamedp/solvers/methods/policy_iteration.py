@@ -23,19 +23,19 @@ class PolicyIteration(FixedPointSolver):
     into one state for each side.
 
     Components are solved one by one. Policies are evaluated by elimination without subtraction [3]_
-    along the structure of the component, which loses no digits however long play stays; only where
-    that would take too many terms, as many states that lead to random others do, by sweeps over the
-    policy's choices. Errors are proven for the values that come out, as by
+    along the structure of the component, which loses no digits however long play stays; only if
+    that would take too many terms, as with many states that lead to random others, by sweeps over
+    the policy's choices. Errors are proven for the resulting values, as by
     :class:`TopologicalValueIteration`.
 
-    Where play may go on for ever, which is worst then, the first policy is one that leads out.
+    If play may go on for ever and that is the worst outcome, the first policy leads out.
 
     Parameters
     ----------
     max_policies : int
-        Policies to evaluate at most, for one component.
+        Largest number of policies to evaluate for one component.
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------
@@ -57,7 +57,7 @@ class PolicyIteration(FixedPointSolver):
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         return support_of_proper(prepared)
 
     def iterate(self, run: Run) -> None:

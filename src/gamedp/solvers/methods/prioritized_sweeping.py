@@ -1,4 +1,4 @@
-"""Prioritized sweeping: the state first whose value is likely to change most."""
+"""Prioritized sweeping: updates first the state whose value is likely to change most."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["PrioritizedSweeping"]
 
 @attrs.frozen(kw_only=True)
 class PrioritizedSweeping(FixedPointSolver):
-    """Update the state first whose value may change most, then its predecessors [1]_ [2]_.
+    """Update first the state whose value may change most, then its predecessors [1]_ [2]_.
 
-    A state's priority is the sum of the changes of its successors since it was last looked at, each
-    with its probability: a bound of how much its own value can change. Priorities are rounded to
-    powers of two. Pays where values change in few places, as along the front of a maze.
+    A state's priority is the sum of the changes of its successors since its last update, each
+    with its probability: a bound on the change of its own value. Priorities are rounded to
+    powers of two. Efficient if values change in few places, as along the front of a maze.
 
-    Components are solved one by one, and what is claimed is proven, as by
+    Components are solved one by one, and the results are proven as by
     :class:`TopologicalValueIteration`.
 
     Parameters
     ----------
     max_sweeps : int
-        As many backups at most as so many sweeps over a component have.
+        Largest number of backups, in units of sweeps over a component.
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------
@@ -53,7 +53,7 @@ class PrioritizedSweeping(FixedPointSolver):
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         return support_of_proper(prepared)
 
     def iterate(self, run: Run) -> None:

@@ -36,11 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["RelativeValueIteration"]
 
 SMALL = 1 << 14
-"""End components of up to this many states are swept within a kernel; larger ones in single
-sweeps."""
+"""Largest number of states of an end component swept within a kernel; others sweep by sweep."""
 
 QUICK = 128
-"""Sweeps after which a small end component is taken for one that mixes slowly."""
+"""Sweeps after which a small end component is considered slow to mix."""
 
 PATIENCE = 512
 """Sweeps after which a large one is."""
@@ -50,18 +49,18 @@ PATIENCE = 512
 class RelativeValueIteration:
     """The expected reward per step in the long run, for one player, on any model.
 
-    Where play goes on for ever, it stays in an end component in the end [1]_, and in each maximal
+    If play goes on for ever, it stays in an end component eventually [1]_, and in each maximal
     one the best gain is the same for all of its states. It is found by sweeps over the component
     alone, some of them along the policy; the bounds ``min(Tv - v) <= gain <= max(Tv - v)`` hold for
-    whatever values v the sweeps have come to (Odoni; Puterman [2]_, theorem 8.5.5), and the lower
-    one is what the greedy policy earns at least. In a component of few states, v are biases of
+    any values v that the sweeps reach (Odoni; Puterman [2]_, theorem 8.5.5), and the lower
+    one is a lower bound of the greedy policy's gain. In a component of few states, v are biases of
     policies, by elimination. The sweeps move only in part, so that periodic chains converge as well
-    (Schweitzer). Where they converge slowly, policies are evaluated by linear systems: these only
+    (Schweitzer). If they converge slowly, policies are evaluated by linear systems: these only
     propose values, for which the same bounds are proven.
 
-    What is left is to get to the best component: a total reward to be had by staying in one, on the
+    What remains is to reach the best component: a total reward, earned by staying in one, on the
     model in which each is a single state. Sweeps along policies propose its values, and expected
-    numbers of steps prove bounds around them. Where play takes long to get there,
+    numbers of steps prove bounds around them. If play takes long to get there,
     :class:`TopologicalValueIteration` solves that model.
 
     The solution has `biases`: numbers h with which anyone can check the bounds g, for a maximum by
@@ -71,9 +70,9 @@ class RelativeValueIteration:
     Parameters
     ----------
     max_sweeps : int
-        Sweeps over one end component at most, and over one component of the ways to them.
+        Largest number of sweeps over one end component, and over one component of the ways to them.
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------
@@ -99,13 +98,13 @@ class RelativeValueIteration:
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def supports(self, problem: Problem) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         if not isinstance(problem.objective, AverageReward):
             kind = type(problem.objective).__name__
             return Support(False, f"is for AverageReward, not for {kind}.")
         return support_of_averages(problem)
 
-    @np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
+    @np.errstate(over="ignore", invalid="ignore")  # an overflow is refused at the end
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Solution:
@@ -135,7 +134,7 @@ class _Search:
         wants_most = (model.players[inner] == 0) == (problem.objective.optimum == "max")
         self.sign = 1.0 if not len(wants_most) or wants_most[0] else -1.0
         self.parts = EndComponents.of(model, self.sign)
-        # Half of the tolerance is for the gains, the other for the ways to them.
+        # Half of the tolerance is for the gains, the other half for the ways to them.
         self.allowed = 0.5 * tolerance
         size = len(self.parts.states)
         self.values = np.zeros(size)
@@ -188,7 +187,7 @@ class _Search:
             self.reporter.report(
                 sweep, None, f"end component {number:,}: {size:,} states, ± {highest - lowest:.2e}"
             )
-            # Sweeps bring nothing more where the rounding of the values themselves begins.
+            # Sweeps achieve nothing more once the rounding of the values themselves dominates.
             coarse = 4 * UNIT * float(np.abs(self.values[start:stop]).max())
             if highest - lowest <= max(self.allowed, 4 * noise, coarse):
                 return
@@ -251,7 +250,7 @@ class _Search:
         return False
 
     def solution(self) -> Solution:
-        """Find the ways to the best components, and put the solution together."""
+        """Find the ways to the best components, and return the solution."""
         model, sweeps = self.problem.model, self.solver.max_sweeps
         ways = Ways.of(model, self.sign, self.parts)
         self._check_range()
@@ -288,9 +287,9 @@ class _Search:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], Biases | None]:
         """Return the bounds and biases that prove them.
 
-        What the biases lack by rounding is made up for by the bounds: a constant added to all of
-        them changes nothing else. If the bounds were too wide then, there are no biases: 64-bit
-        numbers are too coarse for them.
+        Rounding errors of the biases are covered by the bounds: a constant added to all of them
+        changes nothing else. If the bounds were then too wide, there are no biases: 64-bit numbers
+        are too coarse for them.
         """
         model = self.problem.model
         lower, upper = found.lower[ways.node], found.upper[ways.node]

@@ -33,25 +33,25 @@ __all__ = ["Retrograde"]
 class Retrograde:
     """Solve a game without chance backwards from its ends; states never reached are drawn.
 
-    For one or two players, if every choice leads to one state for sure and has no reward: chess
-    endings, pursuits, mazes. States may come again: the value of endless play is that of a draw.
+    For one or two players, if every choice certainly leads to one state and has no reward: chess
+    endings, pursuits, mazes. States may recur: the value of endless play is that of a draw.
     Every state and every choice is visited a constant number of times.
 
-    A player can force an end worth v or more, where v is better than a draw, exactly from the
+    A player can force an end with value v or more, where v is better than a draw, exactly from the
     attractor of these ends: the states from which that player can move into it, and those from
     which the other one cannot avoid it. The same holds for v or less and the other player, where v
     is worse. From all other states each player can avoid what is worse than a draw, so a draw is
     their value: these games are determined [1]_. The attractors of all v are found in one pass,
     from the extreme payoffs inwards, as first done for chess endings [2]_.
 
-    The bounds are the value itself; where the constant sum minus a payoff is not a 64-bit number,
+    The bounds are the value itself; if the constant sum minus a payoff is not a 64-bit number,
     they are its two neighbours. The solution has `distances`: the number of steps to the end if
     both play optimally, and among equally good ways the winner takes the shortest, the loser the
-    longest. Where the value is a draw, both take the shortest way to an end worth a draw; the
-    distance is -1 if no such way suits both, so that play goes on for ever. The policy follows
+    longest. If the value is a draw, both take the shortest way to an end with the value of a draw;
+    the distance is -1 if no such way suits both, so that play goes on for ever. The policy follows
     the distances, and so never waits for a win.
 
-    The objective says what a draw counts: see :class:`TotalReward`.
+    The objective defines what a draw counts: see :class:`TotalReward`.
 
     References
     ----------
@@ -61,7 +61,7 @@ class Retrograde:
 
     Examples
     --------
-    State 0 may wait, or go on to 1, where the opponent may go back, or on to an end worth 1 or 2.
+    State 0 may wait or go to 1; there the opponent may go back, or to an end that pays 1 or 2.
 
     >>> import gamedp
     >>> model = gamedp.Model.from_arrays(
@@ -79,10 +79,10 @@ class Retrograde:
     """
 
     counts_draws: ClassVar[bool] = True
-    """Whether it does endless play that counts another number than 0."""
+    """Whether it supports endless play that counts another number than 0."""
 
     def supports(self, problem: Problem) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         model = problem.model
         objective = problem.objective
         if not isinstance(objective, TotalReward) or objective.until is not None:
@@ -115,7 +115,7 @@ class Retrograde:
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Solution:
-        """Solve the problem; where a bound is not the value, only rounding lies between."""
+        """Solve the problem; if a bound is not the value, only rounding separates them."""
         require(self, problem)
         reporter = Reporter(progress, "solve")
         model = problem.model
@@ -146,16 +146,16 @@ class Retrograde:
 
 @attrs.frozen(eq=False)
 class _Ladder:
-    """The values that a state can have, ascending and each once.
+    """The possible values of a state, ascending and without duplicates.
 
     Attributes
     ----------
     values, lower, upper : (L,) float64
         The nearest 64-bit numbers, and bounds.
     terminals : (Z,) int64
-        Which of them the terminal states have.
+        The index of the value of each terminal state.
     draw : int
-        Which of them the draw is.
+        The index of the draw.
     """
 
     values: NDArray[np.float64]
@@ -166,10 +166,10 @@ class _Ladder:
 
     @classmethod
     def of(cls, model: Model, draw: float) -> _Ladder:
-        """Sort the payoffs, with what they leave for the other one if players change places.
+        """Sort the payoffs, with their complements if players change places.
 
-        Each value is an exact sum of two 64-bit numbers, of which the first is the sum rounded: so
-        they can be put in order without any error.
+        Each value is an exact sum of two 64-bit numbers, the first of which is the rounded sum:
+        they can therefore be sorted without any error.
         """
         payoffs = model.payoffs + 0.0  # no negative zeros
         rounded = np.concatenate([payoffs, [draw + 0.0]])
@@ -205,7 +205,7 @@ class _Ladder:
 def _exact_difference(
     minuend: float, subtrahends: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the rounded differences, and what is missing to the true ones: exactly (Knuth)."""
+    """Return the rounded differences, and their exact rounding errors (Knuth)."""
     with np.errstate(over="ignore", invalid="ignore"):
         difference = minuend - subtrahends
         shown = difference - minuend

@@ -23,7 +23,7 @@ __all__ = ["SoundValueIteration"]
 class SoundValueIteration(FixedPointSolver):
     """Iterate the expected reward of k steps, and the probability that play goes on then [1]_.
 
-    Together they bound the value long before the second one is small: where states mix well, the
+    Together they bound the value long before the second one is small: if states mix well, the
     continuation has nearly the same value from all of them. The bounds of [1]_ assume exact
     arithmetic; here they are verified by sweeps that are rounded outward, as those of
     :class:`OptimisticValueIteration` are.
@@ -31,9 +31,9 @@ class SoundValueIteration(FixedPointSolver):
     Parameters
     ----------
     max_sweeps : int
-        Sweeps over one component at most.
+        Largest number of sweeps over one component.
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------
@@ -55,7 +55,7 @@ class SoundValueIteration(FixedPointSolver):
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         support = support_of_proper(prepared)
         if not support or support.is_open:
             return support

@@ -1,4 +1,4 @@
-"""Strategy iteration: two opponents, of whom each can keep play from ending."""
+"""Strategy iteration for two opponents, each of whom can keep play from ending."""
 
 from __future__ import annotations
 
@@ -29,39 +29,39 @@ __all__ = ["StrategyIteration"]
 
 @attrs.frozen(kw_only=True)
 class StrategyIteration(PreparingSolver):
-    """Improve one player's policy, each time against the other one's best answer [1]_, [2]_.
+    """Improve one player's policy, each time against the other's best answer [1]_, [2]_.
 
-    For two opponents who take turns, also where both can prolong play for ever, as in simple
+    For two opponents who take turns, even if both can prolong play for ever, as in simple
     stochastic games that do not stop: there Bellman's equation has many solutions, and value
     iteration from above does not converge to the value. For one player it is one step.
 
     A fixed policy of one player leaves the other a decision process, which is made proper and
-    solved as by :class:`PolicyIteration`, with proven bounds. So any policy of the maximiser proves
-    a lower bound of every value, and any of the minimiser an upper bound. A policy is replaced only
-    where another choice is better for certain, by the bounds; then every value rises or stays, and
-    no policy comes again. If bounds that are apart do not tell which choice is better, they are
-    made narrower, until rounding ends that.
+    solved as by :class:`PolicyIteration`, with proven bounds. Any policy of the maximiser therefore
+    proves a lower bound of every value, and any of the minimiser an upper bound. A policy is
+    replaced only where the bounds prove that another choice is better; then every value rises or
+    stays, and no policy recurs. If the bounds do not tell which choice is better, they
+    are narrowed, until rounding ends that.
 
-    Where each policy has its own best answer, values need not be found in doubles to the last digit
-    at any point: what is returned lies between two proven bounds. Where play lasts so long that
+    Since each policy has its own best answer, values need not be found in doubles to the last digit
+    at any point: the result lies between two proven bounds. If play lasts so long that
     rounding keeps these apart, and rewards have one sign, small models are solved in rational
-    numbers, from the policies that were found, and the values widened by as much as probabilities
+    numbers, starting from the policies found, and the values widened by as much as probabilities
     that round to the stored ones can move them [3]_. The policy of the solution is
     the maximiser's that proves the lower bound, and the minimiser's that proves the upper one.
 
-    Without a target, and where play may go on for ever, the rewards on the way must have one sign,
+    Without a target, and if play may go on for ever, the rewards on the way must have one sign,
     or surely add up to ever more of one, and the payoffs must add up to 0. Until a target, they
-    must not be negative, or surely add up to ever more, where play can be kept from it. Where some
-    end components bring gains and others losses, :class:`IntervalIteration` does it.
+    must not be negative, or surely add up to ever more, if play can be kept from it. If some
+    end components bring gains and others losses, :class:`IntervalIteration` solves the problem.
 
     Parameters
     ----------
     max_policies : int
-        Policies to improve at most.
+        Largest number of policies to improve.
     max_seconds : float
-        Time at most.
+        Time limit.
     rationals : bool
-        Whether to go on in rational numbers where rounding ends what doubles can prove.
+        Whether to go on in rational numbers if rounding ends what doubles can prove.
 
     References
     ----------
@@ -73,8 +73,8 @@ class StrategyIteration(PreparingSolver):
 
     Examples
     --------
-    The maximiser in 0 and the minimiser in 1 can send each other back and forth. Who leaves is sent
-    to 3, which wins, with probability 1/4 from 0 and 3/4 from 1.
+    The maximiser in 0 and the minimiser in 1 can send each other back and forth. Leaving leads to
+    3, which wins, with probability 1/4 from 0 and 3/4 from 1.
 
     >>> import gamedp
     >>> model = gamedp.Model.from_arrays(
@@ -91,11 +91,11 @@ class StrategyIteration(PreparingSolver):
     rationals: bool = attrs.field(default=True, validator=attrs.validators.instance_of(bool))
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         return support_by(prepared.opponents)
 
     def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
-        """Decide by numbers who are the opponents, or that there are none."""
+        """Decide numerically who the opponents are, or that there are none."""
         prepared.settle_opponents(out_of_time)
 
     def solve(

@@ -30,29 +30,29 @@ __all__ = ["TopologicalValueIteration"]
 class TopologicalValueIteration(FixedPointSolver):
     """Solve the strongly connected components in reverse topological order, successors first.
 
-    A state that cannot come again takes one step. A component whose cycles all lead through one
+    A state that cannot recur takes one step. A component whose cycles all lead through one
     state is solved by Newton's method on the value of that state; any other by Gauss-Seidel sweeps
     in depth-first order and, between them, by policy evaluation: exact, by elimination without
-    subtraction, where that costs no more than the sweeps so far, else by a few sweeps over the
+    subtraction, if that costs no more than the sweeps so far, else by a few sweeps over the
     choices of the policy alone. Two opponents begin with sweeps; where these converge slowly,
-    policies are evaluated and improved in turns, as by :class:`PolicyIteration`. Players who change
-    places begin with sweeps; where these converge slowly, the policy is eliminated together with
-    its mirror image. Where two opponents can prolong play for ever, both bounds of a component are
+    policies are evaluated and improved in turns, as by :class:`PolicyIteration`. If players change
+    places, sweeps come first; where these converge slowly, the policy is eliminated together with
+    its mirror image. If two opponents can prolong play for ever, both bounds of a component are
     swept over and deflated, as in :class:`IntervalIteration`.
 
     The stopping rule is a theorem: errors e with
     ``e >= |residual| + rounding + discount * sum(|P| * e)`` bound the distance to the unique
-    fixed point of Bellman's operator [1]_; see :mod:`gamedp.bellman.residuals`. Where play lasts so
+    fixed point of Bellman's operator [1]_; see :mod:`gamedp.bellman.residuals`. If play lasts so
     long that rounding on every step would be too much, the theorem of elimination is used [3]_;
     see :mod:`gamedp.bellman.sparse_elimination` and :mod:`gamedp.bellman.policy_proofs`. The idea
-    to go by components is from [2]_.
+    of going by components is from [2]_.
 
     Parameters
     ----------
     max_sweeps : int
-        Sweeps over one component at most.
+        Largest number of sweeps over one component.
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------
@@ -79,16 +79,16 @@ class TopologicalValueIteration(FixedPointSolver):
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         support = support_of_fixed_points(prepared)
         return support or support_of_deflating(prepared)
 
     def solved_at_once(
         self, prepared: Prepared, tolerance: float, progress: ProgressCallback | None
     ) -> Solution | None:
-        """Return the solution where no reduction is needed.
+        """Return the solution if no reduction is needed.
 
-        That is where a depth-first search has left components that play surely leaves; or where
+        That is the case if a depth-first search has left components that play surely leaves; or if
         play could go on for ever, but either opponent makes an end.
         """
         limit = Limit(self.max_seconds)
@@ -97,7 +97,7 @@ class TopologicalValueIteration(FixedPointSolver):
         if searched is not None and searched.parts.num_components:
             presumed = problem.presuming_ends()
             run = Run(presumed, tolerance, progress, limit.left, searched=searched)
-            with np.errstate(over="ignore", invalid="ignore"):  # refused in the end
+            with np.errstate(over="ignore", invalid="ignore"):  # refused at the end
                 self.iterate(run)
                 return solution_of(run, self)
         if not may_be_forced(problem) or problem.draws != (0.0, 0.0):

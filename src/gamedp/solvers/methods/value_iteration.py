@@ -26,20 +26,20 @@ class ValueIteration(FixedPointSolver):
 
     A small change per sweep proves nothing. When the change is small, errors are proven as by
     :class:`TopologicalValueIteration`; if they are not small enough, the sweeps go on. With a
-    discount b and Jacobi sweeps, and players who keep their places, it is over as soon as the
+    discount b and Jacobi sweeps, and players who keep their places, iteration ends as soon as the
     interval ``v + b/(1-b) * [min d, max d]`` that contains the true values is narrow enough, d
     being the last change (Puterman [1]_, theorem 6.6.3), as by :class:`ModifiedPolicyIteration`.
 
-    To look at every sweep, as textbooks print them: :func:`gamedp.policies.trace_sweeps`.
+    To see every sweep, as textbooks print them: :func:`gamedp.policies.trace_sweeps`.
 
     Parameters
     ----------
     sweep : {"gauss-seidel", "jacobi"}
-        Whether a sweep uses its own new values, in depth-first order, or the last sweep's alone.
+        Whether a sweep uses its own new values, in depth-first order, or only the last sweep's.
     max_sweeps : int
-        Sweeps at most.
+        Largest number of sweeps.
     max_seconds : float
-        Time at most.
+        Time limit.
 
     References
     ----------

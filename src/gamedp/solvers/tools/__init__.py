@@ -1,1 +1,1 @@
-"""What the methods share."""
+"""Tools shared by the methods."""

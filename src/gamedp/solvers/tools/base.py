@@ -1,4 +1,4 @@
-"""The `Solver` protocol, the base classes of methods, and how a solver is asked."""
+"""The `Solver` protocol, the base classes of methods, and how solvers are called."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ __all__ = [
 
 
 class Solver(Protocol):
-    """A way to solve problems: an immutable value, its attributes are its options.
+    """A solver: an immutable value whose attributes are its options.
 
-    A solver need not know of relative tolerances: see :func:`solve_as_asked`.
+    A solver need not support relative tolerances: see :func:`solve_as_asked`.
     """
 
     def supports(self, problem: Problem) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
 
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
@@ -52,12 +52,12 @@ class Solver(Protocol):
 
 
 def settle_in_time(solver: Any, prepared: Prepared, limit: Limit | None = None) -> bool:
-    """Decide the open cases that a solver asks for; say whether its time suffices.
+    """Decide the open cases that a solver needs; return whether its time suffices.
 
     Parameters
     ----------
     limit : Limit, optional
-        The solver's, if it has begun.
+        The solver's time limit, if it has begun.
     """
     if not isinstance(solver, PreparingSolver):
         return True
@@ -69,13 +69,13 @@ def settle_in_time(solver: Any, prepared: Prepared, limit: Limit | None = None) 
 
 
 def handed(solver: Any, problem: Any) -> Any:
-    """Return a problem as a solver takes it: prepared, or the problem alone."""
+    """Return a problem in the form that a solver takes: prepared, or the problem alone."""
     takes_more = not isinstance(problem, Prepared) or isinstance(solver, PreparingSolver)
     return problem if takes_more else problem.problem
 
 
 def require(solver: Any, problem: Problem | Prepared) -> None:
-    """Raise UnsupportedProblemError with the solver's reason if it cannot do the problem."""
+    """Raise UnsupportedProblemError with the solver's reason unless it supports the problem."""
     support = solver.supports(problem)
     if not support:
         message = f"{type(solver).__name__} {support.reason}"
@@ -89,11 +89,11 @@ class PreparingSolver:
     """
 
     def supports(self, problem: Problem | Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not.
+        """Return whether this solver supports the problem, and why not.
 
-        Of a prepared problem, what its graph tells is all that is looked at. For any other, open
-        cases are settled first; where `max_seconds` are over before they are, nothing speaks
-        against it: `solve` will stop there.
+        For a prepared problem, only what its graph tells is considered. For any other, open cases
+        are decided first; if `max_seconds` pass before they are, nothing speaks against the
+        problem: `solve` will stop there.
         """
         if isinstance(problem, Prepared):
             return self.support_of(problem)
@@ -102,21 +102,21 @@ class PreparingSolver:
         return self.support_of(prepared)
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not, as far as is known."""
+        """Return whether this solver supports the problem, and why not, as far as is known."""
         raise NotImplementedError  # each solver defines its own
 
     def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
-        """Decide by numbers what this solver needs to know of the problem.
+        """Decide numerically what this solver needs to know about the problem.
 
         Raises
         ------
         OutOfTimeError
-            If `out_of_time` says so on the way.
+            If `out_of_time` returns True on the way.
         """
         prepared.settle(out_of_time)
 
     def settle_in_time(self, prepared: Prepared, limit: Limit) -> float:
-        """Settle the problem within a time limit; return how many seconds are left.
+        """Settle the problem within a time limit; return the number of seconds left.
 
         Raises
         ------
@@ -142,20 +142,20 @@ class PreparingSolver:
 class FixedPointSolver(PreparingSolver):
     """The base class of solvers that iterate Bellman's equation to its fixed point.
 
-    A solver is a frozen attrs class with the option `max_seconds`, and says in `iterate` how values
-    are found. Targets, end components and infinite totals are dealt with before and after
-    (:mod:`gamedp.reduction`): what `iterate` gets is proper, except for totals of endless play
-    of which nothing can be proven.
+    A solver is a frozen attrs class with the option `max_seconds`, and its `iterate` finds the
+    values. Targets, end components and infinite totals are handled before and after
+    (:mod:`gamedp.reduction`): the problem passed to `iterate` is proper, except for totals of
+    endless play of which nothing can be proven.
     """
 
     max_seconds: float
     goes_relative: ClassVar[bool] = False
-    """Whether `iterate` minds `run.relative`; if not, smaller tolerances are tried."""
+    """Whether `iterate` supports `run.relative`; if not, smaller tolerances are tried."""
     deflates: ClassVar[bool] = False
     """Whether `iterate` solves problems with :attr:`gamedp.Problem.needs_deflation`."""
 
     def support_of(self, prepared: Prepared) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         return support_of_fixed_points(prepared)
 
     def solve(
@@ -190,7 +190,7 @@ class FixedPointSolver(PreparingSolver):
         reduction = found if isinstance(found, Reduction) else None
         proper = prepared.problem if reduction is None else reduction.problem
         run = Run(proper, tolerance, progress, seconds, relative=relative)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused at the end
             self.iterate(run)
             proven = proper.is_proper or proper.needs_deflation
             return solution_of(run, self, proven=proven, reduction=reduction)
@@ -203,28 +203,28 @@ class FixedPointSolver(PreparingSolver):
         return None
 
     def iterate(self, run: Run) -> None:
-        """Fill in the values of a run and, where that can be done, prove them."""
+        """Fill in the values of a run and prove them if possible."""
         raise NotImplementedError  # each method defines its own
 
 
 def solve_as_asked(
     solver: Any, problem: Any, asked: Tolerance, progress: ProgressCallback | None
 ) -> Any:
-    """Solve a problem with an absolute tolerance or a relative one, whatever the solver knows.
+    """Solve a problem with an absolute or relative tolerance, whichever the solver supports.
 
-    A solver that knows no relative tolerance solves again with a smaller absolute one, as long as
-    that helps. Where both are given, a solver goes for the absolute one; if it stops before that,
-    the relative one may do for large values.
+    A solver without relative tolerances solves again with a smaller absolute one, as long as that
+    helps. If both are given, a solver tries to reach the absolute one; if it stops before that,
+    the relative one may suffice for large values.
 
     Parameters
     ----------
     problem : Problem, Prepared or AnyProblem of a staged model
-        A solver that prepares problems is handed a prepared one as it is.
+        A solver that prepares problems receives a prepared one unchanged.
 
     Raises
     ------
     NotSolvedError
-        As the solver does; or where 64-bit rounding ends before the relative tolerance is reached.
+        As the solver does; or if 64-bit rounding ends before the relative tolerance is reached.
     """
     problem = handed(solver, problem)
     if asked.absolute:
@@ -262,11 +262,11 @@ def solve_as_asked(
 def _solved_or_close(
     solver: Any, problem: Any, asked: Tolerance, progress: ProgressCallback | None
 ) -> Any:
-    """Solve a problem; where the solver stops with bounds that are close enough, it is solved.
+    """Solve a problem; if the solver stops with bounds that are close enough, it is solved.
 
-    A solver knows one tolerance. Where payments of the rules were rounded, it is half of what is
-    asked for: bounds that are widened by that may take the rest. A solver that stops although
-    bounds are as close as it was told to bring them wants more than that: exact values.
+    A solver takes one tolerance. If payments of the rules were rounded, it is half of the requested
+    one: bounds that are widened by that may take the rest. A solver that stops although its bounds
+    are as close as requested needs more than that: exact values.
     """
     model = getattr(problem, "problem", problem).model
     tolerance = asked.absolute or asked.relative
@@ -287,7 +287,7 @@ def _solved_or_close(
 
 
 def _too_coarse(problem: Any, solution: Any, tolerance: float) -> NotSolvedError:
-    """Return the error that says that 64-bit numbers do not reach a relative tolerance."""
+    """Return the error for a relative tolerance that 64-bit numbers do not reach."""
     stopped = attrs.evolve(solution, status=Status.ROUNDING)
     ways = "Ask for an absolute tolerance, or read .solution on this error."
     if isinstance(problem, (Problem, Prepared)):
@@ -301,7 +301,7 @@ def _too_coarse(problem: Any, solution: Any, tolerance: float) -> NotSolvedError
 
 
 def is_close(solution: Any, asked: Tolerance) -> bool:
-    """Return whether the bounds of a solution are proven, and as close as asked for."""
+    """Return whether the bounds of a solution are proven, and as close as requested."""
     if solution.guarantee is Guarantee.NONE:
         return False
     return asked.admits(solution.lower, solution.upper)

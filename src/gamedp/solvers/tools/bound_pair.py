@@ -1,4 +1,4 @@
-"""Lower and upper bounds that a solver carries along, component by component."""
+"""Lower and upper bounds that a solver maintains, component by component."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Bracket:
     """Lower and upper bounds of a run, narrowed component by component.
 
     The bounds of finished components hold. A component that earns nothing, or only gains or only
-    losses, begins with bounds from what it leads to; any other with bounds that are proven as other
-    solvers do it. They are narrowed from there.
+    losses, begins with bounds from the values that it leads to; any other with bounds that are
+    proven as other solvers do it. They are then narrowed.
 
     Parameters
     ----------
     run : Run
     max_sweeps : int
-        Sweeps over one component at most.
+        Largest number of sweeps over one component.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Bracket:
         self.run.bounds = (self.lower, self.upper)
 
     def share(self, number: int) -> float:
-        """Return how wide the bounds of a component may be: a part is left for those above it."""
+        """Return the allowed width of a component's bounds: a part is left for those above it."""
         level = self.run.problem.model.structure.levels[number]
         rank = int(np.searchsorted(self._cyclic_levels, level)) + 1
         return 0.9 * self.run.tolerance * rank / len(self._cyclic_levels)
@@ -89,12 +89,12 @@ class Bracket:
         return self.run.equation.order[start:stop]
 
     def is_finite(self, number: int) -> bool:
-        """Say whether all states of a component are bounded on both sides."""
+        """Return whether all states of a component are bounded on both sides."""
         states = self.states(number)
         return bool(np.isfinite(self.lower[states]).all() and np.isfinite(self.upper[states]).all())
 
     def width(self, number: int) -> float:
-        """Return the width of a component's bounds, in the terms of the tolerance."""
+        """Return the width of a component's bounds, as the tolerance measures it."""
         start, stop = self.run.component(number)
         widths = intervals.widest_jit(start, stop, self.run.equation, self.lower, self.upper)
         return float(widths[self.run.relative])
@@ -109,9 +109,9 @@ class Bracket:
         return int(moved), int(refuted)
 
     def approach(self, number: int) -> float:
-        """Sweep once over the values of a component; return the change, in terms of the tolerance.
+        """Sweep once over the values of a component; return the change, by the tolerance's measure.
 
-        A change that rounding alone may make counts as 0.
+        A change that rounding alone may cause counts as 0.
         """
         start, stop = self.run.component(number)
         self.run.visits[0] += stop - start
@@ -124,14 +124,14 @@ class Bracket:
         return 0.0 if change <= floor else float(change)
 
     def prove(self, number: int, effort: int) -> bool:
-        """Bound a component by a proof for its present values; say whether there is one.
+        """Bound a component by a proof for its present values; return whether there is one.
 
         For a component that is not narrowed yet: the policy is the greedy one then.
 
         Parameters
         ----------
         effort : int
-            Sweeps at most to find out how long play stays in the component.
+            Largest number of sweeps to find out how long play stays in the component.
         """
         run, states = self.run, self.states(number)
         width = run.prove(number, np.finfo(np.float64).max, min(effort, self.max_sweeps))
@@ -141,7 +141,7 @@ class Bracket:
         return bool(np.isfinite(width))
 
     def limit_reached(self, sweeps: int) -> bool:
-        """Say whether to stop, and why, in the run's status."""
+        """Return whether to stop, with the reason in the run's status."""
         if self.run.out_of_time:
             self.run.status = Status.TIME_LIMIT
         elif sweeps >= self.max_sweeps:
@@ -151,7 +151,7 @@ class Bracket:
         return True
 
     def bound_somehow(self, number: int) -> None:
-        """Sweep over a component until both sides are bounded, however widely, or a limit comes."""
+        """Sweep over a component until both sides are bounded, even widely, or at a limit."""
         threshold = np.inf
         sweeps = 0
         while not self.is_finite(number):
@@ -162,7 +162,7 @@ class Bracket:
             stops = self.limit_reached(sweeps)
             if change <= threshold or stops:
                 effort = 100 + 10 * sweeps
-                # Where values do not change, only a longer look at how play ends can help.
+                # If values do not change, only a longer look at how play ends can help.
                 while not (proven := self.prove(number, effort)) and change == 0:
                     if stops or self.limit_reached(effort):
                         return
@@ -172,9 +172,9 @@ class Bracket:
                 threshold = change / 16
 
     def verify_guess(self, number: int, patience: int) -> bool:
-        """Guess bounds about the values of a component, and try to verify them in so many sweeps.
+        """Guess bounds about the values of a component, try to verify them in `patience` sweeps.
 
-        The guess is as wide as bounds may be. It is forgotten if that fails.
+        The guess is as wide as bounds may be. It is discarded if that fails.
         """
         run, states = self.run, self.states(number)
         before = self.lower[states], self.upper[states], run.policy[states]
@@ -192,13 +192,13 @@ class Bracket:
         return False
 
     def settle_for_less(self, number: int, sweeps: int) -> None:
-        """Prove what can be, where guesses are finer than rounding allows, or there is no time."""
+        """Prove what is possible, if guesses are finer than rounding allows, or time is up."""
         self.prove(number, 100 + 10 * sweeps)
         if self.is_finite(number):
             self.narrow(number)
 
     def narrow(self, number: int) -> None:
-        """Sweep over the finite bounds of a component until they are close, or a limit comes."""
+        """Sweep over the finite bounds of a component until they are close, or at a limit."""
         allowed = self.share(number)
         moved, sweeps = 1, 0
         # One sweep at least: it sets the policy.
@@ -214,7 +214,7 @@ class Bracket:
         return int(offsets[first]), int(offsets[last])
 
     def _surround(self, number: int) -> None:
-        """Bound a component by what it leads to, where that is possible at once."""
+        """Bound a component by what it leads to, if that is directly possible."""
         run = self.run
         start, stop = run.component(number)
         low, high, least, most, swaps = intervals.surroundings_jit(
@@ -222,7 +222,7 @@ class Bracket:
         )
         discount = run.equation.discount
         if discount < 1:
-            # What is earned from now on; rounded outward.
+            # Rewards from now on; rounded outward.
             low = _widened(min(low, least / (1 - discount)), -1)
             high = _widened(max(high, most / (1 - discount)), 1)
             if swaps:
@@ -233,12 +233,12 @@ class Bracket:
             low = low if least >= 0 else -np.inf
             high = high if most <= 0 else np.inf
         states = self.states(number)
-        # What is beyond the range of numbers bounds nothing.
+        # Numbers beyond the range bound nothing.
         self.lower[states] = low if low < np.inf else -np.inf
         self.upper[states] = high if high > -np.inf else np.inf
 
     def _agree(self, start: int, stop: int) -> None:
-        """Let the values be in the middle of the bounds, and the errors say how far those are."""
+        """Set the values to the middle of the bounds, and the errors to their distance from it."""
         run, states = self.run, self.run.equation.order[start:stop]
         lower, upper = self.lower[states], self.upper[states]
         known = np.isfinite(lower) & np.isfinite(upper)

@@ -1,4 +1,4 @@
-"""Going through a model component by component, successors first."""
+"""Solving a model component by component, successors first."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["share_of_tolerance", "solve_by_components", "sweep_until_proven"]
 
 ROOM = 64
-"""States of a component that there is room for at first."""
+"""Initial capacity for the states of a component."""
 
 MANY = 2
-"""Hard components from which on it pays to compile what solves them one after the other.
+"""Number of hard components from which it pays to compile what solves them one after the other.
 
-To call kernels for one of them takes longer than to solve it, if it is small.
+Calling kernels for one of them takes longer than solving it, if it is small.
 """
 
 
@@ -42,8 +42,8 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
     solve_one : callable
         Finds and proves the values of the component of that number.
     small : int
-        Components of up to this many states are solved within a kernel if they settle soon. What
-        only hard ones need is compiled once there are several: the first is left to `solve_one`.
+        Components of up to this many states are solved within a kernel if they converge soon. Code
+        only for hard ones is compiled once there are several; the first is left to `solve_one`.
     """
     structure = run.parts
     total = structure.num_components
@@ -99,13 +99,13 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
 def _room_for(
     run: Run, num_states: int, num_choices: int, num_transitions: int
 ) -> tuple[blocks.Block, NDArray[np.float64]]:
-    """Return a block for so many, and an array for their numbers."""
+    """Return a block for a number of states, and an array for their numbers."""
     block = blocks.reserve(num_states, num_choices, num_transitions, run.equation)
     return block, np.empty((blocks.NUMBERS, num_states))
 
 
 def _fits(block: blocks.Block, num_states: int, num_choices: int, num_transitions: int) -> bool:
-    """Say whether a block has room for so many."""
+    """Return whether a block has room for a number of states."""
     return (
         num_states <= len(block.signs)
         and num_choices <= len(block.constants)

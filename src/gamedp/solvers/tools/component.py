@@ -1,4 +1,4 @@
-"""Solving one component that is gathered into memory of its own."""
+"""Solution of one component that is gathered into its own memory."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST", "Component", "solve_component"]
 
 LARGEST = 1 << 25
-"""Choices and transitions of a component that is gathered: a few gigabytes."""
+"""Largest number of choices and transitions of a component that is gathered: a few gigabytes."""
 
 MOST = 1 << 30
-"""Terms that an elimination may combine: about a second, for it cannot be interrupted."""
+"""Largest number of terms of an elimination: about a second that nothing interrupts."""
 
 DENSE = 8000
-"""States of a component that is eliminated in a dense matrix: half a gigabyte."""
+"""Largest number of states of a component eliminated in a dense matrix: half a gigabyte."""
 PANEL = 64
-"""States that are eliminated at a time."""
+"""Number of states that are eliminated together."""
 ROUND = 64
-"""How far from the floor changes may stay, where rounding comes round in circles."""
+"""Largest distance of changes from the floor, if rounding goes round in circles."""
 PATIENCE = 4096
 """Sweeps over a small component before another way is tried."""
 CHEAP = 8
-"""Terms of a dense matrix in the time of a transition that a sweep looks at."""
+"""Terms of a dense matrix handled in the time of one transition of a sweep."""
 
 
 def solve_component(run: Run, number: int, max_sweeps: int) -> None:
@@ -53,7 +53,7 @@ def solve_component(run: Run, number: int, max_sweeps: int) -> None:
     Parameters
     ----------
     run : Run
-        Of a proper problem.
+        The run of a proper problem.
     number : int
         The component.
     max_sweeps : int
@@ -87,7 +87,7 @@ def solve_component(run: Run, number: int, max_sweeps: int) -> None:
 
 
 class Component:
-    """One component, and what is known of it.
+    """One component, and the state of its solution.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Component:
 
     @property
     def sweeps(self) -> int:
-        """Sweeps over all choices up to now."""
+        """The number of sweeps over all choices so far."""
         return int(self.memory[component_sweeps.SWEEPS])
 
     @property
@@ -135,7 +135,7 @@ class Component:
 
     @property
     def floor(self) -> float:
-        """A change that rounding alone may make."""
+        """The change that rounding alone may cause."""
         return 8 * UNIT * float(np.abs(self._at_work[1][blocks.VALUE]).max())
 
     @property
@@ -145,7 +145,7 @@ class Component:
         return self.rearranged[:2]
 
     def iterate(self, threshold: float, max_sweeps: int) -> int:
-        """Go on for a while, and say how far it is."""
+        """Iterate for a while, and return the progress."""
         run, before = self.run, self.sweeps
         found = component_sweeps.iterate_jit(
             self.size,
@@ -168,7 +168,7 @@ class Component:
         return int(found)
 
     def reorder(self) -> None:
-        """Begin anew with the states that are nearest to an exit first."""
+        """Start again with the states that are nearest to an exit first."""
         sequence = np.empty(self.size, np.uintp)
         sizes = self.size, *self.lengths
         block = state_orders.nearest_exits_first_jit(*sizes, self.block, self.numbers, sequence)
@@ -182,12 +182,12 @@ class Component:
         self.block.policy[:] = self.block.graph.choice_offsets[:-1] + chosen.astype(np.uintp)
 
     def evaluate(self, enough: float) -> bool:
-        """Find the values of the policy: by elimination or, if that is too expensive, by sweeps.
+        """Compute the values of the policy: by elimination or, if that is too expensive, by sweeps.
 
         Parameters
         ----------
         enough : float
-            The change up to which there are sweeps.
+            The change at which sweeps stop.
 
         Returns
         -------
@@ -217,11 +217,11 @@ class Component:
                 f"component {self.number:,}: {self.size:,} states, change {change:.2e}",
             )
             if change <= enough and increase > 0.5:
-                change = np.inf  # the expected steps are not there yet
+                change = np.inf  # the expected steps are not known yet
         return True
 
     def improve(self, who: int, margin: float) -> int:
-        """Let the policy take choices that are better by a relative margin; return how many.
+        """Let the policy take choices that are better by a relative margin; return their number.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class Component:
         allowed : float
             The width that is good enough.
         last : bool
-            Whether there is no other way left: then elimination in a dense matrix may take longer
+            Whether no other way is left: then elimination in a dense matrix may take longer
             than the sweeps did.
         """
         run = self.run
@@ -286,7 +286,7 @@ class Component:
         return float(width)
 
     def _better_of(self, width: float, prove: Callable[[], float]) -> float:
-        """Prove errors in another way; keep what is there if it is within a smaller width."""
+        """Prove errors in another way; keep the present ones if they are within a smaller width."""
         arrays = self.run.values, self.run.errors, self.run.policy
         kept = [array[self.states] for array in arrays]
         other = prove()
@@ -297,9 +297,9 @@ class Component:
         return width
 
     def settle(self) -> float:
-        """Eliminate the policy that sweeps have found, where that takes no longer than they did.
+        """Eliminate the policy that sweeps have found, if that takes no longer than they did.
 
-        It is improved and proven, see :mod:`gamedp.bellman.policy_proofs`; return the width. Where
+        It is improved and proven, see :mod:`gamedp.bellman.policy_proofs`; return the width. If
         that is infinite, sweeps go on from its values.
         """
         run, work = self.run, self.memory[component_sweeps.WORK]
@@ -328,7 +328,7 @@ class Component:
         return float(width)
 
     def _may_be_dense(self, work: float) -> bool:
-        """Say whether to eliminate in a dense matrix takes no longer than so many transitions."""
+        """Return whether elimination in a dense matrix is as fast as visiting some transitions."""
         rows = self.size * (2 if self.who == component_sweeps.SWAPS else 1)
         return rows <= DENSE and rows**3 / 3 <= CHEAP * work
 
@@ -365,9 +365,9 @@ class Component:
         return float(width)
 
     def _eliminate_densely(self) -> float | None:
-        """Set the numbers to those of the policy; return how far off the weights are.
+        """Set the numbers to those of the policy; return the error of the weights.
 
-        None if time is up or play stays for ever, with the numbers as they were.
+        None if time is up or play stays for ever; the numbers are then unchanged.
         """
         block, size = self.block, self.size
         if self.who == component_sweeps.SWAPS:

@@ -1,13 +1,13 @@
 """Deflation: bounds of games in which two opponents can prolong play for ever.
 
 Applying Bellman's operator alone does not lower an upper bound where play can go on for ever: in an
-end component, the maximiser keeps the value that the bound promises by never leaving. So the bound
-is deflated from time to time: lowered to the value of leaving [1]_, [2]_. Let the minimiser keep to
-the choices that are best by the lower bound, and consider the end components of the remaining graph
-in which all rewards are zero. In each of them, the maximiser gets at most the value of endless
-play, or that of the best exit: an upper bound, whichever choices the minimiser keeps to. The lower
-bound is inflated in the same way, to the minimiser's best exit, with the maximiser keeping to
-choices that are best by the upper bound.
+end component, the maximiser keeps the value that the bound promises by never leaving. The bound is
+therefore deflated from time to time: lowered to the value of leaving [1]_, [2]_. Let the minimiser
+keep to the choices that are best by the lower bound, and consider the end components of the
+remaining graph in which all rewards are zero. In each of them, the maximiser gets at most the value
+of endless play, or that of the best exit: an upper bound, whichever choices the minimiser keeps to.
+The lower bound is inflated in the same way, to the minimiser's best exit, with the maximiser
+keeping to choices that are best by the upper bound.
 
 **Theorem.** The bounds converge to each other, in exact arithmetic, if in each end component all
 rewards have one sign, or all endless play has a positive average reward, or all of it a negative
@@ -63,9 +63,9 @@ def bound_by_deflation(run: Run, max_sweeps: int) -> None:
     Parameters
     ----------
     run : Run
-        Its problem :attr:`~gamedp.Problem.needs_deflation`.
+        A run whose problem :attr:`~gamedp.Problem.needs_deflation`.
     max_sweeps : int
-        Sweeps over one component at most.
+        Largest number of sweeps over one component.
     """
     bracket = _Deflating(run, max_sweeps)
 
@@ -81,7 +81,7 @@ def bound_by_deflation(run: Run, max_sweeps: int) -> None:
 
 
 class _Deflating(Bracket):
-    """Bounds that are deflated, where that is called for."""
+    """Bounds that are deflated where needed."""
 
     def __init__(self, run: Run, max_sweeps: int) -> None:
         super().__init__(run, max_sweeps)
@@ -95,7 +95,7 @@ class _Deflating(Bracket):
         self._start: tuple[Floats, Floats] | None = None
         self._improved = False
         if self.improper_value == np.inf:
-            # Before anything is known, the one who must not stay for ever keeps to an exit.
+            # Before anything is known, the player who must not stay for ever keeps to an exit.
             ends = np.diff(model.choice_offsets) == 0
             everything = np.ones(model.num_choices, np.bool_)
             least = ~run.equation.maximise
@@ -122,7 +122,7 @@ class _Deflating(Bracket):
         self.upper[states] = np.minimum(self.upper[states], self._start[1][states])
 
     def keep_to_policies(self) -> None:
-        """Bound all states by what one side gets at least, and at most, that keeps to a policy.
+        """Bound all states by the guarantees of fixed policies, one for each side.
 
         The policies are those that look best after some sweeps, and after more of them as long as
         a bound is infinite.
@@ -151,9 +151,9 @@ class _Deflating(Bracket):
         self._take_start()
 
     def improve_policies(self) -> None:
-        """Bound all states by policies that are improved against each other, if that can be done.
+        """Bound all states by policies that are improved against each other, if possible.
 
-        What sweeps do not bring about, or 64-bit numbers cannot prove by residuals, may be found
+        Bounds that sweeps do not reach, or 64-bit numbers cannot prove by residuals, may be found
         by strategy iteration; it is tried once.
         """
         run = self.run
@@ -181,13 +181,13 @@ class _Deflating(Bracket):
         before = self.upper[states] - self.lower[states]
         if not known.all() or not (answer.upper - answer.lower)[states].max() < before.max():
             return
-        # All of it, for its policies keep its bounds, in these states and in those they lead to.
+        # All of it: its policies keep its bounds in these states and in those they lead to.
         self._start = answer.lower, answer.upper
         self.lower[:], self.upper[:] = self._start
         run.policy[:] = answer.policy
 
     def _keep_to(self, policy: Integers, who: Flags, lower: Floats, upper: Floats) -> None:
-        """Bound what is infinite by what is left if some keep to a policy."""
+        """Replace infinite bounds by those of the problem in which one side keeps to a policy."""
         run = self.run
         bounds = lower if (who == run.equation.maximise).all() else upper
         if np.isfinite(bounds).all():
@@ -199,7 +199,7 @@ class _Deflating(Bracket):
         run.policy[better & who] = policy[better & who]
 
     def _proven_by(self, policy: Integers, who: Flags, tolerance: float) -> Floats:
-        """Return what some who keep to a policy get at least, or let the others get at most."""
+        """Return what players who keep to a policy get at least, or let the others get at most."""
         run, model = self.run, self.run.problem.model
         # Later states lead here, and none of these leads there: any choice will do.
         fixed, _ = fix(model, np.where(policy < 0, model.choice_offsets[:-1], policy), who)
@@ -215,9 +215,9 @@ class _Deflating(Bracket):
         return answer.lower if maximises else answer.upper
 
     def evaluate_policies(self, number: int) -> None:
-        """Narrow a component's bounds to what linear systems prove of its policies.
+        """Narrow a component's bounds to those that linear systems prove of its policies.
 
-        Of those that attain the bounds so far, and of the replies to the opposite bounds.
+        They are those that attain the bounds so far, and the replies to the opposite bounds.
         """
         run, states = self.run, np.asarray(self.states(number), np.int64)
         apart = float((self.upper[states] - self.lower[states]).max())
@@ -236,9 +236,9 @@ class _Deflating(Bracket):
                 run.policy[narrower & who] = policy[narrower & who]
 
     def narrow(self, number: int) -> None:
-        """Sweep and deflate until the bounds are close, nothing moves, or a limit comes.
+        """Sweep and deflate until the bounds are close, nothing moves, or a limit is reached.
 
-        Where play hardly ever leaves, sweeps take as long as play does; linear systems do not.
+        If play hardly ever leaves, sweeps take as long as play does; linear systems do not.
         """
         run = self.run
         start, stop = run.component(number)
@@ -267,7 +267,7 @@ class _Deflating(Bracket):
 
 
 class _Part:
-    """The states of a component that play can stay among without earning anything."""
+    """The states of a component among which play can stay without earning anything."""
 
     def __init__(self, bracket: _Deflating, number: int) -> None:
         self.bracket = bracket

@@ -1,4 +1,4 @@
-"""Problems with targets that need no reduction: one pass solves what has no cycles."""
+"""Problems with targets that need no reduction: one pass solves the acyclic part."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Parts", "Searched", "search_depth_first"]
 
 LARGE = 1 << 14
 """Transitions beyond which a model with choices is not searched. By then it likely has an end
-component, which the search may only come to at its end; and on such a model passes over sets cost
+component, which the search may only reach at its end; and on such a model passes over sets cost
 less than the search."""
 
 
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
     component_offsets : (K+1,)
     nontrivial : (K,) bool
     num_cyclic_levels : int
-        How many components with cycles a path meets at most.
+        Largest number of components with cycles on a path.
     """
 
     component_offsets: NDArray[np.signedinteger[Any]]
@@ -48,7 +48,7 @@ class Parts(NamedTuple):
 
     @property
     def num_components(self) -> int:
-        """How many there are (K)."""
+        """The number of components (K)."""
         return len(self.nontrivial)
 
     @property
@@ -58,19 +58,19 @@ class Parts(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """A problem with targets in which play surely leaves all that comes again, but for dead ends.
+    """A problem with targets in which play surely leaves all cycles, except for dead ends.
 
     Attributes
     ----------
     values, errors : (S,) float64
-        ``|values - true values| <= errors`` but where states are left; infinite values are exact.
+        ``|values - true values| <= errors`` unless states are left; infinite values are exact.
     policy : (S,) int64
     equation : Equation
-        Its order are the states that are left.
+        Its order contains the states that are left.
     parts : Parts
-        What is left.
+        The components that are left.
     seconds : float
-        How long it took.
+        Duration of the search.
     """
 
     values: NDArray[np.float64]
@@ -84,10 +84,10 @@ class Searched(NamedTuple):
 def search_depth_first(
     problem: Problem, progress: ProgressCallback | None = None
 ) -> Searched | None:
-    """Search a problem with targets depth first; return what is found, and what is left to solve.
+    """Search a problem with targets depth first; return the results, and what is left to solve.
 
-    None for other problems, for `LARGE` ones with choices, and as soon as play is seen to be able
-    to stay somewhere for ever where someone chooses, or one player alone to make a total infinite.
+    None for other problems, for `LARGE` ones with choices, and as soon as play turns out to be able
+    to stay somewhere for ever where someone chooses, or one player alone can make a total infinite.
     """
     model, objective = problem.model, problem.objective
     if model.num_players > 2 or not has_target(objective):
@@ -135,7 +135,7 @@ def search_depth_first(
     offsets = np.zeros(size + 1, dtype)
     nontrivial = np.empty(size, np.bool_)
     found = depth_first.MORE
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused below
         while found == depth_first.MORE:
             found = depth_first.search_jit(
                 VISITS,
@@ -161,7 +161,7 @@ def search_depth_first(
     count = int(cursor[depth_first.COMPONENTS])
     kept = order[: offsets[count]], place, offsets[: count + 1], nontrivial[:count]
     for array in kept:
-        array.flags.writeable = False  # as those of a structure: so kernels compile only once
+        array.flags.writeable = False  # typed as in a structure, so kernels compile once
     equation = equation._replace(order=kept[0], place=kept[1])
     parts = Parts(*kept[2:], int(cursor[depth_first.LEVELS]))
     return Searched(values, errors, policy, equation, parts, reporter.seconds)

@@ -1,4 +1,4 @@
-"""The whole of a discounted model at once, by modified policy iteration in compiled slices."""
+"""Solution of a whole discounted model, by modified policy iteration in compiled slices."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ __all__ = [
 ]
 
 FAR, WIDEST = 10, 20
-"""Below which horizon sweeps are always the fastest; and beyond which width."""
+"""Horizon below which sweeps are always the fastest, and the width beyond which they are."""
 
 LARGE = 1 << 21
-"""Transitions that do not fit into a processor's caches; of fewer, a codebook saves nothing."""
+"""Transitions that do not fit into a processor's caches; with fewer, a codebook saves nothing."""
 
 
 def is_one_equation(problem: Problem) -> bool:
-    """Say whether a problem is for :func:`solve_discounted`."""
+    """Return whether a problem is for :func:`solve_discounted`."""
     model = problem.model
     discounted = isinstance(problem.objective, Discounted) and model.num_players <= 2
     return discounted and not model.has_swaps
 
 
 def may_be_acyclic(model: Model) -> bool:
-    """Say whether it is possible that no state comes again; a short look finds most cycles."""
-    if not len(model.terminals):  # nowhere to end
+    """Return whether it is possible that no state recurs; a short look finds most cycles."""
+    if not len(model.terminals):  # no terminal states
         return False
     return not policy_rows.meets_itself_jit(_graph(model), np.zeros(model.num_states, np.int32))
 
 
 def is_narrow(problem: Problem) -> bool:
-    """Say whether a discounted model is so narrow that elimination is faster than any sweeps.
+    """Return whether a discounted model is so narrow that elimination is faster than any sweeps.
 
-    Sweeps take the more the farther the discount lets one look; to eliminate states takes the more
-    the farther, in the order of the model, they lead.
+    Sweeps take longer the farther the discount lets one look ahead; elimination takes longer the
+    farther transitions lead, in the order of the model.
     """
     if problem.discount >= 1:
         return False
@@ -65,11 +65,11 @@ def is_narrow(problem: Problem) -> bool:
     horizon = 1 / (1 - problem.discount)
     width = min(WIDEST, int((horizon / 2) ** 0.5))
     if not len(model.terminals) and model.successors[0] > width:
-        return False  # state 0 tells: there is no need to look at the others
+        return False  # state 0 decides: there is no need to check the others
     return horizon >= FAR and bool(policy_rows.is_narrow_jit(_graph(model), width))
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
+@np.errstate(over="ignore", invalid="ignore")  # an overflow is refused at the end
 def solve_discounted(
     solver: Any,
     problem: Problem,
@@ -82,19 +82,19 @@ def solve_discounted(
 ) -> Solution:
     """Solve a discounted problem whose players keep their places.
 
-    The structure of the model is not looked at, but where rounding ends before the tolerance is
+    The structure of the model is not analysed, unless rounding ends before the tolerance is
     reached: then the error of each value is bounded separately.
 
     Parameters
     ----------
     solver
-        Whose name the solution bears.
+        The solver that the solution names.
     max_sweeps : int
-        Improvements of the policy at most.
+        Largest number of improvements of the policy.
     inner_sweeps : int
-        Sweeps along a policy at most, each time.
+        Largest number of sweeps along a policy between improvements.
     max_seconds : float
-        Time at most.
+        Time limit.
     """
     reporter = Reporter(progress, "solve")
     model = problem.model
@@ -119,7 +119,7 @@ def solve_discounted(
         reporter.report(count, None, f"{count:,} improvements{detail}")
         if reporter.seconds > max_seconds and phase != kernels.BEGIN and limit is None:
             limit = Status.TIME_LIMIT
-            # One more improvement, for that is what proves something.
+            # One more improvement, because only that proves something.
             marks[kernels.MOST_IMPROVEMENTS] = 0
             if phase == kernels.FOLLOW:
                 marks[kernels.PHASE], marks[kernels.PLACE] = kernels.IMPROVE, 0
@@ -195,7 +195,7 @@ def equation_of(
 
 
 def _graph(model: Model) -> Graph:
-    """Return the graph of a model, unsigned: so no index is taken to count from the end."""
+    """Return the graph of a model, unsigned, so that no index counts from the end."""
     successors = model.successors
     return Graph(
         model.choice_offsets.view(np.uint64),
@@ -205,7 +205,7 @@ def _graph(model: Model) -> Graph:
 
 
 def _probabilities(model: Model) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    """Return the probabilities, as numbers in a codebook where memory is what takes long."""
+    """Return the probabilities, as numbers in a codebook if memory access dominates the time."""
     if model.num_transitions >= LARGE and model.coded_probabilities is not None:
         return model.coded_probabilities
     return model.probabilities, None
@@ -220,7 +220,7 @@ def _proven_one_by_one(
     policy: NDArray[np.int64],
     sweeps: int,
 ) -> Solution:
-    """Bound the error of each value separately; intersect these bounds with those there are."""
+    """Bound the error of each value separately; intersect the result with the present bounds."""
     run = Run(problem, tolerance, None)
     run.reporter = reporter
     run.values, lower, upper = numbers

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 MOST_SWEEPS = 10_000
-"""Steps of play that are looked at to bound how long it lasts: about a second for small models."""
+"""Largest number of steps of play examined to bound its length: about a second for small models."""
 
 __all__ = [
     "check_range",
@@ -54,16 +54,16 @@ def finished(
     Parameters
     ----------
     model : Model
-        Of S states.
+        A model with S states.
     reduction : Reduction or None
-        How the problem came out of the model's, if it is another one.
+        How the problem was derived from the model's, if it is another one.
     values, errors, policy : (S',)
-        Of the problem that was solved.
+        Results for the problem that was solved.
     low, high : float
         Bounds of all finite values, known before solving.
     """
     if reduction is None:
-        # Of the types that reductions have: so the kernel compiles only once.
+        # Of the types that reductions have, so that the kernel compiles only once.
         none, choices = np.empty(0, model.successors.dtype), np.empty(0, np.int64)
         choices.flags.writeable = False
         expanding = (none, np.empty(0), none, choices)
@@ -91,7 +91,7 @@ def finished(
 def outward(
     values: NDArray[np.float64], errors: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return lower and upper bounds that are values minus and plus errors at least."""
+    """Return lower and upper bounds, at least as wide as values minus and plus errors."""
     lower = np.nextafter(values - errors, -np.inf)
     upper = np.nextafter(values + errors, np.inf)
     exact = errors == 0
@@ -100,12 +100,12 @@ def outward(
 
 
 def room_for_policies(model: Model, horizon: int) -> NDArray[np.unsignedinteger[Any]]:
-    """Return zeros for a policy of each step of a horizon, (H, S): places among the actions.
+    """Return zeros for a policy of each step of a horizon, (H, S): positions among the actions.
 
     Raises
     ------
     LimitExceededError
-        If there is not so much memory.
+        If there is not enough memory.
     """
     most_actions = int(np.diff(model.choice_offsets).max(initial=0))
     dtype: type[Any] = np.uint8 if most_actions <= 256 else np.uint32
@@ -125,7 +125,7 @@ def check_range(
     Parameters
     ----------
     known : (S,), optional
-        Values that are known, and may be infinite; NaN for the others.
+        Known values, which may be infinite; NaN for the others.
     """
     finite = np.isfinite(values)
     if known is not None:
@@ -142,24 +142,24 @@ def widened(
     upper: NDArray[np.float64],
     rounding: tuple[float, float, float] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return bounds for the payoffs and rewards of the rules, which no doubles may hold.
+    """Return bounds for the payoffs and rewards of the rules, which doubles may not hold.
 
-    With payoffs off by p and rewards by r at most, every policy is worth the same to within p, and
-    r for each step, discounted. Where steps are not bounded, but nothing is negative (or nothing
-    positive), it is worth the same to within a part of itself, the largest part by which a number
-    is off; and so are then the best of all. Else it takes a bound of the steps to be expected.
+    With payoffs off by at most p and rewards by r, the value of every policy is the same to within
+    p, and r for each step, discounted. If steps are not bounded, but nothing is negative (or
+    nothing positive), it is the same to within a part of itself, the largest part by which a number
+    is off; the same then holds for the optimum. Otherwise it takes a bound of the expected steps.
 
     Parameters
     ----------
     problem : Problem
     lower, upper : (S,)
     rounding : (float, float, float), optional
-        As in :class:`gamedp.Model`; the model's own if not given.
+        As in :class:`gamedp.Model`; by default the model's own.
 
     Raises
     ------
     UnsupportedProblemError
-        If rewards of both signs are rounded where play may last for ever, or for very long.
+        If rewards of both signs are rounded and play may last for ever, or very long.
     """
     model, objective = problem.model, problem.objective
     payoff, reward, part = rounding or model.rounding
@@ -191,9 +191,9 @@ def widened(
 
 
 def _most_steps(model: Model) -> float:
-    """Return a bound of the steps that play lasts on average, whatever is done; may be infinite.
+    """Return a bound of the expected number of steps under any policy; may be infinite.
 
-    If it lasts beyond m steps with a probability of at most q from everywhere, that is m / (1 - q).
+    If it lasts beyond m steps with probability at most q from everywhere, that is m / (1 - q).
     """
     if not model.structure.always_ends:
         return np.inf
@@ -215,7 +215,7 @@ def _most_steps(model: Model) -> float:
 def finer_tolerance(
     lower: NDArray[np.float64], upper: NDArray[np.float64], tolerance: float
 ) -> float:
-    """Return an absolute tolerance that may do for a relative one, by the bounds so far."""
+    """Return an absolute tolerance that may suffice for a relative one, by the bounds so far."""
     with np.errstate(invalid="ignore", over="ignore"):  # equal ones may be infinite
         wide = upper - lower > tolerance * np.maximum(lower, -upper)
     apart = (lower != upper) & wide

@@ -1,7 +1,7 @@
 """Games that need not end, in which each player has a good policy that forces an end.
 
-In many games that could go on for ever, nobody wants that: in Pig, both players might hold with
-nothing to hold, again and again, but either would do better to roll. There Bellman's equation is
+In many games that could go on for ever, no player wants that: in Pig, both players might hold with
+nothing to hold, again and again, but either would do better to roll. Bellman's equation is then
 solved as if play surely ended. That is no proof yet: the error bounds (as in
 :mod:`gamedp.bellman.residuals`) are for models in which all policies are proper. But fix the
 maximiser's policy that was found, and let the minimiser choose. If the graph of that model has no
@@ -11,8 +11,8 @@ policy alone, and all of the minimiser's. There Bellman's operator T has a uniqu
 the value of the maximiser's policy, so v - e is a lower bound of it. In the same way, the
 minimiser's policy proves v + e.
 
-Since all play ends against either policy, the value of endless play does not matter, nor what it
-would earn.
+Since all play ends against either policy, neither the value of endless play nor its rewards
+matter.
 
 References
 ----------
@@ -51,18 +51,18 @@ if TYPE_CHECKING:
 __all__ = ["may_be_forced", "solve_where_ends_are_forced"]
 
 MAXIMISER_KEEPS, MINIMISER_KEEPS = np.uint8(1), np.uint8(2)
-"""Two parts of a model: in each, one keeps to the policy, and the other has all of its choices."""
+"""Two parts of a model: in each, one player keeps to the policy, and the other has all choices."""
 
 PATIENCE = 1000
-"""Sweeps over a component in which play may stay, before this way is given up."""
+"""Sweeps over a component in which play may stay, before this method is given up."""
 
 
 class _NotForcedError(Exception):
-    """Raised where nothing is proven in this way."""
+    """Raised if nothing is proven in this way."""
 
 
 def may_be_forced(problem: Problem) -> bool:
-    """Say whether two opponents play for a total, and play could go on for ever."""
+    """Return whether two opponents play for a total, and play could go on for ever."""
     model, objective = problem.model, problem.objective
     if not isinstance(objective, TotalReward) or objective.until is not None:
         return False
@@ -81,16 +81,16 @@ def solve_where_ends_are_forced(
     max_sweeps: int,
     max_seconds: float,
 ) -> Solution | None:
-    """Return the solution, if by the policy found each player makes an end; else None.
+    """Return the solution, if under the policy found each player makes an end; else None.
 
     Parameters
     ----------
     solver
-        Whose name the solution bears.
+        The solver that the solution names.
     problem : Problem
-        One that :func:`may_be_forced`; it does not matter what endless play counts in it.
+        A problem that :func:`may_be_forced`; the value of endless play does not matter in it.
     max_sweeps : int
-        Sweeps over one component at most.
+        Largest number of sweeps over one component.
     """
     run = Run(problem.presuming_ends(), tolerance, progress, max_seconds)
     structure = problem.model.structure
@@ -101,7 +101,7 @@ def solve_where_ends_are_forced(
         if sum(run.measure(number)) > LARGEST:
             raise _NotForcedError
         solve_component(run, number, min(max_sweeps, PATIENCE))
-        # Only what takes long is worth a look at where play may stay for ever.
+        # Only long runs justify a check of where play may stay for ever.
         takes_long = run.status is Status.SWEEP_LIMIT and max_sweeps > PATIENCE
         if takes_long and not (structure.end_component[states] >= 0).any():
             run.status = Status.SOLVED
@@ -122,7 +122,7 @@ def solve_where_ends_are_forced(
 
 
 def _each_makes_an_end(model: Model, policy: Integers, maximise: Flags) -> bool:
-    """Say whether all play ends if one keeps to a policy and the other does not: for either one."""
+    """Return whether all play ends if either player keeps to a policy and the other does not."""
     if model.has_swaps:
         return _makes_an_end(model, policy, maximise)
     where_free = np.where(maximise, MINIMISER_KEEPS, MAXIMISER_KEEPS)
@@ -135,9 +135,9 @@ def _each_makes_an_end(model: Model, policy: Integers, maximise: Flags) -> bool:
 
 
 def _makes_an_end(model: Model, policy: Integers, who: Flags) -> bool:
-    """Say whether all play ends if some keep to a policy, whatever the others do.
+    """Return whether all play ends if some players keep to a policy, whatever the others do.
 
-    Where players change places, it is one of them who keeps to it, on whichever side of a state.
+    If players change places, one of them keeps to it, on whichever side of a state.
     """
     structure = model.structure
     if model.has_swaps:

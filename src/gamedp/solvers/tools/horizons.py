@@ -23,7 +23,7 @@ __all__ = ["sweep_horizon"]
 def sweep_horizon(
     run: Run, horizon: int
 ) -> tuple[NDArray[np.unsignedinteger[Any]], Numbers | None]:
-    """Sweep once for each step, and keep what is best with so many steps to go.
+    """Sweep once for each step, and keep the best choices for each number of steps to go.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def sweep_horizon(
     Returns
     -------
     step_policies : (H, S)
-        Places among the actions of a state, with row h for h + 1 steps to go.
+        Positions among the actions of a state; row h is for h + 1 steps to go.
     following : (values, lower, upper) or None
-        With one step fewer to go, if there is any.
+        The values with one step fewer to go, if there is any.
     """
     model = run.problem.model
     step_policies = room_for_policies(model, horizon)

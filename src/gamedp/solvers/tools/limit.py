@@ -1,4 +1,4 @@
-"""Limits of time that several share."""
+"""Time limits that several parts of a computation share."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["Limit", "within"]
 
 
 class Limit:
-    """Says, when called, whether time is up; the first call starts the clock.
+    """A time limit that returns, when called, whether time is up; the first call starts the clock.
 
-    What numba compiles meanwhile is not counted: it happens once, on one machine.
+    Compiling by numba is not counted: it happens once on each machine.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -28,7 +28,7 @@ class Limit:
 
     @property
     def left(self) -> float:
-        """How many seconds are left; always positive."""
+        """The number of seconds left; always positive."""
         return max(self._seconds - self._spent(), min(self._seconds, 1e-9))
 
     def _spent(self) -> float:
@@ -39,7 +39,7 @@ class Limit:
 
 
 def within(solver: Any, limit: Limit) -> Any:
-    """Return the solver with no more time than is left, if it has a limit of time."""
+    """Return the solver with no more time than is left, if it has a time limit."""
     most = getattr(solver, "max_seconds", None)
     if most is None or limit.left >= most:
         return solver

@@ -20,7 +20,7 @@ __all__ = ["inner_matrix", "proper_policy"]
 def proper_policy(run: Run) -> NDArray[np.int64]:
     """Return a policy along which play can end from every state; -1 in terminal states.
 
-    The first choices where play ends whatever is chosen, or later rewards count less.
+    The first choices if play ends whatever is chosen, or later rewards count less.
     """
     model, structure = run.problem.model, run.problem.model.structure
     first = model.choice_offsets[:-1]
@@ -55,7 +55,7 @@ def inner_matrix(
     matrix : (R, stop - start) csr_array
         Discounted probabilities.
     known : (R,) float64
-        What a choice earns, and what the states outside contribute.
+        The reward of a choice, and the contribution of the states outside.
     """
     import scipy.sparse  # noqa: PLC0415 - slow to import
 

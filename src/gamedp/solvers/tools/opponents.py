@@ -1,25 +1,25 @@
 """Strategy improvement: one of two opponents improves a policy against the other's best replies.
 
-Bellman's equation has many solutions where two opponents can keep each other in an end component.
+Bellman's equation has many solutions if two opponents can keep each other in an end component.
 But against a fixed policy of one, the other has a decision process with one answer, which the
-reduction makes proper. So one of the two, the improver, holds a policy that is improved where a
-choice is strictly better by the values v of the best answer. It depends on what endless play is
-worth to the improver whether the policy is the best one when no choice is better:
+reduction makes proper. Therefore one of the two, the improver, holds a policy that is improved
+where a choice is strictly better by the values v of the best answer. Whether the policy is the
+best one when no choice is better depends on the value of endless play to the improver:
 
 * Minus infinity (a total until a target, for the minimiser): improved policies keep reaching
   the target, if no end component earns the improver anything. In the end v is attained by one, and
   whatever the other one does by choices that v calls best, nobody can improve on it.
-* What is earned, and 0 from then on (no target): the same, save that v may be below 0 where to wait
+* The rewards, and 0 from then on (no target): the same, except that v may be below 0 where waiting
   for ever would get 0. Let N be the states with v < 0. If with choices that v calls best the
   opponent cannot force play out of N, the improver can keep it there for ever, which gets 0: a
   better policy. If the opponent can, that is its best answer to everything, and v is the value.
-  That takes end components that bring the improver no losses: rewards that are never negative, or
-  that surely add up to ever more.
-* Nothing, with no value below 0 (the probability to reach a target): the same; there is no N.
+  This requires end components that bring the improver no losses: rewards that are never negative,
+  or that surely add up to ever more.
+* Nothing, with no value below 0 (the probability of reaching a target): the same; there is no N.
 
-In all three, the sum of what is earned and of v at the state that is reached never falls, on
+In all three, the sum of the rewards and of v at the state reached never falls, on
 average, under the improved policy; and play that stays in an end component under it was possible
-before, or earns for ever: so no state's value falls, and no policy comes again [1]_, [2]_.
+before, or earns for ever: so no state's value falls, and no policy recurs [1]_, [2]_.
 
 References
 ----------
@@ -67,20 +67,20 @@ __all__ = ["Opponents", "find_opponents"]
 
 @attrs.frozen(eq=False)
 class Opponents:
-    """A problem of two opponents, and where the improver starts.
+    """A problem of two opponents, and the improver's initial policy.
 
     Attributes
     ----------
     problem : Problem
-        Unfolded if players change places: of S states, no transition is negative.
+        Unfolded if players change places: it has S states, and no transition is negative.
     improver : (S,) bool
-        Whose states they are; none at all if only one side has anything to choose.
+        The improver's states; none at all if only one side has anything to choose.
     sign : int
         1 if the improver wants the values to be large, -1 if small.
     start : (S,)
-        The policy that the improver starts with, and some choice of each other state.
+        The improver's initial policy, and some choice of each other state.
     may_wait : bool
-        Whether the value of endless play is what it earns.
+        Whether the value of endless play is the sum of its rewards.
     lost : (S,) bool
         The states in which the opponent of `start` forces infinity, whatever the improver does.
     over : (S,) bool
@@ -97,7 +97,7 @@ class Opponents:
 
     @property
     def improves(self) -> Flags:
-        """Which choices an improved policy may have; (C,)."""
+        """The choices that an improved policy may have; (C,)."""
         return (self.improver & ~self.over)[self.model.structure.owners]
 
     @property
@@ -111,7 +111,7 @@ class Opponents:
         return self.problem.model
 
     def kept(self, policy: Integers, who: Flags) -> tuple[Problem, Integers]:
-        """Return the problem that is left if some keep to a policy, and what its choices are."""
+        """Return the problem that is left if some players keep to a policy, and its choices."""
         if not (who | self.over).any():
             return self.problem, np.arange(self.model.num_choices)
         fixed, rows = fix(self.model, np.where(self.over, self.start, policy), who | self.over)
@@ -170,14 +170,14 @@ def find_opponents(
     ----------
     problem : Problem
     out_of_time : callable
-        Is asked before numbers are iterated, and now and then on the way, whether to stop.
+        Called before numbers are iterated, and now and then on the way; returns whether to stop.
     reduce : callable
-        Returns what makes a problem proper, in that time.
+        Returns the reduction that makes a problem proper, within that time.
 
     Returns
     -------
     OpenCases
-        Where there is no time left to find it out.
+        If no time is left to find it out.
     """
     if refusal := _refused_at_once(problem):
         return Refusal(refusal)
@@ -201,7 +201,7 @@ def find_opponents(
 
 
 def _refused_at_once(problem: Problem) -> str:
-    """Say why a problem is not for opponents, whatever its graph; empty if it may be."""
+    """Return why a problem is not for opponents, whatever its graph; empty if it may be."""
     if isinstance(problem.objective, FiniteHorizon):
         return "does not support finite horizons; BackwardInduction does."
     if isinstance(problem.objective, AverageReward):
@@ -233,7 +233,7 @@ def _unfolded(problem: Problem) -> Problem:
 
 @attrs.frozen(eq=False)
 class _Finder:
-    """Two sides with something to choose each: who improves, and from where."""
+    """Finds the improver and its initial policy, where two sides have something to choose."""
 
     problem: Problem
     original: Problem
@@ -278,13 +278,13 @@ class _Finder:
         )
 
     def _reachability(self, objective: Reachability) -> Opponents:
-        """Let the one who wants to reach improve, from a policy that attracts."""
+        """Let the player who wants to reach the target improve, from a policy that attracts."""
         active = ~self.over[self.structure.owners]
         _, via = attractor(self.structure, self.maximise, objective.target, active)
         return self._made(maximise=True, via=via)
 
     def _until(self) -> Opponents | Refusal:
-        """Let the one who must reach the target improve, from a policy that surely does."""
+        """Let the player who must reach the target improve, from a policy that surely does."""
         target = self.over
         active = ~target[self.structure.owners]
         sure = almost_sure(self.structure, ~self.maximise, target, active)
@@ -306,7 +306,7 @@ class _Finder:
         return self._made(maximise=False, via=sure.via, lost=~sure.members)
 
     def _total(self) -> Opponents | Refusal:
-        """Let the one improve to whom no end component brings losses."""
+        """Let the player improve to whom no end component brings losses."""
         model = self.problem.model
         if self.problem.lacks_draw:
             return Refusal(self.original.undeclared())

@@ -19,10 +19,10 @@ from gamedp.solvers.tools.run import Run
 __all__ = ["MOST_POLICIES", "improve_policies"]
 
 MARGIN = 1e-12
-"""An action must be better by this, relatively, to replace the policy's: rounding must not."""
+"""Relative margin by which an action must be better to replace the policy's, above rounding."""
 
 MOST_POLICIES = 10_000
-"""Policies to evaluate at most for one component, if nothing else is asked for."""
+"""Default for the largest number of policies to evaluate for one component."""
 
 
 def improve_policies(run: Run, max_policies: int = MOST_POLICIES) -> None:
@@ -33,7 +33,7 @@ def improve_policies(run: Run, max_policies: int = MOST_POLICIES) -> None:
     run : Run
         Its values, errors, policy and status are filled in.
     max_policies : int
-        Policies to evaluate at most, for one component.
+        Largest number of policies to evaluate for one component.
     """
     if run.problem.model.has_swaps:
         _improve_unfolded(run, max_policies)
@@ -61,7 +61,7 @@ def _improve_unfolded(run: Run, max_policies: int) -> None:
 
 @attrs.define(eq=False)
 class _Work:
-    """A run, its limit, and how many policies have been evaluated."""
+    """A run, its limit, and the number of policies evaluated."""
 
     run: Run
     max_policies: int
@@ -91,7 +91,7 @@ class _Work:
         run = self.run
         opponents = component.who == component_sweeps.OPPONENTS
         first = component_sweeps.MINIMISERS if opponents else component_sweeps.BOTH
-        # Values improve strictly, so that no policy comes again, save by rounding: then the choices
+        # Values improve strictly, so that no policy recurs, except by rounding: then the choices
         # that differ are equally good as far as these numbers can tell.
         seen: set[bytes] = set()
         while True:

@@ -1,4 +1,4 @@
-"""A problem, and what is known of it before numbers are iterated: found once, and handed on."""
+"""A problem with its known facts, found once before numbers are iterated and then shared."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ UNKNOWN = OpenCases()
 
 
 def _no_time() -> bool:
-    """Say that there is no time for numbers: the graph alone is looked at."""
+    """Return True: there is no time for numbers, and only the graph is examined."""
     return True
 
 
 class Prepared:
     """A problem, and what is known of it before numbers are iterated.
 
-    Each fact is found when it is first asked for, by passes over the graph alone, and kept for all
-    that share the object: the choice of a solver, and the solver. What the graph cannot decide is
-    an open case until :meth:`settle` decides it by numbers. No fact changes.
+    Each fact is found when first needed, by passes over the graph alone, and kept for all that
+    share the object: the choice of a solver, and the solver. Whatever the graph cannot decide is an
+    open case until :meth:`settle` decides it numerically. No fact changes.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Prepared:
 
     @property
     def searched(self) -> Searched | None:
-        """What a depth-first search finds, if there is a target and nothing needs to be reduced.
+        """The result of a depth-first search, if there is a target and nothing needs to be reduced.
 
-        To know whether that is so is to find most of the answer.
+        Deciding this requires most of the work of solving.
         """
         if isinstance(self._searched, OpenCases):
             self._searched = search_depth_first(self.problem, self._progress)
@@ -57,7 +57,7 @@ class Prepared:
 
     @property
     def answer(self) -> Searched | None:
-        """The same if it is the whole answer: nothing that matters comes again."""
+        """The same if it is the whole answer: no cycle that matters is left."""
         found = self.searched
         return found if found is not None and not found.parts.num_components else None
 
@@ -65,7 +65,7 @@ class Prepared:
     def reduction(self) -> Reduction | Refusal | OpenCases | None:
         """The reduction that makes the problem proper; None if it is proper already.
 
-        Opponents who can prolong play for ever are left for deflation: see :attr:`proper`.
+        Opponents who can prolong play for ever are left to deflation: see :attr:`proper`.
         """
         if self._reduction is UNKNOWN:
             self._reduction = find_reduction(self.problem, _no_time)
@@ -96,24 +96,24 @@ class Prepared:
         return find_opponents(self.problem, out_of_time, reduce)
 
     def settle(self, out_of_time: Callable[[], bool] = never) -> None:
-        """Decide by numbers what makes the problem proper, if the graph does not tell.
+        """Decide numerically what makes the problem proper, if the graph does not tell.
 
         Parameters
         ----------
         out_of_time : callable
-            Is asked now and then whether to give up.
+            Called now and then; returns whether to give up.
 
         Raises
         ------
         OutOfTimeError
-            If it says so: the case stays open.
+            If it returns True: the case stays open.
         """
         self._decide(out_of_time)
         if isinstance(self._reduction, OpenCases):
             raise OutOfTimeError
 
     def settle_opponents(self, out_of_time: Callable[[], bool] = never) -> None:
-        """Decide by numbers who are the opponents, or that there are none; as :meth:`settle`."""
+        """Decide numerically who the opponents are, or that there are none; as :meth:`settle`."""
         if isinstance(self._opponents, OpenCases):
             self._opponents = self._find_opponents(out_of_time)
         if isinstance(self._opponents, OpenCases):
@@ -125,12 +125,12 @@ class Prepared:
 
 
 def prepare(problem: Problem | Prepared, progress: ProgressCallback | None = None) -> Prepared:
-    """Return a problem with what is known of it; one that is prepared as it is.
+    """Return a problem with its known facts; a prepared one unchanged.
 
     Parameters
     ----------
     problem : Problem or Prepared
     progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
+        Called with a :class:`gamedp.Progress` now and then.
     """
     return problem if isinstance(problem, Prepared) else Prepared(problem, progress)

@@ -27,14 +27,14 @@ __all__ = ["Answer", "solve_process"]
 
 @attrs.frozen(eq=False)
 class Answer:
-    """What is known of a problem, solved or not: S states.
+    """The result for a problem, solved or not: S states.
 
     Attributes
     ----------
     values, lower, upper : (S,) float64
     policy : (S,) int64
     status : Status
-        Whether the bounds are as close as asked for, and if not, what has stopped it.
+        Whether the bounds are as close as requested, and if not, the reason.
     sweeps : int
     """
 
@@ -52,15 +52,15 @@ class Answer:
 
 
 def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Answer:
-    """Solve a problem as :class:`gamedp.solvers.PolicyIteration` does, as far as it goes.
+    """Solve a problem as :class:`gamedp.solvers.PolicyIteration` does, as far as possible.
 
     Parameters
     ----------
     problem : Problem
-        Of one player, or of two who cannot keep each other from an end.
+        A problem of one player, or of two who cannot keep each other from an end.
     tolerance : float
     max_seconds : float
-        Time at most.
+        Time limit.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Ans
     reduction = prepared.proper if isinstance(prepared.proper, Reduction) else None
     proper = problem if reduction is None else reduction.problem
     run = Run(proper, tolerance, None, limit.left)
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused at the end
         improve_policies(run)
         numbers, policy = run.results(proven=proper.is_proper, reduction=reduction)
     values, lower, upper = numbers

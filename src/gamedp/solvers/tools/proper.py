@@ -32,12 +32,12 @@ __all__ = ["OpenCases", "Refusal", "find_reduction", "refused_draws", "refused_o
 
 @attrs.frozen
 class Refusal:
-    """Why nothing makes a problem proper, or one of two opponents.
+    """The reason why nothing makes a problem proper, or one of two opponents.
 
     Attributes
     ----------
     reason : str
-        In words that follow a solver's name.
+        A phrase that follows a solver's name.
     is_undefined : bool
         Whether each of two opponents can make the total infinite, in their own direction.
     """
@@ -48,13 +48,13 @@ class Refusal:
 
 @attrs.frozen(eq=False)
 class OpenCases:
-    """Where the graph does not tell, but numbers do.
+    """Cases that the graph does not decide, but numbers do.
 
     Attributes
     ----------
     reduction : Reduction or None
-        What makes the problem proper, unless it might be better to earn and lose in turn for ever;
-        None if not even that is known, as endless play earns and loses.
+        The reduction that makes the problem proper, unless it might be better to alternate between
+        earning and losing for ever; None if even that is unknown, as endless play earns and loses.
     """
 
     reduction: Reduction | None = None
@@ -71,14 +71,14 @@ def find_reduction(
     ----------
     problem : Problem
     out_of_time : callable
-        Is asked before numbers are iterated, and now and then on the way, whether to stop.
+        Called before numbers are iterated, and now and then on the way; returns whether to stop.
     open_cases : OpenCases, optional
-        What is known of the graph already.
+        What is already known of the graph.
 
     Returns
     -------
     OpenCases
-        Where there is no time left to find it out.
+        If no time is left to find it out.
     """
     if not needs_reduction(problem):
         return None
@@ -98,7 +98,7 @@ def find_reduction(
 
 
 def refused_draws(problem: Problem) -> str:
-    """Say why no solver takes this draw; empty if it is 0, or all play ends."""
+    """Return why no solver takes this draw; empty if it is 0, or all play ends."""
     if problem.draws == (0.0, 0.0):
         return ""
     low, high = problem.draws

@@ -1,4 +1,4 @@
-"""A solver at work: the numbers of one run, their proofs, and what it has cost so far."""
+"""A solver at work: the numbers of one run, their proofs, and its cost so far."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ class Run:
     Attributes
     ----------
     tolerance : float
-        How far apart bounds may be.
+        The allowed distance between bounds.
     relative : bool
         Whether `tolerance` is to be multiplied by the absolute value of each state.
     stop : callable
-        Says whether to stop for another reason, such as the limit of what this run is a part of.
+        Returns whether to stop for another reason, such as the limit of a larger computation.
     searched : Searched or None
-        What a search has found and put in order, where no reduction is needed.
+        The part that a search has solved and ordered, if no reduction is needed.
     parts : Structure or Parts
         The components, in the order of the equation.
     values, errors : (S,) float64
         ``|values - true values| <= errors`` once they are proven.
     policy : (S,) int64
     visits : (1,) int64
-        States looked at.
+        The number of states visited.
     bounds : tuple of two (S,) float64, or None
-        Lower and upper bounds, where the solver proves them itself; `errors` do not count then.
+        Lower and upper bounds, if the solver proves them itself; `errors` do not count then.
     """
 
     def __init__(
@@ -83,21 +83,21 @@ class Run:
             self.policy = searched.policy.copy()
         self.searched = searched
         self.weights = np.zeros(model.num_states)  # except while a component is proven
-        self.needs_sweeps = False  # whether the last proof wanted more sweeps over them
+        self.needs_sweeps = False  # whether the last proof needed more sweeps over them
         self.visits = np.zeros(1, np.int64)
         self.status = Status.SOLVED
-        self.too_wide = Status.ROUNDING  # what SOLVED becomes if bounds are too far apart
+        self.too_wide = Status.ROUNDING  # replaces SOLVED if bounds are too far apart
         self.bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._measured = -1, (0, 0)  # a component is measured a few times in a row
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the limit of time is passed."""
+        """Whether the time limit has passed."""
         return self.reporter.seconds > self.max_seconds or self.stop()
 
     @property
     def sweeps(self) -> int:
-        """How often every state was looked at, rounded up."""
+        """The number of passes over all states, rounded up."""
         inner = max(1, self.problem.model.num_states - len(self.problem.model.terminals))
         return -(-int(self.visits[0]) // inner)
 
@@ -107,7 +107,7 @@ class Run:
         return int(offsets[number]), int(offsets[number + 1])
 
     def measure(self, number: int) -> tuple[int, int]:
-        """Return how many choices and transitions the states of a component have."""
+        """Return the number of choices and of transitions of a component's states."""
         if self._measured[0] == number:
             return self._measured[1]
         start, stop = self.component(number)
@@ -125,7 +125,7 @@ class Run:
         Parameters
         ----------
         max_sweeps : int
-            Sweeps over the weights of a component at most.
+            Largest number of sweeps over the weights of a component.
         """
         structure = self.parts
         arguments = (self.equation, self.values, self.errors, self.policy)
@@ -149,7 +149,7 @@ class Run:
     def prove(self, number: int, tolerance: float, max_sweeps: int) -> float:
         """Prove errors for the values of a component with cycles; return the width it adds.
 
-        The weights count the steps of the greedy policy first; if that does not do, of nearly
+        The weights count the steps of the greedy policy first; if that does not suffice, of nearly
         optimal actions; then of all.
 
         Parameters
@@ -159,7 +159,7 @@ class Run:
         tolerance : float
             The width that is good enough.
         max_sweeps : int
-            Sweeps over the weights at most.
+            Largest number of sweeps over the weights.
         """
         start, stop = self.component(number)
         states = self.equation.order[start:stop]
@@ -205,7 +205,7 @@ class Run:
         self.needs_sweeps = True
 
     def end_unproven(self) -> None:
-        """Say why values that change no more are not proven, unless it is rounding."""
+        """Record why values that no longer change are unproven, unless it is rounding."""
         if self.out_of_time:
             self.too_wide = Status.TIME_LIMIT
         elif self.needs_sweeps:
@@ -214,14 +214,14 @@ class Run:
     def results(
         self, *, proven: bool = True, reduction: Reduction | None = None
     ) -> tuple[Numbers, NDArray[np.int64]]:
-        """Return values, lower and upper bounds, and the policy; set the status by these.
+        """Return values, lower and upper bounds, and the policy; set the status accordingly.
 
         Parameters
         ----------
         proven : bool
             Whether errors can be proven at all.
         reduction : Reduction, optional
-            How the problem came out of the one that is solved.
+            How the problem was derived from the one that is solved.
         """
         problem = self.problem
         if not np.isfinite(self.values).all():
@@ -245,7 +245,7 @@ class Run:
         return numbers, policy
 
     def _check_range(self, reduction: Reduction | None) -> None:
-        """Refuse values that are too large for a number, but for those that are infinite."""
+        """Refuse values that are too large for a number, except infinite ones."""
         if reduction is not None:
             known = reduction.project(reduction.known)
             check_range(reduction.original.model, reduction.expand(self.values), known)
@@ -262,7 +262,7 @@ class Run:
         low: float,
         high: float,
     ) -> tuple[Numbers, NDArray[np.int64], float]:
-        """Return the same where the solver has found bounds itself."""
+        """Return the same if the solver has found bounds itself."""
         infinite = (lower == np.inf) | (upper == -np.inf)
         np.clip(lower, low, None, out=lower, where=~infinite)
         np.clip(upper, None, high, out=upper, where=~infinite)

@@ -1,4 +1,4 @@
-"""From a solver's numbers to a Solution, or to NotSolvedError with what would help."""
+"""From a solver's numbers to a Solution, or to NotSolvedError with advice."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ STOPS = {
     Status.TIME_LIMIT: "its limit of time",
     Status.ROUNDING: "the limit of 64-bit rounding",
 }
-"""What a solver may stop at."""
+"""Statuses at which a solver may stop."""
 
 SMALL = 1000
-"""States up to which linear systems in rational numbers take seconds at most."""
+"""Largest number of states for which linear systems in rational numbers take at most seconds."""
 
 DIGITS = 1e-12
-"""A tolerance below this part of the largest value asks for more digits than 64 bits can prove."""
+"""Smallest tolerance, relative to the largest value, that 64-bit numbers can prove."""
 
 
 def make_solution(  # noqa: PLR0913 - what a solution consists of
@@ -54,44 +54,44 @@ def make_solution(  # noqa: PLR0913 - what a solution consists of
 ) -> Solution:
     """Return the Solution with a solver's numbers; raise NotSolvedError if it has stopped.
 
-    Where the model's payoffs or rewards are those of the rules rounded to doubles, the bounds are
+    If the model's payoffs or rewards are those of the rules rounded to doubles, the bounds are
     widened by that. The status is about the widened bounds.
 
     Parameters
     ----------
     problem : Problem or Prepared
     solver
-        What has solved it.
+        The solver that has solved it.
     numbers : (values, lower, upper), each (S,) float64
         New arrays, not those of the model; with infinite bounds where nothing is known.
     policy : (S,) int64
         The number of the choice in each state, -1 in terminal states.
     guarantee : Guarantee
-        What the bounds are.
+        The guarantee that the bounds carry.
     status : Status, optional
-        What the solver has stopped at. If not given, nothing is proven if `guarantee` says so, and
-        else it is solved.
+        The reason why the solver stopped. By default nothing is proven if `guarantee` says so, and
+        otherwise it is solved.
     tolerance : float, optional
-        The distance that was asked for between the bounds of a value. Where they are farther apart,
-        no solver has solved the problem: it was stopped by rounding. May be left out only with a
-        status, or if nothing is proven.
+        The requested distance between the bounds of a value. If they are farther apart, no solver
+        has solved the problem: it was stopped by rounding. May only be left out with a status, or
+        if nothing is proven.
     sweeps : int
-        How often every state was looked at, rounded up.
+        The number of passes over all states, rounded up.
     seconds : float
-        How long solving took.
+        Duration of solving.
     relative : bool
         Whether the tolerance is relative.
     exact : bool
-        Whether the bounds are about what the rules give, not about the doubles nearest to that.
+        Whether the bounds are about the numbers of the rules, not about the nearest doubles.
     **others
         Further attributes of the solution, such as `step_policies`, `distances` or `biases`.
 
     Raises
     ------
     InvalidParameterError
-        If neither a status nor a tolerance says whether proven bounds are close enough.
+        If neither a status nor a tolerance determines whether proven bounds are close enough.
     NotSolvedError
-        If a limit or rounding has stopped the solver; says what would help.
+        If a limit or rounding has stopped the solver; the message contains advice.
     """
     problem = prepare(problem).problem
     model = problem.model
@@ -146,7 +146,7 @@ def solution_of(
     reduction: Reduction | None = None,
     **others: Any,
 ) -> Solution:
-    """Return the solution that a run has found; raise NotSolvedError if it is not as asked for.
+    """Return the solution that a run has found; raise NotSolvedError if it is not as requested.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def solution_of(
     proven : bool
         Whether errors can be proven at all.
     reduction : Reduction, optional
-        How the problem came out of the one that is solved.
+        How the problem was derived from the one that is solved.
     **others
         Further attributes of the solution.
     """
@@ -177,7 +177,7 @@ def solution_of(
 
 
 def how_close(solution: Solution, *, relative: bool) -> str:
-    """Say how much is known of all values."""
+    """Return a phrase for how much is known of all values."""
     width = width_of(solution.lower, solution.upper)
     if solution.guarantee is Guarantee.NONE or not np.isfinite(width):
         return "nothing is proven yet for some values"
@@ -189,13 +189,13 @@ def how_close(solution: Solution, *, relative: bool) -> str:
 
 
 def way_out(problem: Problem | Prepared, solution: Solution, *, relative: bool) -> str:
-    """Say what would help where a solver has stopped.
+    """Return advice for a solver that has stopped.
 
     Parameters
     ----------
     problem : Problem or Prepared
     solution : Solution
-        What is known.
+        The solution so far.
     relative : bool
         Whether a relative tolerance was asked for.
     """
@@ -221,7 +221,7 @@ def way_out(problem: Problem | Prepared, solution: Solution, *, relative: bool) 
 
 
 def _can_be_exact(problem: Problem | Prepared) -> bool:
-    """Say whether rational numbers would do, and in seconds, by all that the graph tells."""
+    """Return whether rational numbers would do, in seconds, as far as the graph tells."""
     prepared = prepare(problem)
     if prepared.problem.model.num_states > SMALL:
         return False

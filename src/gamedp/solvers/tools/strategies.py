@@ -1,4 +1,4 @@
-"""Strategies of two opponents: one is improved, each time against the other one's best answer."""
+"""Strategies of two opponents: one is improved, each time against the other's best answer."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["MOST_POLICIES", "improve_strategies", "middle_of"]
 
 MOST_POLICIES = 10_000
-"""Policies of one side to improve at most, if nothing else is asked for."""
+"""Default for the largest number of policies of one side to improve."""
 
 REFINEMENT = 16.0
-"""How many times closer values are looked at when they do not tell which choice is better."""
+"""Factor by which values are refined if they do not tell which choice is better."""
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
+@np.errstate(over="ignore", invalid="ignore")  # an overflow is refused at the end
 def improve_strategies(
     problem: Problem,
     opponents: Opponents,
@@ -42,21 +42,21 @@ def improve_strategies(
     max_policies: int = MOST_POLICIES,
     max_seconds: float = float("inf"),
 ) -> Answer:
-    """Improve policies of one side until the bounds meet, or a limit is reached.
+    """Improve policies of one side until the bounds are close, or a limit is reached.
 
     Parameters
     ----------
     problem : Problem
-        Of S states.
+        A problem with S states.
     opponents : Opponents
-        Of the problem: the first S states of their model are those of the problem.
+        Opponents of the problem: the first S states of their model are those of the problem.
     tolerance : float
     reporter : Reporter
         Its clock has begun.
     max_policies : int
-        Policies to improve at most.
+        Largest number of policies to improve.
     max_seconds : float
-        Time at most, by that clock.
+        Time limit, by that clock.
     """
     search = _Search(opponents, tolerance, reporter, max_policies, max_seconds)
     search.improve_policies()
@@ -82,7 +82,7 @@ def middle_of(lower: Floats, upper: Floats) -> Floats:
 
 @attrs.frozen(eq=False)
 class _PolicyBounds:
-    """Sure bounds of a policy of one side, with the other's best answer to it.
+    """Proven bounds of a policy of one side, with the other's best answer to it.
 
     `least` and `most` bound it as the improver sees it.
     """
@@ -94,7 +94,7 @@ class _PolicyBounds:
 
 
 class _Search:
-    """The policies as they are improved, and the bounds that they prove."""
+    """The policies during improvement, and the bounds that they prove."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class _Search:
         self.improves = opponents.improves
 
     def improve_policies(self) -> None:
-        """Improve until the bounds meet, or a limit is reached."""
+        """Improve until the bounds are close, or a limit is reached."""
         opponents = self.opponents
         precision = self.tolerance / 2 if opponents.improver.any() else self.tolerance
         policy = opponents.start
@@ -128,7 +128,7 @@ class _Search:
             own = self._answer(policy, opponents.improver, precision)
             self._learn(own, bounds_below=True)
             if before is not None and not _is_better(own, before[1]):
-                # Waiting for ever was only tried out: values were too close to tell.
+                # Waiting for ever was only tried: values were too close to tell.
                 if not own.is_precise:
                     return self._stop(Status.ROUNDING)
                 policy, precision = before[0], precision / REFINEMENT
@@ -163,7 +163,7 @@ class _Search:
         self.status = status
 
     def _answer(self, policy: Integers, who: Flags, precision: float) -> _PolicyBounds:
-        """Solve what is left if some keep to a policy."""
+        """Solve the problem that is left if some players keep to a policy."""
         problem, rows = self.opponents.kept(policy, who)
         left = max(self.max_seconds - self.reporter.seconds, 1e-3)
         found = solve_process(problem, precision, left)
@@ -188,7 +188,7 @@ class _Search:
         return width_of(self.lower, self.upper) <= self.tolerance
 
     def _results(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return the values of choices to the improver, and how far rounding may be off."""
+        """Return the values of choices to the improver, and the largest error by rounding."""
         opponents, model = self.opponents, self.opponents.model
         probabilities = opponents.problem.discount * model.probabilities
         starts = model.transition_offsets[:-1]
@@ -196,16 +196,16 @@ class _Search:
         if not len(starts):
             return rewards, rewards
         terms = probabilities * values[model.successors]
-        with np.errstate(invalid="ignore"):  # what is infinite both ways is not better for certain
+        with np.errstate(invalid="ignore"):  # infinite both ways is not certainly better
             results = rewards + np.add.reduceat(terms, starts)
         sizes = np.abs(rewards) + np.add.reduceat(np.abs(terms), starts)
         slack = (np.diff(model.transition_offsets) + 8) * (UNIT * sizes + TINY)
         return results, np.where(np.isfinite(slack), slack, 0.0)
 
     def _better(self, policy: Integers, answer: _PolicyBounds) -> Integers:
-        """Return the policy with choices that are better for certain in place of its own."""
+        """Return the policy with choices that are certainly better in place of its own."""
         results, slack = self._results(answer.least)
-        with np.errstate(invalid="ignore"):  # an infinite value that stays so is no gain
+        with np.errstate(invalid="ignore"):  # an infinite value that stays infinite is no gain
             gains = results - slack - answer.most[self.owners]
         gains[~(self.improves & (gains > 0))] = 0.0
         best = np.zeros(len(policy))
@@ -216,7 +216,7 @@ class _Search:
         return better
 
     def _may_be_best(self, answer: _PolicyBounds) -> Flags:
-        """Say which choices are as good to their mover as the values, as far as is known."""
+        """Return which choices are as good to their player as the values, as far as is known."""
         least, slack = self._results(answer.least)
         most, _ = self._results(answer.most)
         return np.where(
@@ -227,5 +227,5 @@ class _Search:
 
 
 def _is_better(answer: _PolicyBounds, before: _PolicyBounds) -> bool:
-    """Say whether an answer surely has a higher value somewhere, and surely a lower one nowhere."""
+    """Return whether an answer certainly has a higher value somewhere, and nowhere a lower one."""
     return bool((answer.least > before.most).any() and (answer.most >= before.least).all())

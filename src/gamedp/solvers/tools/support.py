@@ -1,4 +1,4 @@
-"""Whether a solver can do a problem, and why not."""
+"""Whether a solver supports a problem, and why not."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = [
 
 @attrs.frozen
 class Support:
-    """Whether a solver can do a problem, and why not.
+    """Whether a solver supports a problem, and why not.
 
     Attributes
     ----------
     ok : bool
     reason : str
-        In words; empty if `ok`.
+        The reason in words; empty if `ok`.
     is_open : bool
-        Whether it is `ok` as far as the graph tells, and numbers must tell the rest: `solve` does,
-        and refuses the problem then if need be.
+        Whether `ok` holds only as far as the graph tells, and numbers must decide the rest: `solve`
+        does, and then refuses the problem if necessary.
     """
 
     ok: bool
@@ -44,7 +44,7 @@ class Support:
 
 
 def support_of_fixed_points(prepared: Prepared) -> Support:
-    """Say what solvers of Bellman's equation as a fixed point can do: not steps, not max-n."""
+    """Return the support of solvers for Bellman's equation as a fixed point: no steps, no max-n."""
     problem = prepared.problem
     if isinstance(problem.objective, FiniteHorizon):
         return Support(False, "does not support finite horizons; BackwardInduction does.")
@@ -61,13 +61,13 @@ def support_of_fixed_points(prepared: Prepared) -> Support:
 
 
 def support_of_proper(prepared: Prepared) -> Support:
-    """Say what solvers of fixed points can do that need play to end, or to be made to."""
+    """Return the support of solvers of fixed points that need play to end, or to be made to."""
     support = support_of_fixed_points(prepared)
     return support_by(prepared.proper) if support else support
 
 
 def support_of_deflating(prepared: Prepared) -> Support:
-    """Say what solvers of proper problems can do that deflate bounds where opponents go on."""
+    """Return the support of solvers of proper problems that deflate bounds of two opponents."""
     support = support_of_proper(prepared)
     if support or prepared.reduction is None:
         return support
@@ -75,14 +75,14 @@ def support_of_deflating(prepared: Prepared) -> Support:
 
 
 def support_by(found: object) -> Support:
-    """Return the support of a solver that needs just what was found: yes, no, or open."""
+    """Return the support of a solver that needs exactly what was found: yes, no, or open."""
     if isinstance(found, Refusal):
         return Support(False, found.reason)
     return Support(True, is_open=isinstance(found, OpenCases))
 
 
 def support_of_averages(problem: Problem) -> Support:
-    """Return whether one player makes all choices, as solvers of averages need it."""
+    """Return whether one player makes all choices, as solvers of averages require."""
     model = problem.model
     movers = model.players[np.diff(model.choice_offsets) > 0]
     are_opponents = len(movers) > 0 and (movers != movers[0]).any()
@@ -96,7 +96,7 @@ def support_of_averages(problem: Problem) -> Support:
 
 
 def support_of_rationals(prepared: Prepared) -> Support:
-    """Say what can be solved in rational numbers, however long that takes."""
+    """Return the support of solvers in rational numbers, however long they take."""
     problem = prepared.problem
     if isinstance(problem.objective, AverageReward):
         return support_of_averages(problem)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["SMALL", "sweep_components"]
 
 SMALL = 1 << 14
-"""Components of up to this many states are solved within a kernel; larger ones sweep by sweep."""
+"""Largest number of states of a component solved within a kernel; larger ones sweep by sweep."""
 
 
 def sweep_components(run: Run, max_sweeps: int) -> None:
@@ -25,7 +25,7 @@ def sweep_components(run: Run, max_sweeps: int) -> None:
     run : Run
         Its values, errors, policy and status are filled in.
     max_sweeps : int
-        Sweeps over one component at most.
+        Largest number of sweeps over one component.
     """
 
     def solve_one(number: int) -> None:

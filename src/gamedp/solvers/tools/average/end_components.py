@@ -1,4 +1,4 @@
-"""The end components of a model by themselves, and policy iteration within one of them."""
+"""The end components of a model, and policy iteration within one of them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ __all__ = [
 FEW = 2000
 MAX_ENTRIES = 1 << 26
 MAX_OPERATIONS = 1 << 36
-"""How many states, numbers in memory and operations a linear system may take at most."""
+"""Largest numbers of states, of entries in memory and of operations of a linear system."""
 
 MAX_POLICIES = 200
-"""Policies evaluated in one go; sweeps go on from the last one."""
+"""Largest number of policies evaluated in one call; sweeps continue from the last one."""
 
 
 def ragged(offsets: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -54,7 +54,7 @@ def owners(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:
-    """Return where rows of these lengths begin, and where the last one ends."""
+    """Return the starts of rows of these lengths, and the end of the last one."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
@@ -71,10 +71,10 @@ class EndComponents:
     choices : (C,)
         The choices of the model.
     node : (S,)
-        Of each state of the model, the node that stands for it in the quotient: its end component,
-        or for states in none, K and the numbers that follow.
+        For each state of the model, the node that represents it in the quotient: its end component,
+        or for states in none, K and the following numbers.
     equation : Equation
-        Rewards are signed so that the most is wanted.
+        Rewards are signed so that larger is better.
     """
 
     states: NDArray[np.int64]
@@ -85,7 +85,7 @@ class EndComponents:
 
     @classmethod
     def of(cls, model: Model, sign: float) -> EndComponents:
-        """Take a model apart."""
+        """Split a model into its end components."""
         structure = model.structure
         offsets = np.empty(structure.num_end_components + 1, np.int64)
         node, place = np.empty((2, model.num_states), structure.choice_type)
@@ -151,13 +151,13 @@ class EndComponents:
 
 
 def _locked(array: NDArray[Any]) -> NDArray[Any]:
-    """Lock an array: those of models are, and kernels are compiled for one kind alone."""
+    """Lock an array: those of models are locked, and kernels are compiled for one kind only."""
     array.flags.writeable = False
     return array
 
 
 def equation_of(model: Model, sign: float) -> Equation:
-    """Return all states and choices of a model as the kernels of averages take them."""
+    """Return all states and choices of a model in the form that the kernels of averages take."""
     return unordered_equation(
         model.structure.graph,
         model.probabilities,
@@ -167,10 +167,10 @@ def equation_of(model: Model, sign: float) -> Equation:
 
 
 def is_easy_to_eliminate(graph: Graph) -> bool:
-    """Say whether linear systems of this graph take little time and memory.
+    """Return whether linear systems of this graph take little time and memory.
 
-    A few states always do; more of them if they can be put in an order in which none leads far: by
-    elimination, what is not zero stays within that distance [1]_.
+    A few states always do; more of them if they can be ordered so that no transition leads far: in
+    elimination, all nonzero entries stay within that distance [1]_.
 
     References
     ----------
@@ -207,18 +207,18 @@ def best_policy(
 ) -> NDArray[np.float64] | None:
     """Improve a policy of a communicating model until it earns the most; return its biases.
 
-    Howard's policy iteration. Each policy is first made one with a single recurrent class, that in
-    which it earns most: the other states take a shortest way there. A choice is replaced only by a
-    better one, so that a new class can only come up if it earns more [1]_. Rounding may spoil this;
-    nothing is proven here.
+    Howard's policy iteration. Each policy is first changed to one with a single recurrent class,
+    the one in which it earns most: the other states take a shortest way there. A choice is replaced
+    only by a better one, so that a new class can only appear if it earns more [1]_. Rounding may
+    spoil this; nothing is proven here.
 
     Parameters
     ----------
     equation : Equation
     policy : (S,)
-        Where to begin.
+        The initial policy.
     tolerance : float
-        Improvements that are smaller do not count.
+        Smaller improvements do not count.
 
     Returns
     -------
@@ -264,7 +264,7 @@ def best_policy(
 
 @attrs.frozen(eq=False)
 class _Chain:
-    """What a policy makes of an equation.
+    """The Markov chain of a policy in an equation.
 
     Attributes
     ----------
@@ -309,8 +309,8 @@ class _Chain:
     def evaluate(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Return the biases, zero in one state of each class, and the gain of each class.
 
-        Of transient states only if there is one class. None if the linear system is singular as far
-        as these numbers can tell.
+        Biases of transient states only if there is one class. None if the linear system is singular
+        as far as these numbers can tell.
         """
         import scipy.sparse  # noqa: PLC0415 - slow to import
         import scipy.sparse.linalg  # noqa: PLC0415
@@ -325,7 +325,7 @@ class _Chain:
         kept = labels[source] >= 0
         is_pinned = np.zeros(num_states, np.bool_)
         is_pinned[pinned] = True
-        # In the column of a state whose bias is set to zero stands the gain of its class instead.
+        # The column of a state whose bias is set to zero holds the gain of its class instead.
         kept &= ~is_pinned[self.successors]
         own = inside[~is_pinned[inside]]
         number = np.zeros(num_states, np.int64)
@@ -351,8 +351,8 @@ class _Chain:
         biases = np.zeros(num_states)
         gains = np.zeros(self.num_classes)
         for _ in range(3):
-            # The residual, in differences, is far more exact than the solution of the system: with
-            # it the solution is corrected.
+            # The residual, in differences, is far more exact than the solution of the system, which
+            # it is used to correct.
             terms = self.probabilities * (biases[self.successors] - biases[source])
             left = self.rewards + np.add.reduceat(terms, self.offsets[:-1])
             correction = solver.solve((left - gains[labels])[inside])
@@ -364,7 +364,7 @@ class _Chain:
         return biases, gains
 
     def lead_to(self, best: int, policy: NDArray[np.int64]) -> None:
-        """Change a policy so that it comes to one class from everywhere."""
+        """Change a policy so that it reaches one class from everywhere."""
         everyone = np.ones(len(policy), np.bool_)
         others = (self.classes >= 0) & (self.classes != best)
         astray, _ = attractor(self.structure, everyone, others, everyone)

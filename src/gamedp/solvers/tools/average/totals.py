@@ -41,15 +41,15 @@ def solved_total(
 ) -> Answer:
     """Return the total of a model in which all play ends, as far as it was found.
 
-    By sweeps, as long as there are few of them; else by linear systems if these are easy, for the
-    values and for the weights of the proof: where an end component is hardly ever left, sweeps take
-    as many steps as play does.
+    By sweeps, if few of them suffice; otherwise by linear systems if these are easy, for the values
+    and for the weights of the proof: if an end component is hardly ever left, sweeps take as many
+    steps as play does.
     """
     problem = Problem(model, TotalReward())
     begin = time.monotonic()
     easy = is_easy_to_eliminate(model.structure.graph)
     run = Run(problem, tolerance, None, seconds)
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused in the end
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused at the end
         sweep_components(run, min(max_sweeps, FEW_SWEEPS) if easy else max_sweeps)
         swept = _found(run)
     left = seconds - (time.monotonic() - begin)
@@ -57,7 +57,7 @@ def solved_total(
         return swept
     direct = _EliminatingRun(problem, tolerance, None, left)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a matrix that is singular as far as one can tell
+        warnings.simplefilter("ignore")  # of a matrix that is singular as far as these numbers tell
         improve_policies(direct)
     if np.isfinite(direct.values).all():
         solved = _found(direct)
@@ -68,7 +68,7 @@ def solved_total(
 
 
 def _found(run: Run) -> Answer:
-    """Return what a run has found, proven as far as all play ends."""
+    """Return the results of a run, proven as far as all play ends."""
     numbers, policy = run.results(proven=run.problem.is_proper)
     return Answer(*numbers, policy, run.status, run.sweeps)
 
@@ -103,7 +103,7 @@ class _EliminatingRun(Run):
 def _most_steps(
     model: Model, states: NDArray[np.int64], choices: NDArray[np.int64], seconds: float
 ) -> NDArray[np.float64]:
-    """Return how many steps some choices can make of the way out of their states, at most."""
+    """Return the largest number of steps that some choices can take to leave their states."""
     size = len(states)
     place = np.full(model.num_states, size)
     place[states] = np.arange(size)

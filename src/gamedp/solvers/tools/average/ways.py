@@ -1,10 +1,10 @@
-"""The ways to end components: where play stays in the end, and numbers that prove it.
+"""The ways to end components: where play finally stays, and numbers that prove it.
 
-Sweeps find them (:mod:`gamedp.bellman.ways`), or where these take too long, solvers of totals: a
-model in which each maximal end component is one state, with one more choice: to stay there, for
-good. It has no end component of its own, so that play always ends in some such choice or in a
-terminal state. With the gains of the components as payoffs, its values are the long-run averages of
-the model [1]_; with other rewards, biases come out of it.
+Sweeps find them (:mod:`gamedp.bellman.ways`), or if these take too long, solvers of totals: a
+model in which each maximal end component is one state with an additional choice: to stay there
+permanently. It has no end component of its own, so that play always ends in some such choice or
+in a terminal state. With the gains of the components as payoffs, its values are the long-run
+averages of the model [1]_; with other rewards, they yield biases.
 
 References
 ----------
@@ -42,31 +42,31 @@ if TYPE_CHECKING:
 __all__ = ["Found", "Ways", "moved"]
 
 SWEEPS = 256
-"""Sweeps that improve a policy after which the ways are taken for slow."""
+"""Sweeps that improve a policy after which the ways are considered slow."""
 
 WORK = 1 << 25
-"""Transitions after which they are, too: kernels cannot be interrupted."""
+"""Transitions after which they are as well: kernels cannot be interrupted."""
 
 MARGIN = 2.0**-30
-"""How much of the largest numbers biases are off on each step, at least: they need not be close."""
+"""Smallest margin of biases on each step, relative to the largest numbers; not critical."""
 
 MOST_MARGIN, ROOM = 2.0**-10, 2.0**10
-"""As much as this, and times the tolerance, where sweeps find them: the more, the fewer sweeps.
-What they are off is rounded with them, and that must stay small beside the tolerance."""
+"""Largest such margin, and its multiple of the tolerance, if sweeps find biases: more saves sweeps.
+The margin is rounded with them, and that must stay small compared with the tolerance."""
 
 
 @attrs.frozen(eq=False)
 class Found:
-    """What is known of the ways: N nodes.
+    """Results of a search for the ways: N nodes.
 
     Attributes
     ----------
     lower, upper : (N,)
         Bounds of the best average.
     exits : (N,)
-        The choice of the model that the policy leaves a node with, or `STAY`.
+        The choice of the model with which the policy leaves a node, or `STAY`.
     status : Status
-        How far the search got.
+        Why the search stopped.
     """
 
     lower: NDArray[np.float64]
@@ -82,12 +82,12 @@ class Ways:
     Attributes
     ----------
     model : Model
-        What is to be solved.
+        The model to be solved.
     sign : float
-        1 where player 0 wants the most, else -1: rewards are multiplied by it.
+        1 if player 0 maximises, else -1: rewards are multiplied by it.
     parts : EndComponents
     map : Map
-        The model as kernels take it, with the node of each state.
+        The model as the kernels take it, with the node of each state.
     """
 
     model: Model
@@ -100,7 +100,7 @@ class Ways:
         """Make each end component of a model one node."""
         structure, node = model.structure, parts.node
         leaves = ~structure.stays
-        # As the model has them, for all that is asked where nothing leaves an end component.
+        # As the model has them, for all uses in which nothing leaves an end component.
         successor_nodes = model.successors
         if leaves.any():
             successor_nodes = node[model.successors]
@@ -122,23 +122,23 @@ class Ways:
 
     @property
     def node(self) -> NDArray[np.int64]:
-        """The node that stands for each state of the model; (S,)."""
+        """The node that represents each state of the model; (S,)."""
         node: NDArray[np.int64] = self.map.node
         return node
 
     @property
     def num_parts(self) -> int:
-        """How many nodes are end components (K)."""
+        """The number of nodes that are end components (K)."""
         return len(self.parts.offsets) - 1
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes there are (K + R)."""
+        """The number of nodes (K + R)."""
         return self.num_parts + self.model.num_states - len(self.parts.states)
 
     @property
     def _budget(self) -> int:
-        """Sweeps over a component at most that improve a policy."""
+        """Largest number of sweeps over a component that improve a policy."""
         return min(SWEEPS, 1 + WORK // max(1, self.model.num_transitions))
 
     @cached_property
@@ -150,13 +150,13 @@ class Ways:
     def skeleton(self) -> Model:
         """The ways as a model without rewards, with K places to stay at in the end.
 
-        The label of a choice is that of the model which it stands for, or `STAY`.
+        The label of a choice is that of the model's choice which it represents, or `STAY`.
         """
         model, structure, node = self.model, self.model.structure, self.node
         num_parts, num_nodes = self.num_parts, self.num_nodes
         leaving = np.flatnonzero(~structure.stays)
         mover = np.concatenate([np.arange(num_parts), node[structure.owners[leaving]]])
-        # To stay comes first among the choices, so that of equally good ones it is taken.
+        # Staying is the first of the choices, so that it is taken among equally good ones.
         order = np.argsort(mover, kind="stable")
         labels = np.concatenate([np.full(num_parts, STAY), leaving])[order]
         lengths = np.diff(model.transition_offsets)[labels]
@@ -176,7 +176,7 @@ class Ways:
         return Model.unchecked(
             choice_offsets=choice_offsets,
             transition_offsets=offsets,
-            # Parallel transitions stay apart: a sum of their probabilities would be rounded.
+            # Parallel transitions stay separate: a sum of their probabilities would be rounded.
             successors=successors.astype(model.successors.dtype),
             probabilities=probabilities,
             rewards=np.zeros(len(labels)),
@@ -202,9 +202,9 @@ class Ways:
         ----------
         gains : (K, 2)
         allowed : float
-            How far apart those of gains may be for bounds that are as far apart everywhere.
+            The width of the gains' bounds for which the averages' bounds are as wide everywhere.
         tolerance : float
-            How much farther apart they may be than the gains.
+            Additional width of the averages' bounds.
         """
         found = self._swept(gains, tolerance, min(self._budget, max_sweeps))
         if found is not None:
@@ -212,7 +212,7 @@ class Ways:
         begin = time.monotonic()
         low = self._solved(gains[:, 0], tolerance, seconds, max_sweeps)
         apart = float(np.diff(gains).max(initial=0.0))
-        if apart <= allowed:  # no gain is more than so much above its lower bound
+        if apart <= allowed:  # no gain exceeds its lower bound by more than this
             high, upper = low, moved(low.upper, apart, self.node[self.model.terminals])
         else:
             left = max(1e-3, seconds - (time.monotonic() - begin))
@@ -226,7 +226,7 @@ class Ways:
         return Found(low.lower[: self.num_nodes], upper[: self.num_nodes], exits, status)
 
     def _swept(self, gains: NDArray[np.float64], tolerance: float, budget: int) -> Found | None:
-        """Return what sweeps find, None if there would be many of them."""
+        """Return the result of sweeps, None if there would be many of them."""
         num_nodes, levels = self.num_nodes, self.model.structure.num_cyclic_levels
         low, high = np.full(num_nodes, np.nan), np.empty(num_nodes)
         exits, num_choices = np.empty(num_nodes, np.int64), self.model.num_choices
@@ -263,7 +263,7 @@ class Ways:
     def policy(
         self, exits: NDArray[np.int64], within: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the policy of the model's states, and where it stays for good.
+        """Return the policy of the model's states, and where it stays permanently.
 
         Parameters
         ----------
@@ -280,8 +280,8 @@ class Ways:
         ends = exits[: self.num_parts]
         ends = ends[ends != STAY]
         if len(ends):
-            # From the other states of the component towards the one where it is left: what earns
-            # the gain might stay for ever.
+            # From the other states of the component towards the one where it is left: the policy
+            # that earns the gain might stay for ever.
             at = np.zeros(model.num_states, np.bool_)
             at[structure.owners[ends]] = True
             everyone = np.ones(model.num_states, np.bool_)
@@ -298,11 +298,11 @@ class Ways:
         tolerance: float,
         seconds: float,
     ) -> NDArray[np.float64] | None:
-        """Return h with ``g(s) + h(s) >= r + sum(P * h)`` for all choices, but for rounding; (S,).
+        """Return h with ``g(s) + h(s) >= r + sum(P * h)`` for all choices, up to rounding; (S,).
 
         Within a component, h is `values`, (S,), plus a constant. The constants, and h outside, are
         total rewards of the ways, if a choice earns ``r - g(s) - values(s) + sum(P * values)``, and
-        to stay nothing: they are finite, for play on the ways ends.
+        staying nothing: they are finite, because play on the ways ends.
         """
         num_nodes = self.num_nodes
         constants = np.full(num_nodes, np.nan)
@@ -337,7 +337,7 @@ class Ways:
     def _surplus(
         self, choices: NDArray[np.int64], gains: NDArray[np.float64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return what choices earn beyond the gain, with values as potentials; rounded up."""
+        """Return the rewards of choices beyond the gain, with values as potentials; rounded up."""
         if not len(choices):
             return np.zeros(0)
         model = self.model
@@ -345,7 +345,7 @@ class Ways:
         counts = np.diff(model.transition_offsets)[choices]
         transitions = ragged(model.transition_offsets, choices)
         starts = offsets_of(counts)[:-1]
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found out later
+        with np.errstate(over="ignore", invalid="ignore"):  # overflows are detected later
             terms = model.probabilities[transitions] * (
                 values[model.successors[transitions]] - np.repeat(values[state], counts)
             )
@@ -365,10 +365,10 @@ class Ways:
         tolerance: float,
         seconds: float,
     ) -> NDArray[np.float64] | None:
-        """Return h with ``g(s) + h(s) <= r + sum(P * h)`` for a policy, but for rounding; (S,).
+        """Return h with ``g(s) + h(s) <= r + sum(P * h)`` for a policy, up to rounding; (S,).
 
-        Where the policy stays in a component, h is `values`; on the way there, what it earns beyond
-        the gain until it gets there.
+        Where the policy stays in a component, h is `values`; on the way there, the reward beyond
+        the gain until it arrives.
         """
         model = self.model
         moving = (policy >= 0) & ~stays
@@ -390,7 +390,7 @@ class Ways:
         transitions = ragged(model.transition_offsets, choices)
         terminals = np.flatnonzero(~moving)
         rewards = self.sign * model.rewards[choices]
-        with np.errstate(over="ignore"):  # what overflows is found out later
+        with np.errstate(over="ignore"):  # overflows are detected later
             surplus = rewards - gains[moving]
             surplus -= 4 * UNIT * (np.abs(rewards) + np.abs(gains[moving]))
             surplus -= _margin(surplus, values)
@@ -424,7 +424,7 @@ class Ways:
         biases: NDArray[np.float64],
         policy: NDArray[np.int64],
     ) -> float:
-        """Return what gains must be moved by, so that their inequality holds; see the kernel."""
+        """Return by how much gains must be moved so that their inequality holds; see the kernel."""
         equation = equation_of(self.model, self.sign)
         over = average.excess_jit(1.0 if upward else -1.0, equation, gains, biases, policy)
         return max(0.0, float(over))
@@ -433,7 +433,7 @@ class Ways:
 def moved(
     bounds: NDArray[np.float64], by: float, ends: NDArray[np.signedinteger[Any]]
 ) -> NDArray[np.float64]:
-    """Return bounds that are moved outward, but for terminal states, whose value is zero."""
+    """Return bounds that are moved outward, except for terminal states, whose value is zero."""
     if by == 0:
         return bounds
     result = np.nextafter(bounds + by * (1 + 2.0**-40), np.copysign(np.inf, by))
@@ -442,6 +442,6 @@ def moved(
 
 
 def _margin(surplus: NDArray[np.float64], values: NDArray[np.float64]) -> float:
-    """Return what a bias may gain or lose on each step, so that rounding it does no harm."""
+    """Return how much a bias may gain or lose on each step, so that its rounding is harmless."""
     scale = np.abs(surplus).max(initial=0.0) + np.abs(values).max(initial=0.0)
     return float(MARGIN * scale + TINY)

@@ -1,1 +1,1 @@
-"""Policies of rational numbers, solved without rounding."""
+"""Policies in rational numbers, solved without rounding."""

@@ -1,4 +1,4 @@
-"""Averages in the long run in rational numbers, by Howard's policy iteration [1]_.
+"""Long-run averages in rational numbers, by Howard's policy iteration [1]_.
 
 .. [1] M. Puterman, "Markov Decision Processes", Wiley 1994, section 9.2: several recurrent classes;
    theorems 9.1.2 and 9.2.3.
@@ -69,9 +69,9 @@ class Averages:
     def _improve(
         self, policy: Integers, terms: list[Terms], gains: list[Rational], biases: list[Rational]
     ) -> bool:
-        """Improve the policy by gains or, where no gain rises, by biases; return whether any did.
+        """Improve the policy by gains or, if no gain rises, by biases; return whether any rose.
 
-        Of the biases, only choices count that keep the gain.
+        For biases, only choices that keep the gain are considered.
         """
         model = self.problem.model
         offsets = model.choice_offsets.tolist()
@@ -99,7 +99,7 @@ class Averages:
     ) -> list[Rational]:
         """Return biases that also bound choices after which the gain is worse.
 
-        For these, what is earned at once may be more: a multiple of the gains, added to the
+        For these, the immediate reward may be higher: a multiple of the gains, added to the
         biases, outweighs it, and changes nothing for choices that keep the gain.
         """
         maximise = self.problem.objective.optimum == "max"
@@ -118,8 +118,8 @@ class Averages:
     def _evaluated(self, rows: list[Terms | None]) -> tuple[list[Rational], list[Rational]]:
         """Return gains and biases of a Markov chain.
 
-        Between two visits of its first state, a recurrent class earns its gain times the steps. The
-        biases are 0 in these states: with that choice of them, no policy comes again.
+        Between two visits to its first state, a recurrent class earns its gain times the steps. The
+        biases are 0 in these states: with that choice of them, no policy recurs.
         """
         zero, one = rational(0), rational(1)
         pause = self.work.check_limits

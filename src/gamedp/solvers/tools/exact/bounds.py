@@ -6,9 +6,9 @@ can be computed exactly (:mod:`gamedp.solvers.tools.exact.work`). It remains to 
 move for other probabilities that round to the stored ones.
 
 Let n states have choices with chance, and consider memoryless policies of both players. The
-expected number of visits to a state, and the probability to end in some place, are quotients of two
-sums over forests in the graph: of products of n - 1 or n probabilities, none of which leads from a
-state to itself, and with no minus sign [1]_. So if the probabilities of each state are off by a
+expected number of visits to a state, and the probability of ending in some place, are quotients of
+two sums over forests in the graph: of products of n - 1 or n probabilities, none of which leads
+from a state to itself, and with no minus sign [1]_. So if each state's probabilities are off by a
 factor between 1 - e and 1 + e, these are off by a factor of at most the product of all ``(1 + e) /
 (1 - e)``. Where no reward is negative, and no payoff less than -c, the same is true of a total plus
 c, for any two policies, and so of the value plus c. Elimination without subtraction rests on the
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 __all__ = ["bound_opponents", "bounds_by_rationals", "narrowed"]
 
 MOST_STATES, MOST_WITHOUT_FLINT = 1000, 200
-"""Up to here, linear systems in rational numbers take seconds at most."""
+"""Largest models whose linear systems in rational numbers take at most seconds."""
 
 SMALLEST = 2.0**-1000
 """Smaller probabilities are not known to within a factor near to 1."""
@@ -61,17 +61,17 @@ SMALLEST = 2.0**-1000
 def bound_opponents(
     prepared: Prepared, tolerance: float, max_seconds: float, *, relative: bool
 ) -> Answer:
-    """Bound a game by policies that are improved, and by rational numbers where that helps.
+    """Bound a game by policies that are improved, and by rational numbers if that helps.
 
     Parameters
     ----------
     prepared : Prepared
-        Whose opponents are settled.
+        A problem whose opponents are settled.
     tolerance : float
     max_seconds : float
-        Time at most.
+        Time limit.
     relative : bool
-        Whether that is `tolerance` times the absolute value, for each state: then it is done again
+        Whether that is `tolerance` times the absolute value, for each state: then it is repeated
         with a smaller absolute one, as long as that helps.
     """
     opponents = prepared.opponents
@@ -92,21 +92,21 @@ def bound_opponents(
         absolute = finer
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows is refused in the end
+@np.errstate(over="ignore", invalid="ignore")  # an overflow is refused at the end
 def narrowed(
     prepared: Prepared, answer: Answer, tolerance: float, seconds: float, reporter: Reporter
 ) -> Answer:
-    """Return an answer whose bounds rational numbers have narrowed, or as it is if they do not.
+    """Return an answer whose bounds rational numbers have narrowed, or the given one.
 
     Parameters
     ----------
     prepared : Prepared
-        Whose opponents are settled.
+        A problem whose opponents are settled.
     answer : Answer
-        What doubles can prove.
+        The result in doubles.
     tolerance : float
     seconds : float
-        Time at most, counted by `reporter`.
+        Time limit, counted by `reporter`.
     """
     found = bounds_by_rationals(prepared, answer.policy, seconds, reporter)
     if found is None or width_of(answer.lower, answer.upper) <= width_of(found[0], found[1]):
@@ -125,11 +125,11 @@ def bounds_by_rationals(
     Parameters
     ----------
     prepared : Prepared
-        Whose opponents are settled.
+        A problem whose opponents are settled.
     guess : (S,)
-        A policy that is nearly the best, if not that.
+        A policy that is nearly the best, if not the best one.
     seconds : float
-        Time at most, counted by `reporter`.
+        Time limit, counted by `reporter`.
     """
     opponents = prepared.opponents
     assert isinstance(opponents, Opponents)  # noqa: S101 - settled
@@ -144,13 +144,13 @@ def bounds_by_rationals(
         values, policy = work.best_policies()
         numbers = [_around(as_fraction(value), spread, offset) for value in values]
     except (StoppedError, InvalidModelError, UnsupportedProblemError, OverflowError):
-        return None  # there is no time, or values are beyond the range: what is known stands
+        return None  # time is up, or values are beyond the range: the known bounds stand
     lower, upper = (np.array(bounds) for bounds in zip(*numbers, strict=True))
     return lower, upper, policy
 
 
 def _around(value: Fraction | float, spread: Fraction, offset: Fraction) -> tuple[float, float]:
-    """Return 64-bit bounds of what a value is for all probabilities that may be."""
+    """Return 64-bit bounds of a value for all possible probabilities."""
     if isinstance(value, float):
         return value, value
     error = spread * (abs(value) + offset)
@@ -167,8 +167,8 @@ def _spread(opponents: Opponents) -> Fraction | None:
     successors = model.successors.tolist()
     off = [0.0] * model.num_states
     for choice, (first, last) in enumerate(itertools.pairwise(model.transition_offsets.tolist())):
-        if len(set(successors[first:last])) > 1:  # else it is sure
-            # What is stored need not sum to one, and rules may have given rationals next to it.
+        if len(set(successors[first:last])) > 1:  # else it is certain
+            # Stored numbers need not sum to one, and rules may have given rationals next to them.
             scaled = abs(math.fsum([*probabilities[first:last].tolist(), -1.0]))
             error = UNIT + scaled + max(4 * UNIT, scaled)
             off[owners[choice]] = max(off[owners[choice]], error)
@@ -178,7 +178,7 @@ def _spread(opponents: Opponents) -> Fraction | None:
 
 
 def _offset(opponents: Opponents) -> Fraction | None:
-    """Return what makes all that is earned positive, or negative; None if there is no such thing.
+    """Return an offset that makes all rewards positive, or negative; None if there is none.
 
     Endless play that earns nothing ends with 0.
     """

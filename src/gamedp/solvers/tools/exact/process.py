@@ -39,7 +39,7 @@ class StoppedError(GamedpError):
 
 @attrs.frozen(eq=False)
 class Terms:
-    """A choice of a proper problem: a constant, and the probabilities of the states that follow."""
+    """A choice of a proper problem: a constant, and the probabilities of its successors."""
 
     constant: Rational
     probabilities: dict[int, Rational]
@@ -49,7 +49,7 @@ class Terms:
         return self.constant + self.mean(values)
 
     def mean(self, values: list[Rational]) -> Rational:
-        """Return the mean of the values that follow."""
+        """Return the mean of the successors' values."""
         return sum(
             (probability * values[state] for state, probability in self.probabilities.items()),
             start=rational(0),
@@ -57,7 +57,7 @@ class Terms:
 
 
 class Account(Protocol):
-    """What counts the policies, and checks the limits."""
+    """Counts the policies, and checks the limits."""
 
     policies: int
     max_policies: int
@@ -65,7 +65,7 @@ class Account(Protocol):
     reporter: Reporter
 
     def seconds_left(self) -> float:
-        """Return how much time is left."""
+        """Return the number of seconds left."""
 
     def check_limits(self) -> None:
         """Raise StoppedError at a limit."""
@@ -112,7 +112,7 @@ class Process:
         return attractor(structure, everyone, ends, np.ones_like(kept))[1].astype(np.int64)
 
     def _improve(self, policy: Integers, values: list[Rational]) -> bool:
-        """Change the policy where another choice is strictly better; say if any is."""
+        """Improve the policy; return whether it changed."""
         problem = self.problem
         maximise = ((problem.model.players == 0) == (problem.objective.optimum == "max")).tolist()
         offsets = problem.model.choice_offsets.tolist()
@@ -141,11 +141,11 @@ def evaluated(
     Parameters
     ----------
     rows : list
-        What is done in each state; None where the value is known. Every component leads out.
+        The terms of each state; None if the value is known. Every component leads out.
     known : list
-        These values.
+        The known values.
     pause : callable
-        Is called now and then; may raise, as at a limit of time.
+        Called now and then; may raise, as at a time limit.
     """
     values = list(known)
     for states in components(rows):
@@ -178,7 +178,7 @@ def components(rows: list[Terms | None]) -> Iterator[list[int]]:
     structure = Structure.of(
         choice_offsets=np.cumsum([0, *counts]),
         transition_offsets=np.cumsum([0, *lengths]),
-        successors=np.array(successors, np.int32),  # as models have them: no kernel anew
+        successors=np.array(successors, np.int32),  # typed as in models: no kernel anew
     )
     offsets = structure.component_offsets.tolist()
     order = structure.order.tolist()

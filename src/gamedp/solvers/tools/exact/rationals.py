@@ -1,7 +1,7 @@
 """A model in rational numbers.
 
-Rationals are those of python-flint if it is installed, else :class:`fractions.Fraction`: some ten
-to a hundred times as slow. What they are called here is `Rational`; a value is one of them, or a
+Rationals are those of python-flint if it is installed, else :class:`fractions.Fraction`, which is
+ten to a hundred times slower. Their type is called `Rational` here; a value is one of them, or a
 float that is infinite.
 """
 
@@ -57,12 +57,12 @@ def as_fraction(value: Value) -> Fraction | float:
 
 
 def is_infinite(value: Value) -> bool:
-    """Say whether a value is plus or minus infinity."""
+    """Return whether a value is plus or minus infinity."""
     return isinstance(value, float)
 
 
 def is_less(first: Value, second: Value) -> bool:
-    """Compare two values, of which each may be infinite."""
+    """Return whether one value is less than another; each may be infinite."""
     if is_infinite(first):
         return bool(first < (second if is_infinite(second) else 0.0))
     if is_infinite(second):
@@ -71,7 +71,7 @@ def is_less(first: Value, second: Value) -> bool:
 
 
 def enclosed(number: Fraction | float) -> tuple[float, float, float]:
-    """Return the nearest double, and the two that enclose a number as closely as can be.
+    """Return the nearest double, and the two that enclose a number as closely as possible.
 
     Raises
     ------
@@ -88,19 +88,19 @@ def enclosed(number: Fraction | float) -> tuple[float, float, float]:
 
 @attrs.frozen(eq=False)
 class RationalModel:
-    """What is random and what is earned in a model, in rational numbers.
+    """The probabilities and rewards of a model, in rational numbers.
 
-    Probabilities, rewards and payoffs are those that were given, by rules or in the arrays, where
-    these are rational; else the stored ones, probabilities scaled to sum to one exactly.
+    Probabilities, rewards and payoffs are those that were given, by rules or in the arrays, if
+    these are rational; otherwise the stored ones, with probabilities scaled to sum to one exactly.
 
     Attributes
     ----------
     model : Model
-        Of C choices and S states.
+        A model with C choices and S states.
     probabilities : list
-        For each choice, the probabilities of its transitions without signs; in their order.
+        For each choice, the probabilities of its transitions without signs, in order.
     rewards : list
-        What each choice earns.
+        The reward of each choice.
     payoffs : dict
         The value of each terminal state.
     constant_sum : Rational
@@ -137,7 +137,7 @@ class RationalModel:
         return self.probabilities[choice % self.model.num_choices]
 
     def reward(self, choice: int) -> Rational:
-        """Return what a choice of the model, or of the unfolded one, earns."""
+        """Return the reward of a choice of the model, or of the unfolded one."""
         count = self.model.num_choices
         return self.rewards[choice] if choice < count else -self.rewards[choice - count]
 

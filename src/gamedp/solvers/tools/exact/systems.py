@@ -1,8 +1,8 @@
 """Linear systems in rational numbers.
 
-Large ones are solved in small steps, between which Ctrl-C and limits of time are heeded: the
+Large ones are solved in small steps, between which Ctrl-C and time limits are heeded: the
 solution is found digit by digit to the base of a prime (Dixon [1]_), from one inverse matrix modulo
-that prime, until fractions with the same digits solve the system. That is then checked exactly.
+that prime, until fractions with the same digits solve the system. They are then checked exactly.
 
 .. [1] J. Dixon, "Exact solution of linear equations using P-adic expansions", Numerische Mathematik
    40 (1982).
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 __all__ = ["solve_linear_system"]
 
 AT_ONCE = 100
-"""Equations up to which a system is solved in one call: some hundredths of a second."""
+"""Largest number of equations solved in one call: some hundredths of a second."""
 
 FIRST_PRIME = 2**62 - 57
-"""The largest one below 2 to the power of 62: products of two fit into 128 bits."""
+"""The largest prime below 2 to the power of 62: products of two fit into 128 bits."""
 
 FEW_DIGITS = 16
 """Digits after which fractions are looked for first; then after half as many more, and so on."""
 
 CLEAR = 1 << 64
-"""How much larger than by chance a quotient is, or room that is left: then fractions are found."""
+"""Factor by which a quotient or the remaining room must exceed chance when fractions are found."""
 
 
 def solve_linear_system(
@@ -43,11 +43,11 @@ def solve_linear_system(
     Parameters
     ----------
     rows : n mappings of column to P
-        Of a matrix with one solution: the probabilities to go on; each state leads out.
+        Rows of a matrix with one solution: the probabilities of going on; each state leads out.
     known : n numbers
         b.
     pause : callable
-        Is called now and then; may raise, as at a limit of time.
+        Called now and then; may raise, as at a time limit.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def solve_linear_system(
 def _eliminated(
     rows: list[dict[int, Rational]], known: list[Rational], pause: Callable[[], object]
 ) -> list[Rational]:
-    """Solve by taking one unknown after the other out of those that are left."""
+    """Solve by eliminating one unknown after the other."""
     users: list[set[int]] = [set() for _ in rows]
     for number, row in enumerate(rows):
         for column in row:
@@ -148,7 +148,7 @@ def _in_integers(
 
 
 def _inverse(matrix: list[dict[int, int]]) -> tuple[int, Any]:
-    """Return a prime, and the inverse modulo that."""
+    """Return a prime, and the inverse modulo that prime."""
     flint = rationals.flint
     count, prime = len(matrix), FIRST_PRIME
     while True:
@@ -167,7 +167,7 @@ def _inverse(matrix: list[dict[int, int]]) -> tuple[int, Any]:
 def _fractions(
     digits: list[list[int]], prime: int, pause: Callable[[], object]
 ) -> tuple[list[Any], Any] | None:
-    """Return numerators and their denominator that have these digits; None if they are too few."""
+    """Return numerators and their denominator with these digits; None if they are too few."""
     flint = rationals.flint
     modulus = flint.fmpz(prime) ** len(digits)
     tops: list[Any] = []
@@ -192,7 +192,7 @@ def _fractions(
 
 
 def _composed(digits: list[int], prime: int) -> Any:
-    """Return the number that has these digits, the lowest first."""
+    """Return the number with these digits, lowest first."""
     flint = rationals.flint
     numbers, base = [flint.fmpz(digit) for digit in digits], flint.fmpz(prime)
     while len(numbers) > 1:
@@ -204,9 +204,9 @@ def _composed(digits: list[int], prime: int) -> Any:
 
 
 def _ratio(number: Any, modulus: Any) -> tuple[Any, Any] | None:
-    """Return numerator and denominator of a small fraction that is a number by a modulus, if any.
+    """Return numerator and denominator of a small fraction equal to a number by a modulus, if any.
 
-    Among those that Euclid's algorithm goes through, it is the one before the largest quotient.
+    Among those that Euclid's algorithm passes, it is the one before the largest quotient.
     """
     flint = rationals.flint
     left, right = modulus, number

@@ -43,21 +43,21 @@ __all__ = ["Work"]
 
 
 class Work:
-    """A problem as it is solved in rational numbers.
+    """A problem that is being solved in rational numbers.
 
     Parameters
     ----------
     guess : (S,), optional
-        The policy to start with, if there is one already.
+        The initial policy, if one is known.
 
     Attributes
     ----------
     policies : int
-        How many linear systems were solved.
+        The number of linear systems that were solved.
     tight : (C,) bool
-        When the values are known: whether a choice has exactly the value of its state.
+        Once the values are known: whether a choice has exactly the value of its state.
     following : list or None
-        For a finite horizon, then: the values with one step fewer to go.
+        Then, for a finite horizon: the values with one step fewer to go.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Work:
         return self._rough
 
     def _rough_average(self) -> Answer:
-        """Return the range of the rewards, among which every average is."""
+        """Return the range of the rewards, within which every average lies."""
         model = self.problem.model
         rewards = np.append(np.asarray(model.rewards, np.float64), 0.0)
         lower = np.full(model.num_states, rewards.min())
@@ -119,21 +119,21 @@ class Work:
         )
 
     def seconds_left(self) -> float:
-        """Return how long a part of the work may take."""
+        """Return the seconds that a part of the work may take."""
         return max(self.max_seconds - self.reporter.seconds, 1e-3)
 
     def check_limits(self) -> None:
-        """Raise if there is no time left."""
+        """Raise if no time is left."""
         if self.reporter.seconds > self.max_seconds:
             raise StoppedError(Status.TIME_LIMIT)
 
     def is_late(self) -> bool:
-        """Return False, or raise if there is no time left."""
+        """Return False, or raise if no time is left."""
         self.check_limits()
         return False
 
     def average(self) -> tuple[list[Value], list[Value], Integers]:
-        """Return the averages in the long run, biases and a policy."""
+        """Return the long-run averages, biases and a policy."""
         return Averages(self, self.problem, self.numbers).solve()
 
     def best_policies(self) -> tuple[list[Value], Integers]:
@@ -146,7 +146,7 @@ class Work:
         policy = np.where(opponents.improver, self._guess(opponents), opponents.start)
         values, answer = game.best_answer(policy)
         if opponents.improver.any() and game.is_improper(values):
-            policy = opponents.start  # rounding has led the guess astray
+            policy = opponents.start  # rounding has made the guess wrong
             values, answer = game.best_answer(policy)
         while True:
             better = game.improved(policy, values)
@@ -234,7 +234,7 @@ class _Game:
         self.choices = model.choice_offsets.tolist()
 
     def outcomes(self, choice: int) -> Iterator[tuple[int, Rational]]:
-        """Yield the successors of a choice with what they count: discounted probabilities."""
+        """Yield the successors of a choice with their weights: discounted probabilities."""
         successors = self.successors[self.offsets[choice] : self.offsets[choice + 1]]
         for successor, probability in zip(
             successors, self.numbers.probabilities_of(choice), strict=True
@@ -242,7 +242,7 @@ class _Game:
             yield successor, self.discount * probability
 
     def reward(self, choice: int) -> Rational:
-        """Return what a choice earns, if the objective counts it."""
+        """Return the reward of a choice, if the objective counts it."""
         return self.numbers.reward(choice) if self.opponents.earns else rational(0)
 
     def result(self, choice: int, values: list[Value]) -> Value:
@@ -256,11 +256,11 @@ class _Game:
         return total
 
     def is_below(self, value: Value, other: Value) -> bool:
-        """Say whether a value is worse than another for the improver."""
+        """Return whether a value is worse than another for the improver."""
         return is_less(value, other) if self.opponents.sign > 0 else is_less(other, value)
 
     def is_improper(self, values: list[Value]) -> bool:
-        """Say whether a policy leaves the improver worse off than need be, by infinity."""
+        """Return whether a policy leaves the improver infinitely worse off than necessary."""
         return any(
             is_infinite(value) and self.is_below(value, 0) and not lost
             for value, lost in zip(values, self.opponents.lost.tolist(), strict=True)
@@ -280,11 +280,11 @@ class _Game:
         return better
 
     def best_choices(self, values: list[Value], states: Flags) -> Flags:
-        """Say which choices of some states have the value of the state, if that is finite; (C,)."""
+        """Return which choices of some states have their state's value, if that is finite; (C,)."""
         return self.tight(values, states & np.isfinite(_floats(values)))
 
     def tight(self, values: list[Value], states: Flags | None = None) -> Flags:
-        """Say which choices of some states, or of all, have the value of the state; (C,)."""
+        """Return which choices of some states, or of all, have the value of the state; (C,)."""
         best = np.zeros(self.opponents.model.num_choices, np.bool_)
         some = range(len(self.choices) - 1) if states is None else np.flatnonzero(states).tolist()
         for state in some:
@@ -335,7 +335,7 @@ class _Game:
         return values, np.append(rows, -1)[expanded]
 
     def _require_stored(self, choices: Integers) -> None:
-        """Raise if rewards are others than those stored, of which sums were formed."""
+        """Raise if rewards differ from the stored ones, of which sums were formed."""
         stored = self.opponents.model.rewards
         for choice in choices.tolist():
             if self.reward(choice) != rational(float(stored[choice])):
@@ -357,7 +357,7 @@ class _Game:
         return rational(float(value)) if payoff is None else payoff
 
     def _terms(self, choice: int, class_of: Integers, known: list[Value]) -> Terms:
-        """Return what a choice earns for certain, known values included, and what is left."""
+        """Return the certain reward of a choice, known values included, and the rest."""
         constant = self.reward(choice)
         probabilities: dict[int, Rational] = {}
         for successor, probability in self.outcomes(choice):
@@ -370,7 +370,7 @@ class _Game:
 
 
 def _leg(model: Model, choice: int, class_of: Integers, known: list[Value]) -> Terms:
-    """Return the terms of a choice that the reduction has added: one sure step."""
+    """Return the terms of a choice that the reduction has added: one certain step."""
     earned = rational(float(model.rewards[choice]))
     state = int(model.successors[model.transition_offsets[choice]])
     if class_of[state] < 0:
@@ -379,5 +379,5 @@ def _leg(model: Model, choice: int, class_of: Integers, known: list[Value]) -> T
 
 
 def _floats(values: list[Value]) -> NDArray[np.float64]:
-    """Return infinite values as they are, and 0 for others."""
+    """Return infinite values unchanged, and 0 for others."""
     return np.array([value if is_infinite(value) else 0.0 for value in values])

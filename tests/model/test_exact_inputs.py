@@ -628,3 +628,15 @@ def test_rules_that_give_decimals(objective):
     assert low < high
     exact = gamedp.solve(ByLot(lots), objective, EXACT, compile="never")
     assert exact.exact_value() == Fraction(93, 100)
+
+
+def test_rational_numbers_prove_nothing_of_probabilities_that_are_rounded():
+    """A tenth of 9e16 and nine tenths of -1e16 are 0; what the doubles make of it is .28."""
+    tenths = np.array([[0.0, 0.1, 0.9], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    earned = np.zeros((3, 3))
+    earned[0] = 0.0, 9e16, -1e16
+    model = gamedp.Model.from_scipy([tenths], transition_rewards=[earned])
+    with pytest.raises(gamedp.NotSolvedError) as caught:
+        gamedp.solve(model, gamedp.Discounted(0.5))
+    low, high = caught.value.solution.bounds(0)
+    assert low <= 0 <= high

@@ -16,9 +16,11 @@ import attrs
 import numpy as np
 
 from gamedp.errors import NotSolvedError, shown
+from gamedp.model.model import Model, given_numbers
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import Guarantee, Status, Tolerance
+from gamedp.rules.exactness import model_numbers
 from gamedp.solvers.tools.base import handed, is_close, settle_in_time, solve_as_asked
 from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
@@ -197,11 +199,22 @@ def _exact(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     A value that is 0 because terms cancel is proven to be so; numbers that no double holds are not
     rounded. Its proofs hold for exactly the model's numbers, and for no others near them.
     """
-    if not (relative or problem.model.fractions) or problem.model.num_states > SMALL:
+    if problem.model.num_states > SMALL or not (relative or _is_given_exactly(problem.model)):
         return
     from gamedp.solvers.methods.exact_policy_iteration import ExactPolicyIteration  # noqa: PLC0415
 
     yield ExactPolicyIteration()
+
+
+def _is_given_exactly(model: Model) -> bool:
+    """Return whether a model was given fractions, and nothing else in it is rounded."""
+    if not model.fractions:
+        return False
+    payoff, reward, _ = model.rounding
+    exactly = model_numbers(
+        rewards=given_numbers(model, "rewards"), payoffs=given_numbers(model, "payoffs")
+    )["rounding"]
+    return bool(payoff <= exactly[0] and reward <= exactly[1])
 
 
 def _is_scattered(problem: Problem) -> bool:

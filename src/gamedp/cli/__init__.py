@@ -1,6 +1,6 @@
 """The command line: ``gamedp solve wubbel`` and the other commands.
 
-Whatever a command does not need is not imported: what starts fast is used for small questions, too.
+A command imports only what it needs, so that it starts fast and can be used for small questions.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ PLUGINS = "gamedp.commands"
 """The entry point group of commands."""
 
 DEBUG = "--debug"
-"""Shows where an error was raised, instead of one line; for all commands."""
+"""Option of all commands that shows the traceback of an error instead of one line."""
 
 OURS = "gamedp: "
-"""How a note begins that says which of the rules has raised an error."""
+"""Prefix of a note that says which of the rules has raised an error."""
 
 OF_ALL = ("help", "completion")
-"""Commands that say something of all the others."""
+"""Commands that describe all the others."""
 
 FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
-"""Exit codes other than 0; the last two are what a shell reports for SIGINT and SIGPIPE."""
+"""Exit codes other than 0; the last two are those that a shell reports for SIGINT and SIGPIPE."""
 
 AGAIN, ONCE_MORE = 0.01, 1.0
-"""Seconds after which Ctrl-C is sent again where Python could not heed it; and if that was too
-early, so that it could not heed that either.
+"""Seconds before Ctrl-C is sent again if Python could not handle it, and before it is sent once
+more if that was too early.
 """
 
 EXAMPLES = """\
@@ -92,7 +92,7 @@ COMMANDS = {
     "help": "gamedp.cli.usage:print_help",
     "completion": "gamedp.cli.usage:completion",
 }
-"""Where each command is; imported when it is asked for. Those of plugins come after them."""
+"""The function of each command, imported on demand. Commands of plugins come after them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,19 +101,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What follows ``gamedp``; what the process was started with if not given.
+        The arguments after ``gamedp``; those of the process if not given.
 
     Returns
     -------
     int
-        0 if all went well; 2 for a name, a parameter or an option that does not exist or makes no
-        sense; 1 if something else stood in the way; 130 after Ctrl-C; 141 if nobody reads the
-        output any more.
+        0 on success; 2 for a name, a parameter or an option that does not exist or makes no sense;
+        1 for any other error; 130 after Ctrl-C; 141 if the output is closed.
     """
     if arguments is not None:
         return _guarded(list(arguments))
-    # Hundreds of modules are imported and a few arrays made, none of which is garbage. Not looking
-    # for any, now and as the process ends, saves a fifth of the time of a small question.
+    # Hundreds of modules are imported and a few arrays made, none of which is garbage. Not
+    # collecting any, now and as the process ends, saves a fifth of the time of a small question.
     gc.set_threshold(1_000_000)
     code = _guarded(sys.argv[1:])
     gc.freeze()
@@ -123,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _guarded(tokens: list[str]) -> int:
     """Run a command; end quietly if it is stopped."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A name that the terminal's encoding lacks comes out escaped, not as an error.
+        # A name that the terminal's encoding lacks is printed escaped, without an error.
         sys.stdout.reconfigure(errors="backslashreplace")
     options = tokens[: tokens.index("--")] if "--" in tokens else tokens
     debug = DEBUG in options
@@ -147,10 +146,11 @@ def _guarded(tokens: list[str]) -> int:
 def _not_swallowed(
     usual: Callable[[Any], object], ended: threading.Event
 ) -> Callable[[Any], object]:
-    """Return a hook for errors that Python must ignore, which sends Ctrl-C until it is heeded.
+    """Return a hook for errors that Python must ignore, which sends Ctrl-C until it is handled.
 
-    Where C calls Python back, as LLVM does for numba while it compiles, no error can be raised; nor
-    can it here. So another thread sends it, when the call is over or, on a busy machine, is not.
+    Where C calls Python back, as LLVM does for numba while it compiles, no error can be raised, nor
+    can it here. So another thread sends it, usually after the call is over, but on a busy machine
+    possibly before.
     """
     sender = threading.Thread(target=_press_ctrl_c, args=(ended,), daemon=True)
 
@@ -164,7 +164,7 @@ def _not_swallowed(
 
 
 def _press_ctrl_c(ended: threading.Event) -> None:
-    """Send what Ctrl-C sends to the main thread, which it wakes up, too, where a system can."""
+    """Send the signal of Ctrl-C to the main thread; wake it up where the system can."""
     main_thread = threading.main_thread().ident
     seconds = AGAIN
     while not ended.wait(seconds):
@@ -176,14 +176,14 @@ def _press_ctrl_c(ended: threading.Event) -> None:
 
 
 def _run(tokens: list[str], *, debug: bool) -> int:
-    """Run a command; turn what went wrong into one line and an exit code, all of it for `debug`."""
+    """Run a command; turn an error into one line and an exit code, or its traceback for `debug`."""
     from cyclopts import CycloptsError  # noqa: PLC0415 - inside the reach of Ctrl-C
 
     try:
         is_own = bool(tokens) and tokens[0] in COMMANDS and tokens[0] not in OF_ALL
         app = make_app(plugins=not is_own)
         if not tokens or tokens[0].startswith("-"):
-            app.resolved_commands()  # the page of help shows what each command says about itself
+            app.resolved_commands()  # the help page shows the help of each command
         with _unwrapped():
             app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         print(end="", flush=True)
@@ -212,9 +212,9 @@ def _run(tokens: list[str], *, debug: bool) -> int:
 
 @contextlib.contextmanager
 def _unwrapped() -> Iterator[None]:
-    """Raise KeyboardInterrupt for an error that it has led to: others may have turned it into one.
+    """Raise KeyboardInterrupt for an error that it has caused: other code may have converted it.
 
-    So does C, where it calls Python and takes any error for its own, as of an import that fails.
+    C code does so if it calls Python and takes any error for its own, such as a failed import.
     """
     try:
         yield
@@ -228,7 +228,7 @@ def _unwrapped() -> Iterator[None]:
 
 
 def _where(error: Exception, raised_in: str) -> str:
-    """Say what the rules have raised, and in which line of theirs; without the way through ours."""
+    """Describe what the rules have raised, and in which line of theirs, without our own frames."""
     import sysconfig  # noqa: PLC0415 - only for this
     import traceback  # noqa: PLC0415 - likewise
 
@@ -245,7 +245,7 @@ def _where(error: Exception, raised_in: str) -> str:
 
 
 def _usage_words(error: Exception, tokens: list[str]) -> str:
-    """Return what is wrong with a command line; name the words that nothing is to be made of."""
+    """Return what is wrong with a command line; name the words that cannot be interpreted."""
     from cyclopts import UnusedCliTokensError  # noqa: PLC0415 - comes with the commands
 
     if not isinstance(error, UnusedCliTokensError):
@@ -263,14 +263,14 @@ def _usage_words(error: Exception, tokens: list[str]) -> str:
 
 
 def _in_words(error: Exception) -> str:
-    """Return what went wrong; of a file, by its name and without the system's number for it."""
+    """Return an error in words; for a file, its name without the system's error number."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)
 
 
 def _flush_or_drop() -> None:
-    """Write what is left; if that fails, drop it, or Python would complain as the process ends."""
+    """Write the remaining output; drop it on failure, or Python would complain at exit."""
     try:
         print(end="", flush=True)
     except OSError:
@@ -278,13 +278,13 @@ def _flush_or_drop() -> None:
 
 
 def make_app(*, plugins: bool = True) -> App:
-    """Return the table of commands. A command is imported when it is needed, not before.
+    """Return the table of commands. A command is imported only when it is needed.
 
     Parameters
     ----------
     plugins : bool
-        Whether to look for the commands of plugins, too; one that cannot be loaded is left out with
-        a warning, and none takes the name of another.
+        Whether to include the commands of plugins; one that cannot be loaded is left out with a
+        warning, and none replaces another command.
     """
     from cyclopts import App, Parameter  # noqa: PLC0415 - inside the reach of Ctrl-C
 
@@ -307,7 +307,7 @@ def make_app(*, plugins: bool = True) -> App:
 
 
 def _commands_of_plugins() -> Iterator[tuple[str, Callable[..., None]]]:
-    """Yield what packages register in the entry point group ``gamedp.commands``."""
+    """Yield the commands that packages register in the entry point group ``gamedp.commands``."""
     for name, point in registered(PLUGINS).items():
         if name in COMMANDS:
             message = f"{point.value} is left out: {name} is a command of gamedp itself."
@@ -328,7 +328,7 @@ def _version() -> str:
 
 
 def _complain(message: str, code: int) -> int:
-    """Say on one line of stderr what went wrong."""
+    """Report an error on one line of stderr."""
     print("gamedp:", " ".join(message.split()), file=sys.stderr)
     return code
 
@@ -341,7 +341,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Show warnings of compiling and computing as one line, without a place in our code."""
+    """Show warnings of compiling and computing as one line, without the line of our code."""
     if issubclass(category, (CompilationWarning, KeptSolutionWarning, RuntimeWarning)):
         text = f"gamedp: warning: {' '.join(str(message).split())}\n"
     else:

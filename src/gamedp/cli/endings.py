@@ -1,4 +1,4 @@
-"""``gamedp endings``: the tables of a game's endings, made or opened."""
+"""``gamedp endings``: build or open the tables of a game's endings."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def endings(
 
 
 def _stratum(material: int, values: NDArray[np.int8]) -> dict[str, int | None]:
-    """Return what a stratum holds, from the mover's side with nothing settled."""
+    """Return the content of a stratum, from the mover's side with no points settled."""
     some = len(values) > 0
     return {
         "material": material,
@@ -105,7 +105,7 @@ def _stratum(material: int, values: NDArray[np.int8]) -> dict[str, int | None]:
 
 
 def _words(game: Any, facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the same for people."""
+    """Return the same in words."""
     rows = [
         COLUMNS,
         *(

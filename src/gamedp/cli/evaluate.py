@@ -45,7 +45,7 @@ __all__ = ["evaluate", "respond"]
 @Parameter(name="*", group=Group("Players", sort_key=1))
 @attrs.frozen(kw_only=True)
 class PlayersOptions:
-    """Who plays, and what to tell of it.
+    """The players, and the figures to show.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def respond(
 
 
 def _facts(order: list[str], found: Evaluation, plies: int | None) -> dict[str, Any]:
-    """Return what is known of some players, for JSON."""
+    """Return the results of some players, for JSON."""
     count = found.chain.of.num_players
     bounds = [found.bounds(player=player) for player in range(count)]
     length = found.mean_plies_bounds
@@ -223,7 +223,7 @@ def _between(bounds: tuple[float, float]) -> str:
 
 
 def _facts_of_answer(found: Response) -> dict[str, Any]:
-    """Return what is known of an answer, for JSON."""
+    """Return the facts of a best response, for JSON."""
     low, high = found.bounds()
     told = {} if found.told is None else {"told": found.told}
     return {

@@ -1,4 +1,4 @@
-"""The game that GAME stands for on the command line."""
+"""Games by their names on the command line."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
     name : str
         A registered name, ``path/to/file.py:ClassName`` or ``package.module:ClassName``.
     texts : iterable of str
-        What was given to ``--set``.
+        The texts given to ``--set``.
 
     Raises
     ------
     UnknownNameError
         If there is no such game, file, module, class or parameter.
     InvalidParameterError
-        If what is found is not a game, or refuses the parameters.
+        If the object found is not a game, or refuses the parameters.
     """
     kind = class_named(name)
     missing = _missing_methods(kind)
@@ -62,7 +62,7 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
 
 
 def make_ordinary_game(name: str, texts: Iterable[str], *, command: str) -> Any:
-    """Make a game as `make_game` does; refuse staged ones, which `command` cannot do.
+    """Make a game as `make_game` does; refuse staged ones, which `command` does not support.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def make_ordinary_game(name: str, texts: Iterable[str], *, command: str) -> Any:
 
 
 def is_saved(name: str) -> bool:
-    """Say whether GAME is the folder of a saved solution; a registered name goes first."""
+    """Return whether GAME is the folder of a saved solution; a registered name takes precedence."""
     return Path(name).is_dir() and name not in registered(GAMES)
 
 
@@ -91,8 +91,8 @@ def load_saved(folder: str, game: str | None, settings: Iterable[str] | None) ->
     ----------
     folder : str
     game : str or None
-        What it is the solution of, if that is not a registered game: ``path/to/file.py:ClassName``
-        or ``package.module:ClassName``. A folder alone never makes anything be imported.
+        The game of the solution, if it is not a registered one: ``path/to/file.py:ClassName`` or
+        ``package.module:ClassName``. A folder alone never causes an import.
     settings : iterable of str or None
         The parameters of that game.
     """
@@ -108,7 +108,7 @@ def load_saved(folder: str, game: str | None, settings: Iterable[str] | None) ->
 
 
 def is_model_file(name: str) -> bool:
-    """Say whether GAME is a file, other than one of Python: a model of another tool."""
+    """Return whether GAME is a file other than Python code: a model of another tool."""
     suffix = Path(name).suffix
     return suffix not in ("", ".py") and ":" not in suffix
 
@@ -127,7 +127,7 @@ def class_named(name: str, group: str = GAMES) -> type:
     UnknownNameError
         If there is no such name, file, module or class.
     InvalidParameterError
-        If what is found is no class.
+        If the object found is not a class.
     """
     home, colon, class_name = name.rpartition(":")
     if colon:
@@ -180,7 +180,7 @@ def _module(name: str) -> ModuleType:
     _look_in(Path.cwd())
     try:
         found = importlib.util.find_spec(name)
-    except ModuleNotFoundError:  # of the package that it should be in
+    except ModuleNotFoundError:  # of the package that should contain it
         found = None
     if found is None:
         message = f"there is no module {name}, neither installed nor in this folder."
@@ -190,7 +190,7 @@ def _module(name: str) -> ModuleType:
 
 
 def _module_of_file(path: Path) -> ModuleType:
-    """Import a file, and let it import its neighbours, as if it were run."""
+    """Import a file, with its folder on the import path, as if it were run."""
     path = path.resolve()
     if not path.is_file():
         message = f"there is no file {path}."
@@ -205,14 +205,14 @@ def _module_of_file(path: Path) -> ModuleType:
 
 
 def _look_in(folder: Path) -> None:
-    """Let modules be imported from a folder, before all others."""
+    """Put a folder first on the import path."""
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
         importlib.invalidate_caches()
 
 
 def _loaded(name: str, load: Callable[[], Any]) -> Any:
-    """Load code of others; report whatever goes wrong there on one line."""
+    """Load foreign code; report any error on one line."""
     try:
         return load()
     except GamedpError:

@@ -13,7 +13,7 @@ from gamedp.errors import InvalidParameterError
 __all__ = ["grundy"]
 
 MOST_EXCEPTIONS = 20
-"""As many are listed for people; beyond that, the first and the last ones."""
+"""Largest number of exceptions listed in full; of more, only the first and the last ones."""
 
 
 def grundy(

@@ -1,4 +1,4 @@
-"""What `gamedp solve` keeps: the solution, its proof, and all states as a table of text."""
+"""Saving the results of `gamedp solve`: the solution, its proof, and a text table of all states."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["kept_in", "write_csv"]
 
 
 def kept_in(solution: Solution | StagedSolution, keep: KeepOptions) -> list[tuple[str, str]]:
-    """Keep what is asked for; return where, in words."""
+    """Save the requested results; describe in words where they are."""
     pairs = []
     if keep.save is not None:
         save(solution, keep.save)
@@ -40,9 +40,9 @@ def kept_in(solution: Solution | StagedSolution, keep: KeepOptions) -> list[tupl
 
 
 def write_csv(path: Path, solution: Solution | StagedSolution) -> int:
-    """Write the columns of a solution to a file, whole or not at all; return how many rows.
+    """Write the columns of a solution to a file, completely or not at all; return the row count.
 
-    Numbers have all their digits; what is masked, as the action where a game is over, is empty.
+    Numbers have all their digits; masked values, such as the action in a terminal state, are empty.
 
     Raises
     ------
@@ -68,6 +68,6 @@ def _lines(columns: dict[str, np.ndarray[Any, Any]], count: int) -> Iterator[str
         if first < 0:
             writer.writerow(columns)
         parts = [column[max(first, 0) : first + LINES] for column in columns.values()]
-        # A masked number becomes None, which is written as nothing.
+        # A masked number becomes None, which is written as an empty field.
         writer.writerows(zip(*(part.tolist() for part in parts), strict=True))
         yield text.getvalue()

@@ -1,4 +1,4 @@
-"""How the computer plays: by the solution of the game, or by a search to some depth."""
+"""Advice for the computer's play, by the solution of the game or by a search to some depth."""
 
 from __future__ import annotations
 
@@ -41,21 +41,22 @@ __all__ = [
 ]
 
 Level: TypeAlias = int | Literal["best"]
-"""Plies to look ahead; or to play by the solution."""
+"""The number of plies to look ahead, or ``"best"`` to play by the solution."""
 
 MOST_STATES, MOST_IN_PYTHON = 600_000, 20_000
-"""A game with more positions is not solved without being asked for; fewer in plain Python."""
+"""Largest number of positions of a game that is solved without a request, and that in plain
+Python."""
 
 MOST_SECONDS = 20.0
-"""Nor is one whose positions take longer than this to find."""
+"""Longest time to find the positions of such a game."""
 
 SLACK = 1e-12
-"""What rounding may make of two sums that are equal, relative to them."""
+"""Largest relative difference that rounding may cause between two equal sums."""
 
 
 @attrs.frozen
 class Entry:
-    """One action, and what the player to move can expect after it.
+    """One action, and the expectation of the player to move after it.
 
     Attributes
     ----------
@@ -63,9 +64,9 @@ class Entry:
     name : str
     value : float
     bound : {"exact", "at least", "at most"}
-        What `value` says.
+        The meaning of `value`.
     is_best : bool
-        Whether it is best, or seems to be.
+        Whether it is best, or appears to be.
     """
 
     action: int
@@ -77,22 +78,23 @@ class Entry:
 
 @attrs.frozen
 class Advice:
-    """What the player to move may do.
+    """The options of the player to move.
 
     Attributes
     ----------
     entries : tuple of Entry
-        All actions, in the game's order; none if nothing was found out.
+        All actions, in the game's order; empty if nothing was found.
     is_certain : bool
         Whether the best actions are proven to be best.
     basis : str
-        What the values rest on, as a sentence.
+        The basis of the values, as a sentence.
     chosen : tuple of int
-        The actions to choose from for play that gets the value, and wins soonest or loses latest.
+        The actions to choose from for play that attains the value, and wins soonest or loses
+        latest.
     plies : float
-        How many are left, if all choose from these; infinite if that is not known.
+        The number of remaining plies if all choose from these; infinite if unknown.
     winner : int or None
-        Who wins for certain, in a game without chance.
+        The certain winner in a game without chance.
     """
 
     entries: tuple[Entry, ...]
@@ -108,7 +110,7 @@ class Advice:
         return [entry.name for entry in self.entries if entry.is_best]
 
     def verdict(self) -> str:
-        """Say which actions are best, and whether that is certain."""
+        """Return in words which actions are best, and whether that is certain."""
         best = self.best
         how = "are" if self.is_certain else "seem"
         if not best:
@@ -123,13 +125,13 @@ class Advice:
 
 
 class Adviser(Protocol):
-    """Knows what the player to move should do."""
+    """Base of advisers, which recommend actions to the player to move."""
 
     def introduction(self) -> str:
-        """Say by what the computer plays, as a sentence."""
+        """Return a sentence about the method of the computer's play."""
 
     def advise(self, state: Any) -> Advice:
-        """Return what there is to do in a state that is not the end of the game."""
+        """Return the advice in a state that is not the end of the game."""
 
 
 @attrs.frozen
@@ -139,7 +141,7 @@ class BySolution:
     solution: Solution
 
     def introduction(self) -> str:
-        """Say how large the solution is, and what is proven."""
+        """Return a sentence about the size of the solution, and what is proven."""
         return f"The computer plays by {self._rests_on()}."
 
     def advise(self, state: Any) -> Advice:
@@ -183,7 +185,7 @@ class BySolution:
         return action
 
     def _of_many(self, state: Any, mover: int, own: int) -> tuple[Entry, ...]:
-        """Return what the mover can expect after each action where more than two play."""
+        """Return the mover's expectation after each action in a game for more than two."""
         found = self.solution.action_values(state, mover)
         value_of_own = next(each.value for each in found if each.action == own)
         return tuple(
@@ -194,7 +196,7 @@ class BySolution:
         )
 
     def _rests_on(self) -> str:
-        """Say what is proven of the solution."""
+        """Return a sentence about what is proven of the solution."""
         solution = self.solution
         whole = f"the solution of all {solution.model.num_states:,} positions"
         if solution.guarantee is gamedp.Guarantee.NONE:
@@ -223,13 +225,13 @@ class BySearch:
     search: Callable[[Any], SearchResult]
 
     def introduction(self) -> str:
-        """Say how far the computer sees."""
+        """Return a sentence about how far the computer looks ahead."""
         plies = "1 ply" if self.depth == 1 else f"{self.depth} plies"
         beyond = "estimated" if hasattr(self.game, "heuristic") else "counted as 0"
         return f"The computer looks {plies} ahead; what lies beyond is {beyond}."
 
     def advise(self, state: Any) -> Advice:
-        """Return what a search finds."""
+        """Return the advice of a search."""
         result = self.search(state)
         rules = result.rules
         mover = rules.player(state)
@@ -240,7 +242,7 @@ class BySearch:
         }
         values = {each.action: self._seen(each, rules, mover) for each in result.actions}
         best = set(result.best_actions)
-        if rules.num_players > 2:  # the search names one of them, and values are all exact
+        if rules.num_players > 2:  # the search names one of them, and all values are exact
             most = max((values[action] for action in best), default=0.0)
             best = {action for action, value in values.items() if not _is_less(value, most)}
         entries = tuple(
@@ -272,24 +274,24 @@ class BySearch:
 
     @staticmethod
     def _seen(each: Any, rules: gamedp.rules.Rules, mover: int) -> float:
-        """Return what the mover gets after an action."""
+        """Return the mover's value after an action."""
         if rules.num_players > 2:
             return float(each.values[mover])
         return float(each.value if mover == 0 else rules.constant_sum - each.value)
 
 
 def _is_less(value: float, most: float) -> bool:
-    """Say whether a value is less than another one, by more than rounding."""
+    """Return whether a value is less than another one by more than rounding."""
     return value < most - SLACK * max(1.0, abs(most))
 
 
 def read_level(text: str) -> Level | None:
-    """Return the level that a text names, as ``best``, ``6`` or ``level=6``; None if it is none.
+    """Return the level in a text such as ``best``, ``6`` or ``level=6``; None if there is none.
 
     Raises
     ------
     InvalidParameterError
-        If it is a level, but not of whole plies.
+        If it is a level, but its number of plies is not an integer.
     """
     if text in {"best", "optimal"}:
         return "best"
@@ -308,7 +310,7 @@ def solve_if_small(
     compile: Compile,
     progress: ProgressCallback | None,
 ) -> Solution | str:
-    """Return the solution of a game that has few positions, or in words why there is none.
+    """Return the solution of a game with few positions, or the reason for none in words.
 
     Parameters
     ----------
@@ -341,7 +343,7 @@ def solve_if_small(
 
 
 def check_known(solution: Solution, state: Any) -> None:
-    """Raise UnknownStateError if a solution does not know a state, whatever is wrong with it."""
+    """Raise UnknownStateError if a solution does not know a state, for any reason."""
     try:
         solution.model.index(state)
     except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""``gamedp games``, ``solvers`` and ``searchers``: what there is, with its parameters."""
+"""``gamedp games``, ``solvers`` and ``searchers``: lists with the parameters of each entry."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _show(group: str, *, as_json: bool, option: str) -> None:
 
 
 def _entries(group: str) -> list[dict[str, Any]]:
-    """Return what is registered; what cannot be imported is left out with a warning."""
+    """Return the registered classes; one that cannot be imported is left out with a warning."""
     entries = []
     for name, point in registered(group).items():
         try:
@@ -58,7 +58,7 @@ def _entries(group: str) -> list[dict[str, Any]]:
 
 
 def _entry(name: str, point: EntryPoint) -> dict[str, Any]:
-    """Return what is listed of a registered class: its settings, and the first line about it."""
+    """Return the entry of a registered class: its settings, and the first line of its docstring."""
     kind = point.load()
     first_line = (inspect.getdoc(kind) or "").partition("\n")[0]
     defaults = _defaults(kind)
@@ -80,7 +80,7 @@ def _entry(name: str, point: EntryPoint) -> dict[str, Any]:
 
 
 def _defaults(kind: type) -> dict[str, Any]:
-    """Return the default of each setting: as an instance has it, for it may depend on others."""
+    """Return the default of each setting, taken from an instance: it may depend on others."""
     settings = settings_of(kind).values()
     if all(setting.default is not REQUIRED for setting in settings):
         return values_of(kind())
@@ -88,7 +88,7 @@ def _defaults(kind: type) -> dict[str, Any]:
 
 
 def _described(entry: dict[str, Any], option: str) -> str:
-    """Return an entry for people: each parameter as it would be typed, and its type."""
+    """Return an entry in words: each parameter as it would be typed, and its type."""
     rows = [f"{entry['name']}   {entry['summary']}", f"    {entry['class']}"]
     for setting in entry["parameters"]:
         default = "..." if setting["required"] else written(setting["default"])

@@ -1,4 +1,4 @@
-"""Models in files: what is asked of them, and their answers."""
+"""Models in files: questions about them, and the answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = [
 
 @attrs.frozen(eq=False)
 class Question:
-    """What is asked of the model in a file: an objective, and how the options said it."""
+    """A question about the model in a file: an objective, and the options that gave it."""
 
     loaded: LoadedModel
     model: Model
@@ -52,21 +52,21 @@ class Question:
 
 @attrs.frozen(eq=False)
 class Answer:
-    """What was found of the model in a file; `failure` if the solver has stopped too early."""
+    """The answer for the model in a file; `failure` if the solver has stopped too early."""
 
     question: Question
     solution: Solution
     failure: gamedp.NotSolvedError | None
 
     def facts(self, name: str, state: int | None = None) -> dict[str, Any]:
-        """Return what is known of a state, or of the start, for JSON; `name` is the file's."""
+        """Return the facts about a state, or about the start, for JSON; `name` is the file's."""
         facts = report.facts(name, self.solution, state)
         facts |= {"objective": self.question.words, "notes": self.question.loaded.notes}
         del facts["parameters"]
         return {"model": facts.pop("game")} | facts
 
     def measures(self) -> list[tuple[str, str]]:
-        """Return what the answer rests on, and what it took, in words."""
+        """Describe in words the basis of the answer and the effort."""
         words = ", ".join(f"{name} {word}" for name, word in self.question.words.items())
         return [
             (label, words.removeprefix("name ") if label == "objective" else text)
@@ -75,7 +75,7 @@ class Answer:
 
 
 def asked_of(name: str, file: FileOptions, method: Method) -> Question:
-    """Read a file, and return what is asked of its model.
+    """Read a file, and return the question about its model.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def asked_of(name: str, file: FileOptions, method: Method) -> Question:
         If the file or the options make no sense.
     """
     max_bytes = method.explore.for_file()
-    method.objective.name()  # what contradicts is said before a large file is read
+    method.objective.name()  # contradictions are reported before a large file is read
     loaded = file.read(name, max_bytes)
     return question_about(loaded, file, method.objective)
 
@@ -108,7 +108,7 @@ def solve_file(
     output: OutputOptions,
     keep: KeepOptions,
 ) -> None:
-    """Solve the model in a file and print what is known of its start; save what is asked for.
+    """Solve the model in a file and print the value of its start; save the requested results.
 
     Raises
     ------
@@ -128,9 +128,9 @@ def solve_file(
 
 
 def _first_action(solution: Solution) -> dict[str, str]:
-    """Return what to do at the start by its name in the file, if there is one start and a choice.
+    """Return the name of the best action at the start, if there is a single start and a choice.
 
-    No word of a policy that is not known.
+    Nothing is returned if the policy is unknown.
     """
     if len(solution.model.initial_states) > 1 or len(solution.actions()) < 2:
         return {}
@@ -139,7 +139,7 @@ def _first_action(solution: Solution) -> dict[str, str]:
 
 
 def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOptions) -> Question:
-    """Return what is asked of a model."""
+    """Return the question about a model."""
     name, optimum = options.name(), options.wanted()
     if file.reach is not None:
         others = {"--target": file.target, "--reward": file.reward, "--draw": options.draw}
@@ -177,10 +177,10 @@ def question_about(loaded: LoadedModel, file: FileOptions, options: ObjectiveOpt
 def model_with_digest(
     loaded: LoadedModel, objective: Objective, digest: str
 ) -> tuple[Model, dict[str, str]]:
-    """Return the model in a file that a certificate is of, and words for its objective.
+    """Return the model in a file that a certificate belongs to, and its objective in words.
 
-    The model has those of the file's rewards with which it has the digest; it is as it is if it
-    never has. The words say which rewards these are, and by which labels sets of states are known.
+    The model gets those rewards of the file with which its digest matches; it is unchanged if none
+    match. The words name these rewards, and the labels of the sets of states.
     """
     words = {}
     for option in attrs.fields(type(objective)):
@@ -199,7 +199,7 @@ def model_with_digest(
 
 
 def _label_of(loaded: LoadedModel, states: NDArray[np.bool_]) -> str:
-    """Return the label that just these states have; how many they are if there is none."""
+    """Return the label of exactly these states; their number if there is none."""
     for label, mask in loaded.labels.items():
         if np.array_equal(mask, states):
             return label
@@ -211,7 +211,7 @@ def _given(words: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reward(loaded: LoadedModel, name: str | None) -> str:
-    """Return which of the file's rewards is meant."""
+    """Return the selected rewards of the file."""
     if name is not None:
         return name
     if len(loaded.rewards) == 1:
@@ -226,7 +226,7 @@ def _reward(loaded: LoadedModel, name: str | None) -> str:
 
 
 def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | list[int]:
-    """Return the states that a label has, that are listed, or in which variables are so.
+    """Return the states with a label, in a list, or with given values of variables.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The options that several commands share, and what they mean to :func:`gamedp.solve`."""
+"""The options that several commands share, and their translation for :func:`gamedp.solve`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = [
 
 
 def names_in(group: str) -> Callable[[object], Iterable[str]]:
-    """Return what a shell calls to complete a name that is registered in `group`."""
+    """Return the function by which a shell completes a name registered in `group`."""
     return lambda _: list(registered(group))
 
 
@@ -119,7 +119,7 @@ Fresh: TypeAlias = Annotated[
 @Parameter(name="*", group=Group("Objective", sort_key=1))
 @attrs.frozen(kw_only=True)
 class ObjectiveOptions:
-    """What is to be computed.
+    """The objective.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class ObjectiveOptions:
     min: Flag = False
 
     def wanted(self) -> Optimum:
-        """Return what the first player wants; raise InvalidParameterError for both at once."""
+        """Return the first player's optimum; raise InvalidParameterError if both are given."""
         flags: list[tuple[Optimum, bool]] = [("max", self.max), ("min", self.min)]
         wishes = {wish for wish, given in (*flags, (self.optimum, True)) if given and wish}
         if len(wishes) > 1:
@@ -160,7 +160,7 @@ class ObjectiveOptions:
         return wishes.pop() if wishes else "max"
 
     def name(self) -> str:
-        """Return which objective is meant; raise InvalidParameterError if the options differ."""
+        """Return the name of the objective; raise InvalidParameterError if the options differ."""
         numbers = {"discounted": self.discount, "horizon": self.horizon}
         given = [name for name, number in numbers.items() if number is not None]
         given += ["average"] * self.average
@@ -193,7 +193,7 @@ class ObjectiveOptions:
 @Parameter(name="*", group=Group("Solver", sort_key=3))
 @attrs.frozen(kw_only=True)
 class SolverOptions:
-    """By which solver, and how exactly.
+    """The solver and its tolerance.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class SolverOptions:
     relative: Flag = False
 
     def keywords(self) -> dict[str, Any]:
-        """Return what is set, as keywords of :func:`gamedp.solve`."""
+        """Return the options that are set, as keywords of :func:`gamedp.solve`."""
         keywords: dict[str, Any] = {}
         if self.solver is not None:
             texts = self.option or []
@@ -238,7 +238,7 @@ class SolverOptions:
 @Parameter(name="*", group=Group("Building the model", sort_key=4))
 @attrs.frozen(kw_only=True)
 class ExploreOptions:
-    """How the states are found.
+    """Limits and compilation for exploring the states.
 
     Parameters
     ----------
@@ -260,14 +260,14 @@ class ExploreOptions:
     max_bytes: float | None = None
 
     def for_file(self) -> float | None:
-        """Return what a file may unpack to; refuse the options that are for games alone."""
+        """Return the limit of a file's unpacked size; refuse options for games alone."""
         if attrs.evolve(self, max_bytes=None) != ExploreOptions():
             message = "the options for building a model are for games; a file holds a model."
             raise InvalidParameterError(message)
         return self.max_bytes
 
     def keywords(self) -> dict[str, Any]:
-        """Return what is set, as keywords of :func:`gamedp.solve` and :func:`gamedp.compile`."""
+        """Return the options, as keywords of :func:`gamedp.solve` and :func:`gamedp.compile`."""
         return {
             name: int(value) if isinstance(value, float) and value.is_integer() else value
             for name, value in attrs.asdict(self).items()
@@ -278,14 +278,14 @@ class ExploreOptions:
 @Parameter(name="*")
 @attrs.frozen(kw_only=True)
 class Method:
-    """How a game is solved, and for what."""
+    """The method and the objective of solving a game."""
 
     objective: ObjectiveOptions = attrs.field(factory=ObjectiveOptions)
     solver: SolverOptions = attrs.field(factory=SolverOptions)
     explore: ExploreOptions = attrs.field(factory=ExploreOptions)
 
     def keywords(self) -> dict[str, Any]:
-        """Return what is set, as keywords of :func:`gamedp.solve`."""
+        """Return the options that are set, as keywords of :func:`gamedp.solve`."""
         return {
             "objective": self.objective.make(),
             **self.solver.keywords(),
@@ -296,7 +296,7 @@ class Method:
 @Parameter(name="*", group=Group("Output", sort_key=5))
 @attrs.frozen(kw_only=True)
 class OutputOptions:
-    """What is shown.
+    """The form of the output.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ class OutputOptions:
 @Parameter(name="*", group=Group("Files", sort_key=6))
 @attrs.frozen(kw_only=True)
 class KeepOptions:
-    """Where the answer is kept.
+    """The files and folders for the answer.
 
     Parameters
     ----------
@@ -331,7 +331,7 @@ class KeepOptions:
     csv: Path | None = None
 
     def check(self) -> None:
-        """Refuse a place that nothing can be written to, before hours of solving."""
+        """Refuse a path that cannot be written, before hours of solving."""
         for name, folder in (("save", self.save), ("certificate", self.certificate)):
             if folder is not None and folder.exists() and not folder.is_dir():
                 message = f"{folder} is a file; --{name} takes a folder: name one that is new."
@@ -355,7 +355,7 @@ class KeepOptions:
 @Parameter(name="*", group=Group("Models in files", sort_key=2))
 @attrs.frozen(kw_only=True)
 class FileOptions:
-    """What is to be computed of a model in a file. A set of states is a label, 3,5,7, or x=2,y=0.
+    """The question about a model in a file. A set of states is a label, 3,5,7, or x=2,y=0.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ class FileOptions:
         )
 
     def refuse(self) -> None:
-        """Raise InvalidParameterError if anything is set: for games, which know no labels."""
+        """Raise InvalidParameterError if any option is set: for games, which have no labels."""
         for name, value in attrs.asdict(self).items():
             if value:
                 message = f"--{name} is for a model in a file, not for a game."
@@ -396,4 +396,4 @@ class FileOptions:
 
 METHOD, OBJECTIVE, EXPLORE, OUTPUT = Method(), ObjectiveOptions(), ExploreOptions(), OutputOptions()
 FILE, KEEP = FileOptions(), KeepOptions()
-"""What holds where nothing is said."""
+"""The defaults."""

@@ -1,4 +1,4 @@
-"""Instances of games and solvers, from what was typed for their parameters."""
+"""Instances of games and solvers, from the typed texts of their parameters."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def make(
     kind : type
         The class.
     texts : iterable of str
-        What was given to `option`.
+        The texts given to `option`.
     name : str
-        What the user calls the class.
+        The user's name of the class.
     option : str
         ``"--set"`` or ``"--option"``.
     word : str
         ``"parameter"`` or ``"option"``.
     given : mapping, optional
-        Values that have been given in another way.
+        Values given in another way.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def make(
     except GamedpError:
         raise
     except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
-        # attrs' own validators put the field and the value behind the message.
+        # attrs' own validators append the field and the value to the arguments after the message.
         reason = str(error.args[0]) if error.args else type(error).__name__
         message = f"{name} refuses its {word}s: {reason}"
         raise InvalidParameterError(message) from error

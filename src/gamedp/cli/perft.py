@@ -1,4 +1,4 @@
-"""``gamedp perft``: how many positions a game leads to, ply by ply."""
+"""``gamedp perft``: the number of positions of a game, ply by ply."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def perft(
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
-    """Return the rows with all texts of a column as wide as the widest, to the right."""
+    """Return the rows with the columns aligned to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [[text.rjust(width) for text, width in zip(row, widths, strict=True)] for row in rows]

@@ -47,7 +47,7 @@ __all__ = ["play"]
 First: TypeAlias = Literal["human", "computer", "random"]
 
 DEPTH = 6
-"""Plies to look ahead in a game that has too many positions to be solved."""
+"""Number of plies to look ahead in a game that has too many positions to be solved."""
 
 HELP = """\
 Type the number or the name of an action, or
@@ -57,7 +57,7 @@ Type the number or the name of an action, or
   quit   leave the game"""
 
 LONG_MENU = 10
-"""Actions that stand below each other; more of them stand side by side."""
+"""Largest number of actions listed one per line; more are listed side by side."""
 
 PROMPT = "> "
 UNFINISHED = "The game is left unfinished."
@@ -169,7 +169,7 @@ def _adviser(
     *,
     quiet: bool,
 ) -> tuple[Adviser, str]:
-    """Return by what the computer plays, and why, if there is something to say about that."""
+    """Return the adviser of the computer, and a reason if there is one to report."""
     from gamedp.play.players import LevelPlayer  # noqa: PLC0415 - not needed for --help
 
     why, depth = "", DEPTH if level is None or level == "best" else level
@@ -192,7 +192,7 @@ def _adviser(
 
 
 def _seats(people: frozenset[int], count: int) -> str:
-    """Say who is who."""
+    """Print the players of the seats."""
     if count == 1:
         return "You play alone"
     if len(people) == count:
@@ -209,14 +209,14 @@ class _Quit(Exception):  # noqa: N818 - not an error: the person has enough
 
 @attrs.define
 class _Dialogue:
-    """A game under way, and what to go back to."""
+    """A game in progress, with its history for undo."""
 
     line: Line
     people: frozenset[int]
     rng: np.random.Generator
     adviser: Callable[[], Adviser]
     seats: Mapping[int, Seat]
-    """Who plays for those who are not `people`; the adviser, if this is empty."""
+    """The seats of the players who are not `people`; the adviser plays if this is empty."""
     forfeit: Forfeit | None = None
     before: list[tuple[Line, Any]] = attrs.field(factory=list)
 
@@ -241,7 +241,7 @@ class _Dialogue:
             say(_result(record.payoffs, self.people))
 
     def _asked(self, number: int, ask: Callable[[], Any]) -> Any:
-        """Return what a player at a seat answers; a fault ends the game, and is the forfeit."""
+        """Return the answer of a player at a seat; a fault ends the game, and is the forfeit."""
         try:
             return ask()
         except Fault as fault:
@@ -282,7 +282,7 @@ class _Dialogue:
         self._take(action)
 
     def _take(self, action: int) -> None:
-        """Go on with an action, and say what chance made of it."""
+        """Take an action, and print the outcome of chance."""
         from gamedp.play.play import drawn  # noqa: PLC0415 - not needed for --help
 
         state, rules = self.line.states[-1], self.line.rules
@@ -328,7 +328,7 @@ class _Dialogue:
         return {action: self.line.rules.action_name(state, action) for action in actions}
 
     def _undo(self) -> bool:
-        """Go back to the person's last decision, and chance with it; false if there is none."""
+        """Go back to the person's last decision, chance included; return False if there is none."""
         if not self.before:
             return False
         self.line, self.rng.bit_generator.state = self.before.pop()
@@ -336,7 +336,7 @@ class _Dialogue:
 
 
 def _words(rules: gamedp.rules.Rules, state: Any) -> str:
-    """Return a position in words, or as the game draws it."""
+    """Return a position in words, or the game's drawing of it."""
     if not hasattr(rules.game, "render"):
         return rules.view(state).draw(columns() or COLUMNS)
     words = rules.render(state)
@@ -344,14 +344,14 @@ def _words(rules: gamedp.rules.Rules, state: Any) -> str:
 
 
 def _picture(rules: gamedp.rules.Rules, state: Any) -> str:
-    """Return a position in words, and drawn below unless the words are a drawing already."""
+    """Return a position in words, followed by a drawing unless the words are one already."""
     words, drawing = _words(rules, state), rules.view(state).draw(columns() or COLUMNS)
     is_drawn = "\n" in rules.render(state) or not hasattr(rules.game, "view")
     return words if is_drawn or words == drawing else f"{words}\n{drawing}"
 
 
 def _menu(names: dict[int, str]) -> str:
-    """Return the actions, each with its number; many of them side by side."""
+    """Return the actions with their numbers; many of them side by side."""
     width = max(len(str(action)) for action in names)
     entries = [
         f"  {action:>{width}}" + (f"  {name}" if name != str(action) else "")
@@ -367,7 +367,7 @@ def _menu(names: dict[int, str]) -> str:
 
 
 def _understood(answer: str, names: dict[int, str]) -> int | None:
-    """Return the action that has this number or name, if just one has."""
+    """Return the action with this number or name, if it is unique."""
     found = [action for action in names if answer == str(action)] or [
         action for action, name in names.items() if answer.casefold() == name.casefold()
     ]
@@ -382,7 +382,7 @@ def _unknown(answer: str, names: dict[int, str]) -> str:
 
 
 def _reason(advice: Advice) -> str:
-    """Say why an action is taken."""
+    """Return the reason for an action in words."""
     count = len(advice.best)
     if advice.is_certain:
         if len(advice.chosen) < count and math.isfinite(advice.plies):
@@ -392,7 +392,7 @@ def _reason(advice: Advice) -> str:
 
 
 def _hint(advice: Advice, people: frozenset[int]) -> str:
-    """Return what the person can expect after each action."""
+    """Return the person's expectation after each action, in words."""
     width = max((len(entry.name) for entry in advice.entries), default=0)
     values = _aligned(advice.entries)
     rows = [
@@ -404,7 +404,7 @@ def _hint(advice: Advice, people: frozenset[int]) -> str:
 
 
 def _outlook(advice: Advice, people: frozenset[int]) -> list[str]:
-    """Return how long play lasts, who wins then, and by which of equally good actions."""
+    """Return the length of play, the winner, and the choice of equally good actions, in words."""
     if math.isinf(advice.plies):
         return []
     person = next(iter(people)) if len(people) == 1 else None
@@ -420,7 +420,7 @@ def _outlook(advice: Advice, people: frozenset[int]) -> list[str]:
 
 
 def _aligned(entries: Sequence[Entry]) -> list[str]:
-    """Return the values of actions, all as wide: whole numbers, or with six decimals."""
+    """Return the values of actions at equal width: integers, or with six decimals."""
     are_whole = all(entry.value.is_integer() for entry in entries)
     texts = [
         ("" if entry.bound == "exact" else f"{entry.bound} ")
@@ -432,7 +432,7 @@ def _aligned(entries: Sequence[Entry]) -> list[str]:
 
 
 def _result(payoffs: Sequence[float], people: frozenset[int]) -> str:
-    """Say how a game has ended."""
+    """Describe how a game has ended."""
     count = len(payoffs)
     if count == 1:
         return f"The game is over: {payoffs[0]:g} for you."
@@ -456,5 +456,5 @@ def _result(payoffs: Sequence[float], people: frozenset[int]) -> str:
 
 
 def _other(player: int, count: int, person: int | None) -> str:
-    """Return whom the computer plays, or another person."""
+    """Return the other players: the computer, or another person."""
     return "the computer" if count == 2 and person is not None else player_name(player)

@@ -1,4 +1,4 @@
-"""Who plays, by text: ``optimal``, ``level=6``, ``random``, ``hold=20``, ``./mybot``, and more."""
+"""Players by text: ``optimal``, ``level=6``, ``random``, ``hold=20``, ``./mybot``, and more."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WAYS = (
     "actions equally likely), a registered policy with its number, as hold=20, or "
     "`path/to/file.py:ClassName` with its number behind an equals sign"
 )
-"""What a player may be whose actions depend on the position alone, for help."""
+"""Help text for players whose actions depend on the position alone."""
 
 
 ENTRANTS = (
@@ -52,39 +52,39 @@ ENTRANTS = (
     "as hold=20, a program or what is saved, with a slash in its name, such as ./mybot, or "
     "tcp:host:port"
 )
-"""What may play games, for help."""
+"""Help text for the players of games."""
 
 PERSON = "person"
-"""Plays by what is typed in, in `gamedp play`."""
+"""The name of a player who types actions, in `gamedp play`."""
 
 RANDOM = ("random", "uniform")
 
 TCP = "tcp:"
 
 START_SECONDS = 10.0
-"""That a program has at least to start."""
+"""Least number of seconds that a program has to start."""
 
 
 def read_entrants(
     text: str, rules: gamedp.rules.Rules, solve: Callable[[], Any], seconds: float
 ) -> dict[str, Any]:
-    """Return the players of a text, commas between them, by their names.
+    """Return the players of a comma-separated text, by their names.
 
     Parameters
     ----------
     text : str
     rules : Rules
     solve : callable
-        Solves the game, if somebody plays by its solution.
+        Solves the game if a player uses its solution.
     seconds : float
-        Of thinking for a game, for programs.
+        Thinking time of programs per game.
 
     Raises
     ------
     UnknownNameError
         If there is no such policy.
     InvalidParameterError
-        If one is named twice, is of another game, or makes no sense.
+        If a player is named twice, is of another game, or makes no sense.
     """
     names = names_in(text)
     for place, name in enumerate(names):
@@ -95,7 +95,7 @@ def read_entrants(
 
 
 def read_all(names: list[str], read: Callable[[str], Any]) -> dict[str, Any]:
-    """Return players by their names, each read once; whoever takes solving is the last."""
+    """Return players by their names, each read once, and those that require solving last."""
     each = dict.fromkeys(names)
     found = {name: read(name) for name in sorted(each, key=lambda name: read_level(name) == "best")}
     return {name: found[name] for name in each}
@@ -119,7 +119,7 @@ def read_player(
 
 
 def _is_folder(text: str) -> bool:
-    """Say whether this is a folder, where only a saved solution is kept."""
+    """Return whether this is a folder, which can only be a saved solution."""
     return "/" in text and is_saved(text)
 
 
@@ -146,7 +146,7 @@ def compiled_game(
     *,
     command: str,
 ) -> tuple[Any, gamedp.Model, Callable[[], gamedp.Solution]]:
-    """Return a game, its model, and what solves it."""
+    """Return a game, its model, and the function that solves it."""
     made = make_ordinary_game(name, settings or (), command=command)
     with watch(quiet=output.quiet) as progress:
         model = gamedp.compile(made, compile=compile, progress=progress)
@@ -162,7 +162,7 @@ def compiled_game(
 def seated_in_stages(
     names: Sequence[str], made: Any, compile: Compile, output: OutputOptions
 ) -> list[Any]:
-    """Return the players of a staged game, which is solved once if somebody is optimal."""
+    """Return the players of a staged game, which is solved once if a player is optimal."""
 
     @functools.cache
     def solve() -> Any:
@@ -175,7 +175,7 @@ def seated_in_stages(
 def ruled(
     name: str, rules: gamedp.rules.Rules | gamedp.rules.StagedRules, solve: Callable[[], Any]
 ) -> Any:
-    """Return a player who needs no table of positions."""
+    """Return a player that needs no table of positions."""
     player = read_player(name, rules, solve, 1.0)
     knows = isinstance(player, (gamedp.play.RandomPlayer, gamedp.StagedSolution))
     if not knows and not callable(getattr(player, "choose", None)):
@@ -191,28 +191,28 @@ def ruled(
 
 
 def refuse_without_folder(path: Path | None) -> None:
-    """Raise InvalidParameterError, before hours of playing, where no file can be written."""
+    """Raise InvalidParameterError, before hours of playing, if the file cannot be written."""
     if path is not None and not path.parent.is_dir():
         message = f"there is no folder {path.parent} to keep the games in."
         raise InvalidParameterError(message)
 
 
 def read_players(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> dict[str, Any]:
-    """Return the players of a text, commas between them, by their names.
+    """Return the players of a comma-separated text, by their names.
 
     Parameters
     ----------
     text : str
     model : Model
     solve : callable
-        Solves the model, if somebody plays by its solution.
+        Solves the model if a player uses its solution.
 
     Raises
     ------
     UnknownNameError
         If there is no such policy.
     InvalidParameterError
-        If it is of another game, or refuses its number.
+        If a policy is of another game, or refuses its number.
     """
     return read_all(names_in(text), lambda name: _read(name, model, solve))
 
@@ -222,7 +222,7 @@ def read_field(
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """Return the players of a text such as ``hold=20:0.7,hold=10:0.3``, and their weights.
 
-    Without weights there are none.
+    Without weights in the text, there are none.
     """
     weights: dict[str, float] = {}
     names = []
@@ -236,12 +236,12 @@ def read_field(
         message = f"{text}: give all of them a weight, as in hold=20:0.7,hold=10:0.3, or none."
         raise InvalidParameterError(message)
     if weights:
-        weights_of(weights)  # refuses what does not sum to one
+        weights_of(weights)  # refuses weights that do not sum to one
     return read_players(",".join(names), model, solve), weights
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names of players in a text, with commas between them."""
+    """Return the names of players in a comma-separated text."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):
         message = f"{text!r} names no players; give {WAYS}."
@@ -283,7 +283,7 @@ def _saved_or_policy(text: str, rules: Any) -> Any:
 
 
 def _policy_named(text: str, rules: Any) -> Any:
-    """Return a registered policy, or one of a file; `rules` say of which game it must be."""
+    """Return a registered policy, or one from a file; it must be of the game of `rules`."""
     name, equals, value = text.partition("=")
     kind = class_named(name, PLAYERS)
     game = getattr(kind, "game", None)

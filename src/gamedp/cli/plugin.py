@@ -1,4 +1,4 @@
-"""What commands of plugins are made of: options that all commands have, and how these speak.
+"""Building blocks for the commands of plugins: shared options and output.
 
 A plugin registers a command in the entry point group ``gamedp.commands``: a function whose
 parameters are its options.

@@ -1,4 +1,4 @@
-"""Positions on the command line: from what was typed to a state, and back to what people read."""
+"""Positions on the command line: from typed text to a state, and back to readable text."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ WHOLE = re.compile(r"-?\d{1,18}")
 
 
 def position_of(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any:
-    """Return the state that is asked for; what is not said is as in all states of the start.
+    """Return the state in the texts; omitted fields are as in all states of the start.
 
     Raises
     ------
     UnknownNameError
         For a field that states do not have.
     InvalidParameterError
-        For a value that is not of the field's type, and if something must be said and is not.
+        For a value that is not of the field's type, and if a required field is missing.
     """
     example = starts[0]
     fields = getattr(example, "_fields", None)
@@ -113,13 +113,13 @@ def starts_of(origin: gamedp.rules.Rules | gamedp.rules.StagedRules | Model) -> 
         starts = [state for _, state in origin.initial()]
         starts[0]
     except (IndexError, TypeError, ValueError):
-        gamedp.compile(origin.game, compile="never")  # says what is wrong with the rules
+        gamedp.compile(origin.game, compile="never")  # reports what is wrong with the rules
         raise
     return starts
 
 
 def picture_of(rules: gamedp.rules.Rules | gamedp.rules.StagedRules | None, position: Any) -> str:
-    """Return a position as Python writes it, and as the game draws it."""
+    """Return a position as Python writes it, and the game's drawing of it."""
     written = repr(position)
     if rules is not None and rules.render(position) not in {written, str(position)}:
         written += "\n" + rules.render(position)

@@ -106,7 +106,7 @@ def query(  # noqa: PLR0913 - one for each kind of option
 
 @attrs.frozen
 class _Found:
-    """What was found of a place: a solution, and more of it if it is of a model in a file."""
+    """The result for a place: a solution, with details if it is of a model in a file."""
 
     name: str
     place: _Place
@@ -115,7 +115,7 @@ class _Found:
 
 
 def _show(found: _Found, output: OutputOptions) -> None:
-    """Print what is known of a place."""
+    """Print the facts about a place."""
     solution, place, of_file = found.solution, found.place, found.of_file
     if isinstance(solution, gamedp.Solution):
         answer = _answer(solution, place)
@@ -159,7 +159,7 @@ def _facts(found: _Found, answer: _Answer) -> dict[str, Any]:
 
 @attrs.frozen
 class _Place:
-    """What is asked for: a state, or a context and perhaps a state of the stage inside it."""
+    """The requested place: a state, or a context, optionally with a state of its stage."""
 
     state: Any
     inside: Any = None
@@ -167,7 +167,7 @@ class _Place:
 
 @attrs.frozen
 class _Answer:
-    """What is known of a place.
+    """The answer for a place.
 
     Attributes
     ----------
@@ -177,11 +177,11 @@ class _Answer:
         With ``"value"`` None where a solution does not keep it. With more than two players,
         ``"value"`` is player 0's, and ``"values"`` and ``"bounds"`` have those of all.
     best : list of int
-        The actions that are best, or may be; the policy's with more than two players.
+        The actions that are best, or may be; those of the policy with more than two players.
     mover : str
-        Who is to move, in words; empty where that goes without saying.
+        The player to move, in words; empty if that is obvious.
     pictures : list of (label, text)
-        The place in the game's words.
+        The place in the words of the game.
     """
 
     value: float
@@ -213,7 +213,7 @@ def _place(
 
 
 def _answer(solution: Solution, place: _Place) -> _Answer:
-    """Return what is known of a state."""
+    """Return the answer for a state."""
     position, model = place.state, solution.model
     index, _ = _index(model, position)
     actions = _actions(solution, position)
@@ -231,13 +231,13 @@ def _answer(solution: Solution, place: _Place) -> _Answer:
 
 
 def _picture(model: Model, position: Any) -> str:
-    """Return a state in words: as the game draws it, or by the model's variables."""
+    """Return a state in words: the game's drawing, or the model's variables."""
     drawn = picture_of(model.rules, position)
     return f"{drawn}   {model.state_name(position)}" if model.variables else drawn
 
 
 def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
-    """Return what is known of a context, or of a state of the stage inside it."""
+    """Return the answer for a context, or for a state of the stage inside it."""
     context, state, rules = place.state, place.inside, solution.model.rules
     pictures = [("state", picture_of(rules, context))]
     _, swapped = _index(solution.model, context)
@@ -275,7 +275,7 @@ def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
 
 
 def _actions(solution: Solution, position: Any) -> list[dict[str, Any]]:
-    """Return the actions in a position; without values where a solution does not keep them."""
+    """Return the actions in a position, without values if the solution does not store them."""
     count = solution.model.num_players
     try:
         return _together(
@@ -299,7 +299,7 @@ def _actions(solution: Solution, position: Any) -> list[dict[str, Any]]:
 
 
 def _together(*of_players: list[ActionValue]) -> list[dict[str, Any]]:
-    """Return one entry for each action, with the values of all players for whom there are some."""
+    """Return one entry for each action, with the values of all players that have them."""
     return [
         attrs.asdict(entries[0])
         | {
@@ -347,12 +347,12 @@ def _words(
 
 
 def _called(action: dict[str, Any]) -> str:
-    """Return the name of an action; its number if it is nameless."""
+    """Return the name of an action, or its number if it has none."""
     return action["name"] or str(action["action"])
 
 
 def _to_the_end(solution: Solution, state: Any) -> list[tuple[str, str]]:
-    """Return how long play lasts, and who wins, in words; nothing if it is not known."""
+    """Return the length of play and the winner in words; nothing if unknown."""
     plies = solution.plies(state)
     if math.isinf(plies):
         return [] if solution.distances is None else [("to the end", "never")]
@@ -362,7 +362,7 @@ def _to_the_end(solution: Solution, state: Any) -> list[tuple[str, str]]:
 
 
 def _played(solution: Solution, state: Any, answer: _Answer) -> list[tuple[str, str]]:
-    """Return which of equally good actions are played, if not all of them are."""
+    """Return the equally good actions that are played, if not all of them are."""
     chosen = solution.quickest_actions(state)
     if len(chosen) >= len(answer.best):
         return []
@@ -371,7 +371,7 @@ def _played(solution: Solution, state: Any, answer: _Answer) -> list[tuple[str, 
 
 
 def _rows(answer: _Answer) -> list[str]:
-    """Return the lines of all actions: a star before the best ones, ? before what may be best."""
+    """Return the lines of all actions, with * before the best ones, ? before possible ones."""
     width = max(len(_called(action)) for action in answer.actions)
     rows = []
     for action in answer.actions:
@@ -389,13 +389,13 @@ def _rows(answer: _Answer) -> list[str]:
 
 
 def _mover(solution: Solution, position: Any, index: int) -> str:
-    """Say who is to move, and what they want of the value shown."""
+    """Describe the player to move, and whether they maximise the value shown."""
     model = solution.model
     player = int(model.players[index]) if model.rules is None else model.rules.player(position)
     return report.player_name(player) if model.num_players > 2 else _wish(solution, player)
 
 
 def _wish(solution: Solution | StagedSolution, player: int) -> str:
-    """Say who one of two players is, and what they want of the value shown."""
+    """Describe one of two players, and whether they maximise the value shown."""
     wants_most = (player == 0) == (solution.objective.optimum == "max")
     return report.wish(player, wants_most=wants_most)

@@ -1,4 +1,4 @@
-"""``gamedp referee``: whether a program can play, before it meets others."""
+"""``gamedp referee``: check that a program can play, before it meets others."""
 
 from __future__ import annotations
 

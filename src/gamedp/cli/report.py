@@ -60,13 +60,13 @@ OBJECTIVES = {
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 PHASES, LOAD = ("compile", "explore", "solve"), "load"
 LONGEST_FRACTION = 200
-"""Letters of an exact value that are shown to people."""
+"""Largest number of characters of an exact value in the output for people."""
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def _call(objective: Objective) -> str:
-    """Return an objective as the call that makes it, sets of states by their size."""
+    """Return an objective as a constructor call, with sets of states by their size."""
     options = {
         name: f"{np.count_nonzero(value):,} of {len(value):,} states"
         if isinstance(value, np.ndarray)
@@ -78,7 +78,7 @@ def _call(objective: Objective) -> str:
 
 
 def _words(objective: Objective) -> dict[str, Any]:
-    """Return the options of an objective, sets of states as lists of their numbers."""
+    """Return the options of an objective, with sets of states as lists of their numbers."""
     return {
         name: np.flatnonzero(value).tolist() if isinstance(value, np.ndarray) else value
         for name, value in attrs.asdict(objective).items()
@@ -89,12 +89,12 @@ def _words(objective: Objective) -> dict[str, Any]:
 def facts(
     name: str, solution: Solution | StagedSolution, state: Hashable | None = None
 ) -> dict[str, Any]:
-    """Return what is known of a state, or of the start, for JSON.
+    """Return the facts about a state, or about the start, for JSON.
 
     Parameters
     ----------
     name : str
-        What the user calls the game.
+        The user's name of the game.
     solution : Solution or StagedSolution
     state : optional
         The start if not given.
@@ -128,7 +128,7 @@ def facts(
 def _of_all_players(
     solution: Solution | StagedSolution, state: Hashable | None
 ) -> dict[str, list[Any]]:
-    """Return the values and bounds of all players for JSON, where more than two play."""
+    """Return the values and bounds of all players for JSON, in games for more than two."""
     count = solution.model.num_players
     if count < 3:
         return {}
@@ -141,12 +141,12 @@ def _of_all_players(
 def _fraction(
     solution: Solution | StagedSolution, state: Hashable | None, player: int = 0
 ) -> str | None:
-    """Return a value as a fraction, with all its digits, if the solver has found it as one."""
+    """Return a value as a fraction with all its digits, if the solver has computed it as one."""
     if getattr(solution, "exact", None) is None:
         return None
     value = solution.exact_value(state, player)  # type: ignore[union-attr] # no staged one has it
     limit = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)  # what was asked for is shown, however long
+    sys.set_int_max_str_digits(0)  # requested values are shown, however long
     try:
         return str(value)
     finally:
@@ -154,22 +154,22 @@ def _fraction(
 
 
 def _seconds(statistics: Statistics) -> dict[str, float]:
-    """Return the seconds of each phase; `load` is one for a solution that was kept."""
+    """Return the seconds of each phase; for a stored solution, one of them is `load`."""
     seconds = statistics.seconds
     return {phase: seconds[phase] for phase in (*PHASES, LOAD) if phase in seconds}
 
 
 def game_words(game: Any) -> str:
-    """Return a game as the call that makes it."""
+    """Return a game as a constructor call."""
     parameters = ", ".join(f"{name}={value!r}" for name, value in values_of(game).items())
     return f"{type(game).__name__}({parameters})"
 
 
 def registered_name(group: str, tool: Any) -> str:
-    """Return the name by which a solver or a searcher is registered, or else that of its class."""
+    """Return the registered name of a solver or a searcher, otherwise that of its class."""
     name = type(tool).__qualname__
     if type(tool).__module__.startswith("gamedp."):
-        # All of the project's own are registered by the name of their class: no need to look.
+        # All of the package's own are registered by the name of their class, without a look-up.
         return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
     home = f"{type(tool).__module__}:{name}"
     names = (name for name, point in registered(group).items() if point.value == home)
@@ -177,10 +177,10 @@ def registered_name(group: str, tool: Any) -> str:
 
 
 def _in_json(value: Any) -> Any:
-    """Turn a value into what JSON has: infinities become texts, NaN None, tuples lists."""
+    """Convert a value for JSON: infinities become texts, NaN None, tuples lists."""
     if isinstance(value, Mapping):
         return {str(key): _in_json(item) for key, item in value.items()}
-    if hasattr(value, "tolist"):  # an array of numpy's
+    if hasattr(value, "tolist"):  # a numpy array
         return _in_json(value.tolist())
     if hasattr(value, "_asdict"):
         return _in_json(value._asdict())
@@ -190,7 +190,7 @@ def _in_json(value: Any) -> Any:
 
 
 def _scalar_in_json(value: Any) -> Any:
-    """Return a value as JSON has it; text of what JSON does not have."""
+    """Return a value for JSON, as text if JSON does not have its type."""
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, (bool, str)) or value is None:
@@ -222,7 +222,7 @@ def lines(pairs: Iterable[tuple[str, str]]) -> str:
 def value_lines(
     solution: Solution | StagedSolution, state: Hashable | None = None
 ) -> list[tuple[str, str]]:
-    """Return the value and its bounds in words, for each player that has values of its own."""
+    """Return the value and its bounds in words, for each player with separate values."""
     count = solution.model.num_players
     pairs = []
     for player in range(count if count > 2 else 1):
@@ -255,7 +255,7 @@ def how_long(plies: float) -> str:
 
 
 def winner(solution: Solution, state: Hashable) -> int | None:
-    """Return who wins from a state of a game without chance; None in a draw, and in other games."""
+    """Return the winner from a state of a game without chance; None in a draw or other games."""
     model, objective = solution.model, solution.objective
     for_two = model.num_players == 2 and isinstance(objective, TotalReward)
     if not for_two or not model.is_deterministic or not math.isfinite(solution.plies(state)):
@@ -277,23 +277,23 @@ def _short(lower: float, upper: float) -> str:
 
 
 def player_name(player: int) -> str:
-    """Return who a player is, in words."""
+    """Return the name of a player in words."""
     return f"the {ORDINALS[player]} player" if player < len(ORDINALS) else f"player {player + 1}"
 
 
 def wish(player: int, *, wants_most: bool) -> str:
-    """Return who one of two players is, and what they want of the value shown."""
+    """Return in words one of two players, and whether they maximise the value shown."""
     goal = "as high" if wants_most else "as low"
     return f"{player_name(player)}, who wants the value {goal} as possible"
 
 
 def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
-    """Return what a solution rests on, and what it took, in words."""
+    """Describe in words the basis of a solution and the effort."""
     statistics = solution.statistics
     seconds = _seconds(statistics)
     folder = getattr(statistics, "folder", None)
     hint = hint_of(solution)
-    if LOAD in seconds:  # what was done now is no more than that
+    if LOAD in seconds:  # this run only loaded the solution
         seconds = {LOAD: seconds[LOAD]}
     codes = solution.model.num_states
     is_staged = hasattr(solution.model, "stage")
@@ -317,7 +317,7 @@ def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
 
 
 def with_options(tool: Any, *, without: str = "") -> str:
-    """Return a solver or a searcher with those of its options that are not at their defaults.
+    """Return a solver or a searcher with those of its options that differ from the defaults.
 
     The option `without` is left out.
     """
@@ -331,6 +331,6 @@ def with_options(tool: Any, *, without: str = "") -> str:
 
 
 def _amount(count: float) -> str:
-    """Return a number of bytes in the unit that people would take."""
+    """Return a number of bytes in a readable unit."""
     power = min(int(math.log(max(count, 1), 1024)), len(UNITS) - 1)
     return f"{count / 1024**power:.{1 if power else 0}f} {UNITS[power]}"

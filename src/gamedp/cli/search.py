@@ -48,12 +48,12 @@ if TYPE_CHECKING:
 __all__ = ["search"]
 
 FIRST_ENDINGS, MOST_ENDINGS = 3_000_000, 300_000_000
-"""The most positions in the tables that ``--exact`` builds: less than a second before the first
-search, and half a minute in all, if there is enough memory."""
+"""Largest numbers of positions in the tables that ``--exact`` builds: before the first search, less
+than a second, and in all, half a minute, if there is enough memory."""
 
 POSITIONS_A_NODE = 24
-"""So many positions go into a table in twice the time of one node of a search, or less. A search
-with smaller tables takes about half the time of making them larger by one material."""
+"""Number of positions that are tabulated in at most twice the time of one node of a search. A
+search with smaller tables takes about half the time of extending them by one unit of material."""
 
 OPTIONS = {
     "depth": "--depth",
@@ -62,13 +62,13 @@ OPTIONS = {
     "table_bytes": "--table-mib",
     "endings": "--endings",
 }
-"""What an option of a searcher is called here, where it has a name of its own."""
+"""Names of searcher options on the command line, where they differ."""
 
 
 @Parameter(name="*", group=Group("Search", sort_key=1))
 @attrs.frozen(kw_only=True)
 class SearchOptions:
-    """By which searcher, and how far.
+    """The searcher and its limits.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class SearchOptions:
     endings_folder: Path | None = None
 
     def given(self) -> dict[str, Any]:
-        """Return what is set, as the searchers call it; without the tables of endings."""
+        """Return the options that are set by the searchers' names, without the endings."""
         table_bytes = None if self.table_mib is None else self.table_mib * 2**20
         values = {
             "depth": self.depth,
@@ -117,14 +117,14 @@ class SearchOptions:
         return {name: value for name, value in values.items() if value is not None}
 
     def make(self, **more: Any) -> Any:
-        """Return the searcher, which is named.
+        """Return the named searcher.
 
         Raises
         ------
         UnknownNameError
-            If there is no such searcher, or option of it.
+            If there is no such searcher, or it has no such option.
         InvalidParameterError
-            If it refuses an option, and if nothing says how far to look.
+            If it refuses an option, or if there is no limit of the search.
         """
         assert self.searcher is not None  # noqa: S101 - whoever calls has chosen one
         kind = find(SEARCHERS, self.searcher)
@@ -136,7 +136,7 @@ class SearchOptions:
             and "all_best" in settings
             and not any(option.startswith("all_best=") for option in options)
         ):
-            given["all_best"] = False  # to know all takes about twice as long
+            given["all_best"] = False  # finding all takes about twice as long
         asked = given | ({} if not self.endings else {"endings": None})
         for name in asked:
             if name not in settings:
@@ -172,7 +172,7 @@ class SearchOptions:
 
 
 SEARCH = SearchOptions()
-"""What holds where nothing is said."""
+"""The defaults."""
 
 
 def search(
@@ -192,7 +192,7 @@ def search(
     if how.searcher is None:
         kind = searcher_for(rules, position)
         how = attrs.evolve(how, searcher=report.registered_name(SEARCHERS, kind()))
-    searcher = how.make()  # before tables are made for it
+    searcher = how.make()  # before tables are built for it
     material = how.endings or 0
     grows = how.endings is None and how.exact and "endings" in settings_of(type(searcher))
     if grows:
@@ -254,10 +254,10 @@ def _with_endings(
     material: int,
     **given: Any,
 ) -> SearchResult:
-    """Return what a search finds with tables of endings, which grow up to so much material.
+    """Return the result of a search with tables of endings, which grow up to a given material.
 
-    It begins with small tables, and goes on with larger ones where these do not soon lead to a
-    proof. All that is done counts for the limits, which leave what is known by then.
+    It begins with small tables, and continues with larger ones if these do not soon lead to a
+    proof. All work counts for the limits; at a limit, the result so far is returned.
     """
     nodes, seconds, spent = 0, 0.0, 0.0
     most_nodes, most_seconds = how.max_nodes or math.inf, how.max_seconds or math.inf
@@ -298,11 +298,11 @@ def _with_endings(
 
 
 def _with_kept_endings(game: Any, search: Callable[[Path | None], SearchResult]) -> SearchResult:
-    """Return what a search finds that keeps its tables, or that makes them anew if it cannot."""
+    """Return the result of a search that stores its tables, or rebuilds them if it cannot."""
     kept = kept_endings(game)
     try:
         return search(kept)
-    except OSError as error:  # a damaged file among them
+    except OSError as error:  # including a damaged file
         if kept is None:
             raise
         shutil.rmtree(kept, ignore_errors=True)
@@ -312,7 +312,7 @@ def _with_kept_endings(game: Any, search: Callable[[Path | None], SearchResult])
 
 
 def _as_far_as(search: Callable[[], SearchResult]) -> tuple[SearchResult, bool]:
-    """Return what a search finds, and whether Ctrl-C has stopped it."""
+    """Return the result of a search, and whether Ctrl-C has stopped it."""
     try:
         return search(), False
     except SearchInterrupted as stop:
@@ -322,7 +322,7 @@ def _as_far_as(search: Callable[[], SearchResult]) -> tuple[SearchResult, bool]:
 def _next_tables(
     growing: Iterator[gamedp.searchers.EndgameTables], result: SearchResult | None
 ) -> tuple[gamedp.searchers.EndgameTables, bool]:
-    """Return the next tables, and whether time was up; after Ctrl-C, raise with what is known."""
+    """Return the next tables, and whether time was up; after Ctrl-C, raise with the result."""
     try:
         return next(growing), False
     except NotSolvedError as error:
@@ -335,7 +335,7 @@ def _next_tables(
 
 
 def _suitable_material(game: Any, position: Any, most: int) -> int:
-    """Return up to how much material tables have at most so many positions; 0 without tables."""
+    """Return the largest material whose tables fit a number of positions; 0 without tables."""
     from gamedp.searchers.endings.build import METHODS  # noqa: PLC0415 - seldom needed
 
     rules = gamedp.rules.Rules(game)
@@ -345,7 +345,7 @@ def _suitable_material(game: Any, position: Any, most: int) -> int:
         return 0
     positions = game.num_endings(0)
     material = 0
-    # What is never gained is never needed.
+    # Material that is never gained is never needed.
     while material < game.material(rules.canonical(position)[0]):
         more = game.num_endings(material + 1)
         positions += more

@@ -1,4 +1,4 @@
-"""What ``gamedp search`` prints of a result: facts for JSON, or lines in words."""
+"""The output of ``gamedp search``: facts for JSON, or lines in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINE_WIDTH = 80
 
 
 def facts(name: str, result: SearchResult) -> dict[str, Any]:
-    """Return what was found, for JSON."""
+    """Return the result, for JSON."""
     searcher, work = result.searcher, result.statistics
     options = values_of(searcher)
     tables = options.get("endings")
@@ -60,7 +60,7 @@ def facts(name: str, result: SearchResult) -> dict[str, Any]:
 
 
 def words(result: SearchResult) -> list[tuple[str, str]]:
-    """Return what was found in words."""
+    """Return the result in words."""
     rules, work = result.rules, result.statistics
     several = rules.num_players > 1
     pairs = [
@@ -98,7 +98,7 @@ def words(result: SearchResult) -> list[tuple[str, str]]:
 
 
 def way_out(game: Any) -> str:
-    """Say what helps a search that has come to a limit."""
+    """Return advice for a search that has reached a limit."""
     if hasattr(game, "value_range"):
         more = "" if hasattr(game, "heuristic") else " A heuristic would estimate what lies beyond."
         return f"Raise --max-seconds or --max-nodes, or set --depth.{more}"
@@ -109,7 +109,7 @@ def way_out(game: Any) -> str:
 
 
 def _best_lines(result: SearchResult) -> list[tuple[str, str]]:
-    """Return the best actions in words, and which others the bounds do not rule out."""
+    """Return the best actions in words, and the others that the bounds do not exclude."""
     best, possible = set(result.best_actions), set(result.possible_actions)
     if not best:
         return []
@@ -130,7 +130,7 @@ def _best_lines(result: SearchResult) -> list[tuple[str, str]]:
 
 
 def _value_lines(result: SearchResult) -> list[tuple[str, str]]:
-    """Return the value and its bounds in words, for each player that has values of its own."""
+    """Return the value and its bounds in words, for each player with separate values."""
     count = result.rules.num_players
     pairs = []
     for player, (value, (lower, upper)) in enumerate(_values(result)):
@@ -149,7 +149,7 @@ def _value_lines(result: SearchResult) -> list[tuple[str, str]]:
 
 
 def _for_each(result: SearchResult) -> dict[str, Any]:
-    """Return what each player gets, where a searcher for any number of players says so."""
+    """Return the value of each player, for a searcher for any number of players."""
     if not isinstance(result, gamedp.searchers.MaxNResult):
         return {}
     players = range(len(result.values))
@@ -158,7 +158,7 @@ def _for_each(result: SearchResult) -> dict[str, Any]:
 
 
 def _values(result: SearchResult) -> list[tuple[float, tuple[float, float]]]:
-    """Return value and bounds for each player of more than two; else those of the first."""
+    """Return value and bounds for each of more than two players; otherwise those of the first."""
     several = result.rules.num_players > 2 and isinstance(result, gamedp.searchers.MaxNResult)
     players = range(result.rules.num_players if several else 1)
     return [(result.value(player), result.bounds(player)) for player in players]
@@ -191,7 +191,7 @@ def _line(result: SearchResult) -> list[str]:
 
 
 def _wrapped(names: Sequence[str]) -> str:
-    """Return names as lines of text that break between them, not within."""
+    """Return names as lines of text that break between names only."""
     glue = "\0"
     text = ", ".join(name.replace(" ", glue) for name in names)
     lines = textwrap.fill(text, LINE_WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""``gamedp selfplay``: which of two players plays better, and with what confidence."""
+"""``gamedp selfplay``: compare two players by games, with a confidence interval."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["selfplay"]
 @Parameter(name="*", group=Group("Games", sort_key=1))
 @attrs.frozen(kw_only=True)
 class GamesOptions:
-    """Who plays, how often, and how the games differ.
+    """The number and the variation of the games.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def selfplay(
         "opening": how.random_opening,
         "max_plies": how.max_plies,
     }
-    rounds_of(gamedp.rules.Rules(made), **options)  # before anything is solved
+    rounds_of(gamedp.rules.Rules(made), **options)  # before solving
     with watch(quiet=output.quiet) as progress:
         result = gamedp.play.tournament(
             made,
@@ -116,13 +116,13 @@ def _players(
 
 
 def _level_or_name(text: str) -> int | str:
-    """Return how a player is told of in JSON: plies, ``best`` or another name."""
+    """Return a player for JSON: plies, ``best`` or another name."""
     level = read_level(text)
     return text if level is None else level
 
 
 def _called(text: str) -> str:
-    """Return how a player is told of in words."""
+    """Return a player in words."""
     level = read_level(text)
     return text if level is None else f"level {level}"
 
@@ -173,7 +173,7 @@ def _words(game: Any, how: GamesOptions, seed: int, result: Tournament) -> list[
 
 
 def _forfeits(how: GamesOptions, result: Tournament) -> list[tuple[str, str]]:
-    """Return who has lost games without playing them to the end, and why."""
+    """Describe in words the games that were forfeited, and the reasons."""
     counts = collections.Counter(
         (how.level if number % result.players == record.forfeit.player else how.against,
          record.forfeit.reason)
@@ -187,7 +187,7 @@ def _forfeits(how: GamesOptions, result: Tournament) -> list[tuple[str, str]]:
 
 
 def _score(result: Tournament) -> str:
-    """Say how often one has got more than the other, or than all others."""
+    """Return in words how often one player got more than the other, or than all others."""
     wins, draws, losses = (f"{count:,}" for count in (result.wins, result.draws, result.losses))
     if result.players == 2:
         return f"wins {wins}, draws {draws}, loses {losses}"
@@ -195,7 +195,7 @@ def _score(result: Tournament) -> str:
 
 
 def _difference(how: GamesOptions, result: Tournament) -> str:
-    """Say by how much one is better than the other, and how certain that is."""
+    """Return in words the difference between the players, and its uncertainty."""
     mean, error = result.mean_difference, result.standard_error
     group = result.group_word
     if math.isnan(mean):

@@ -113,7 +113,7 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
         hint = "" if game is None else how_to_draw(listed[0].kind)
         print(f"{names} at {address}\nCtrl-C ends it.{hint}", flush=True)
 
-    gc.set_threshold(10_000)  # other than short commands, a server stays: garbage must go
+    gc.set_threshold(10_000)  # a server keeps running: garbage must be collected
     run(
         {each.name: each for each in listed},
         tables,
@@ -127,7 +127,7 @@ def serve(  # noqa: PLR0913 - what is usually set in one call
 
 @contextlib.contextmanager
 def _refusals_told() -> Iterator[None]:
-    """Raise what a browser would be told as an error of the command."""
+    """Raise a refusal to a browser as an error of the command."""
     from gamedp.web.refusals import Refused  # noqa: PLC0415 - not needed for --help
 
     try:
@@ -137,12 +137,12 @@ def _refusals_told() -> Iterator[None]:
 
 
 def _say_left_out(pages: list[Page], listed: list[Listed]) -> None:
-    """Say which pages a folder cannot have.
+    """Report the pages that a folder cannot contain.
 
     Raises
     ------
     UnsupportedProblemError
-        If nothing else was to be in it.
+        If there is nothing else to write.
     """
     for page in pages:
         message = f"{page.name} is a page that needs a server, and cannot be exported."
@@ -152,7 +152,7 @@ def _say_left_out(pages: list[Page], listed: list[Listed]) -> None:
 
 
 def _export(listed: list[Listed], tables: Tables, folder: Path, *, quiet: bool) -> None:
-    """Write the folder for games, which are solved unless they are."""
+    """Write the folder for games, which are solved first if necessary."""
     from gamedp.web.export import export  # noqa: PLC0415 - not needed for --help
 
     for each in listed:
@@ -167,7 +167,7 @@ def _export(listed: list[Listed], tables: Tables, folder: Path, *, quiet: bool) 
 
 
 def _all(names: str | None) -> tuple[list[Listed], list[Page]]:
-    """Return the registered games that are named, or all, and the pages that games bring along."""
+    """Return the registered games that are named, or all, and the pages of games."""
     from gamedp.web.catalogue import from_registry  # noqa: PLC0415 - not needed for --help
 
     with_pages = registered(PAGES)
@@ -186,7 +186,7 @@ def _all(names: str | None) -> tuple[list[Listed], list[Page]]:
                 message = f"{name} is a staged game, which this page cannot show."
                 raise UnsupportedProblemError(message)
             with _refusals_told():
-                game.make({})  # the page shows the game with its defaults first
+                game.make({})  # the page first shows the game with its defaults
             listed.append(game)
         except GamedpError as error:
             if names is not None:
@@ -227,12 +227,12 @@ def _short(name: str) -> str:
 
 
 def _bytes(text: str) -> float:
-    """Return how many bytes a text such as 500M says.
+    """Return the number of bytes in a text such as 500M.
 
     Raises
     ------
     InvalidParameterError
-        If it says nothing of the kind.
+        If it is not a size in bytes.
     """
     factor = {"K": 2.0**10, "M": 2.0**20, "G": 2.0**30, "T": 2.0**40}.get(text[-1:].upper(), 1.0)
     digits = text if factor == 1 else text[:-1]

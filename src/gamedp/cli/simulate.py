@@ -49,7 +49,7 @@ P_VALUE_OF_TOTALS = "totals as far off or farther are at most so likely, if the 
 @Parameter(name="*", group=Group("Games", sort_key=1))
 @attrs.frozen(kw_only=True)
 class SimulationOptions:
-    """Who plays, and how often.
+    """The number of games, and how they are played.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def simulate(
 
 
 def _refuse(how: SimulationOptions, made: Any, num_players: int) -> None:
-    """Refuse what makes no sense, before anything takes long."""
+    """Refuse options that make no sense, before any long work."""
     if how.pairs and (how.width is not None or how.games % 2):
         message = "--pairs takes an even number of --games, and no --width."
         raise InvalidParameterError(message)
@@ -163,7 +163,7 @@ def _show(
     words: list[tuple[str, str]],
     output: OutputOptions,
 ) -> None:
-    """Print what games have brought, as JSON or in words."""
+    """Print the results of games, as JSON or in words."""
     if output.json:
         head = {"game": game, "parameters": values_of(made), "players": names}
         report.print_json(head | facts)
@@ -172,7 +172,7 @@ def _show(
 
 
 def _solution_of_all(seated: Sequence[Any]) -> gamedp.StagedSolution | None:
-    """Return the solution that all players follow, if it is one."""
+    """Return the solution that all players follow, if there is one."""
     first = seated[0]
     follows = isinstance(first, gamedp.StagedSolution) and all(one is first for one in seated)
     return first if follows else None
@@ -181,13 +181,13 @@ def _solution_of_all(seated: Sequence[Any]) -> gamedp.StagedSolution | None:
 def _agreement(
     found: Simulation, true: Evaluation | gamedp.StagedSolution
 ) -> tuple[float | None, str]:
-    """Return how likely games as far off are, if all have ended; and what that says."""
+    """Return the p-value of the games, if all have ended, and its meaning in words."""
     if found.unfinished:
         return None, ""
     if isinstance(true, gamedp.StagedSolution):
         try:
             return found.agrees_with(gamedp.stages.distribution(true)), P_VALUE_OF_TOTALS
-        except UnsupportedProblemError as error:  # totals are not whole, or contexts lead back
+        except UnsupportedProblemError as error:  # totals are not integers, or contexts form cycles
             logger.info("there is no distribution of totals: %s", error)
     return _p_value_of(lambda: found.agrees_with(true)), P_VALUE
 
@@ -209,7 +209,7 @@ def _refuse_to_solve() -> NoReturn:
 def _facts(
     found: Simulation, true: Evaluation | gamedp.StagedSolution | None, p_value: float | None
 ) -> dict[str, Any]:
-    """Return what games have brought, for JSON."""
+    """Return the results of games, for JSON."""
     players = range(len(found.names))
     exact = {}
     if true is not None:
@@ -237,7 +237,7 @@ def _words(
     names: Sequence[str],
     width: float | None,
 ) -> list[tuple[str, str]]:
-    """Return what games have brought, in words; without the p-value."""
+    """Return the results of games in words, without the p-value."""
     pairs = [
         ("players", " against ".join(names)),
         ("games", f"{found.games:,}, of which {found.unfinished:,} unfinished"),
@@ -265,13 +265,13 @@ def _mean(mean: float) -> str:
 
 
 def _give_or_take(error: float, of: str) -> str:
-    """Say how far a mean may be off."""
+    """Return the uncertainty of a mean in words."""
     few = f"no error: fewer than two {of} have ended"
     return few if math.isnan(error) else f"give or take {error:.2g}"
 
 
 def _facts_of_pairs(both: PairedSimulation, exact: list[Evaluation]) -> dict[str, Any]:
-    """Return what pairs of games have brought, for JSON."""
+    """Return the results of pairs of games, for JSON."""
     facts = {
         "pairs": both.pairs,
         "seed": both.seed,
@@ -288,7 +288,7 @@ def _facts_of_pairs(both: PairedSimulation, exact: list[Evaluation]) -> dict[str
 def _words_of_pairs(
     both: PairedSimulation, exact: list[Evaluation], names: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Return what pairs of games have brought, in words."""
+    """Return the results of pairs of games, in words."""
     pairs = [
         ("players", " against ".join(names)),
         ("pairs", f"{both.pairs:,} with the same dice, of which {both.unfinished:,} unfinished"),
@@ -309,7 +309,7 @@ def _words_of_pairs(
 
 
 def _values(exact: list[Evaluation]) -> list[float]:
-    """Return what each player gets on average of both seats."""
+    """Return the average value of each player over both seats."""
     first, second = exact
     return [(first.value(player=player) + second.value(player=1 - player)) / 2 for player in (0, 1)]
 

@@ -1,4 +1,4 @@
-"""``gamedp solve``: the value of a game, and what it rests on."""
+"""``gamedp solve``: the value of a game, and its basis."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def solve(
 def solved(
     game: Any, method: Method, *, fresh: bool, quiet: bool
 ) -> tuple[Solution | StagedSolution, gamedp.NotSolvedError | None]:
-    """Solve a game, or read the kept table of a staged one unless it is to be `fresh`.
+    """Solve a game, or read the stored table of a staged one unless `fresh` is set.
 
-    If the solver stops too early, return what it knows and its error.
+    If the solver stops too early, return its result so far and its error.
     """
     keep = is_staged(game) and not fresh
     try:

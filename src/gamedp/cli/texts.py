@@ -1,4 +1,4 @@
-"""From texts on the command line to values, by their types, and back."""
+"""Conversion of texts on the command line to values, by their types, and back."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ Grid, Dice, Card, Scores, Text), such as
         return gamedp.views.Heaps((state.left,))
 
 or one that says them in words: `render(self, state)` returns a text."""
-"""What is said of a game that has neither."""
+"""The hint for a game that has neither."""
 
 
 def how_to_draw(game: Any) -> str:
-    """Return how a game, or its class, could draw its positions; an empty text if it does."""
+    """Return a hint how a game, or its class, could draw its positions; empty if it does."""
     return "" if hasattr(game, "view") or hasattr(game, "render") else HOW_TO_DRAW
 
 
 def assignments(texts: Iterable[str], *, option: str) -> dict[str, str]:
-    """Split ``name=value`` texts, each of which may hold several with commas between.
+    """Split ``name=value`` texts, each of which may hold several separated by commas.
 
-    A comma begins a new assignment if a name and an equals sign follow, else it is part of the
+    A comma begins a new assignment if a name and an equals sign follow; otherwise it is part of the
     value.
 
     Parameters
@@ -60,7 +60,7 @@ def assignments(texts: Iterable[str], *, option: str) -> dict[str, str]:
     Raises
     ------
     InvalidParameterError
-        For a text that is no assignment, and for a name that occurs twice.
+        For a text that is not an assignment, and for a name that occurs twice.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def assignments(texts: Iterable[str], *, option: str) -> dict[str, str]:
 
 
 def read_as(name: str, text: str, kind: Any) -> Any:
-    """Read the value of the thing called `name`; raise InvalidParameterError if it is not one."""
+    """Read the value called `name`; raise InvalidParameterError if it is not one."""
     try:
         return read(text, kind)
     except ValueError as error:
@@ -91,12 +91,12 @@ def read_as(name: str, text: str, kind: Any) -> Any:
 
 
 def read(text: str, kind: Any) -> Any:
-    """Return the value of type `kind` that `text` stands for.
+    """Return the value of type `kind` that `text` represents.
 
     Parameters
     ----------
     text : str
-        Items of a tuple have commas or semicolons between them, and may stand in brackets.
+        Items of a tuple are separated by commas or semicolons, and may be in brackets.
     kind : type
         bool, int, float, str, an enumeration, a NamedTuple; tuples, lists, unions and literals of
         them. For ``Any``, `text` is read as Python writes it.
@@ -104,7 +104,7 @@ def read(text: str, kind: Any) -> Any:
     Raises
     ------
     ValueError
-        If it stands for none.
+        If it does not represent one.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def read(text: str, kind: Any) -> Any:
 
 
 def _scalar(text: str, kind: Any) -> Any:
-    """Return the value that a text means as a single one of a type."""
+    """Return the value of a text as a scalar of a type."""
     named = _names(kind)
     if named is not None:
         return _named(text, kind, named)
@@ -145,7 +145,7 @@ def _scalar(text: str, kind: Any) -> Any:
 
 
 def _names(kind: Any) -> dict[str, Any] | None:
-    """Return the values of a type that has just a few, by how they are written."""
+    """Return the values of a type that has only a few, by their notation."""
     if kind is bool:
         return {"true": True, "false": False}
     if kind is types.NoneType:
@@ -166,7 +166,7 @@ def _named(text: str, kind: Any, values: dict[str, Any]) -> Any:
 
 
 def _first_that_reads(text: str, kinds: Sequence[Any]) -> Any:
-    """Try one type after the other, str last: it takes anything."""
+    """Try one type after the other, str last, since it accepts anything."""
     reasons = []
     for kind in sorted(kinds, key=lambda kind: kind is str):
         try:
@@ -184,7 +184,7 @@ def _literal(text: str) -> Any:
 
 
 def _sequence(text: str, container: type, kinds: tuple[Any, ...]) -> Any:
-    """Return the list, tuple or named tuple that a text means."""
+    """Return the list, tuple or named tuple that a text represents."""
     items = _items(text)
     fields = getattr(container, "_fields", None)
     if fields is not None:
@@ -222,7 +222,7 @@ def _items(text: str) -> list[str]:
 
 
 def kind_of(example: Any) -> Any:
-    """Return the type by which to read values like `example`: part of a state.
+    """Return the type by which to read values like `example`, a part of a state.
 
     Raises
     ------
@@ -248,7 +248,7 @@ def kind_of(example: Any) -> Any:
 
 
 def written(value: Any) -> str:
-    """Return the text that `read` takes for `value`.
+    """Return the text that `read` converts to `value`.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def written(value: Any) -> str:
 
 
 def notation(kind: Any) -> str:
-    """Return a type as Python code writes it."""
+    """Return a type as Python code."""
     if kind is types.NoneType:
         return "None"
     if isinstance(kind, type) and typing.get_origin(kind) is None:

@@ -1,4 +1,4 @@
-"""``gamedp tournament``: everyone against everyone, and how strong each of them is."""
+"""``gamedp tournament``: all players against each other, with ratings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["tournament"]
 @Parameter(name="*", group=Group("Games", sort_key=1))
 @attrs.frozen(kw_only=True)
 class EntrantsOptions:
-    """Who meets whom, how often, and how the games differ.
+    """The number and the variation of the games.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def tournament(
         "exact": how.exact,
         "save": how.save,
     }
-    begun(rules, names_in(how.entrants), **options)  # before anything is solved
+    begun(rules, names_in(how.entrants), **options)  # before solving
     with watch(quiet=output.quiet) as progress:
         players = read_entrants(
             how.entrants,
@@ -165,7 +165,7 @@ def _forfeits(games: Pairing | Meeting) -> list[dict[str, Any]]:
 
 
 def _facts_of_many(result: RoundRobin) -> dict[str, Any]:
-    """Return the results of games of three and more, for JSON."""
+    """Return the results of games of three or more, for JSON."""
     payoffs = {name: result.payoff(name) for name in result.names}
     entrants = [
         {"name": name, "payoff": mean, "error": error} for name, (mean, error) in payoffs.items()
@@ -188,12 +188,12 @@ def _facts_of_many(result: RoundRobin) -> dict[str, Any]:
 
 
 def _of_many(result: RoundRobin) -> list[Meeting]:
-    """Return the meetings of three players and more."""
+    """Return the meetings of three players or more."""
     return [meeting for meeting in result.meetings if isinstance(meeting, gamedp.play.Meeting)]
 
 
 def _games(how: EntrantsOptions, result: RoundRobin, of: str) -> list[tuple[str, str]]:
-    """Return how many games count, and what all was drawn from, in words."""
+    """Return the number of games that count, and the seed, in words."""
     if result.is_exact:
         return [("exact", f"{len(result.meetings):,} matches without playing")]
     is_rounded = result.games != how.games
@@ -220,7 +220,7 @@ def _with_error(mean: float, error: float, *, is_exact: bool) -> str:
 
 
 def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, str]]:
-    """Return the results of games of three and more in words, the highest payoff first."""
+    """Return the results of games of three or more in words, the highest payoff first."""
     payoffs = {name: result.payoff(name) for name in result.names}
     order = sorted(result.names, key=lambda name: payoffs[name][0], reverse=True)
     width = max(map(len, result.names))
@@ -302,7 +302,7 @@ def _words(how: EntrantsOptions, result: RoundRobin, ratings: Ratings) -> list[t
 
 
 def _verdict(result: RoundRobin, how: EntrantsOptions) -> str:
-    """Return in words what the sequential test has found."""
+    """Return the result of the sequential test in words."""
     assert result.test is not None  # noqa: S101 - who calls has looked
     assert how.better_by is not None  # noqa: S101 - likewise
     low, high = how.better_by
@@ -317,7 +317,7 @@ def _verdict(result: RoundRobin, how: EntrantsOptions) -> str:
 
 
 def _match(pairing: Pairing) -> str:
-    """Return the games between two in words, as the first one sees them."""
+    """Return the games between two in words, from the first one's point of view."""
     wins, draws, losses = (
         first + second for first, second in zip(pairing.first, pairing.second, strict=True)
     )

@@ -23,7 +23,7 @@ def print_help(command: CommandName = None, /) -> None:
     """Show what a command does and its options; without a command, list all commands."""
     app = make_app()
     if command is None:
-        app.resolved_commands()  # to show what each command says about itself
+        app.resolved_commands()  # to show the help of each command
     words = ["--help"] if command is None else [command, "--help"]
     app(words, exit_on_error=False, print_error=False, result_action="return_value")
 
@@ -38,7 +38,7 @@ def completion(shell: Literal["bash", "fish", "zsh"], /) -> None:
         `source <(gamedp completion bash)`; for fish, `gamedp completion fish | source`.
     """
     script = make_app().generate_completion(shell=shell)
-    if shell == "bash":  # where nothing else fits, a game may be a file
+    if shell == "bash":  # if nothing else fits, a game may be a file
         script = script.replace("complete -F", "complete -o default -F")
     if shell == "zsh":  # the script is sourced, and not a file that compinit finds
         script += "compdef _cyclopts_gamedp gamedp"

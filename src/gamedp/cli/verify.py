@@ -1,4 +1,4 @@
-"""``gamedp verify``: whether a certificate proves what it claims."""
+"""``gamedp verify``: check whether a certificate proves its claims."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def verify(
 
 
 def _columns(claims: Any) -> int:
-    """Return of how many players a certificate speaks."""
+    """Return the number of players whose values a certificate bounds."""
     return int(claims.lower.shape[1]) if claims.rules == "equilibrium" else 1
 
 

@@ -1,4 +1,4 @@
-"""The terminal: progress of whatever takes longer than a second, its width, and any encoding."""
+"""Terminal output: progress, width and encoding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["be_lenient", "columns", "fitted", "say", "watch"]
 
 PATIENCE = 1.0
-"""Seconds before anything is shown."""
+"""Seconds before progress is shown."""
 
 PHASES = {
     "compile": "compiling",
@@ -32,12 +32,12 @@ PHASES = {
 
 @contextlib.contextmanager
 def watch(*, quiet: bool) -> Iterator[ProgressCallback | None]:
-    """Yield a callback that shows progress on stderr; None if nobody sits there to read it.
+    """Yield a callback that shows progress on stderr; None if stderr is not a terminal.
 
     Parameters
     ----------
     quiet : bool
-        Whether progress is not wanted.
+        Whether to hide progress.
     """
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
@@ -50,32 +50,32 @@ def watch(*, quiet: bool) -> Iterator[ProgressCallback | None]:
 
 
 def be_lenient() -> None:
-    """Let what is no text in the terminal's encoding come in as a wrong answer, not as an error."""
+    """Read invalid text in the terminal's encoding as a wrong answer, not as an error."""
     reconfigure = getattr(sys.stdin, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="replace")
 
 
 def columns() -> int | None:
-    """Return how many letters a line of the terminal has; None if the output goes elsewhere."""
+    """Return the width of the terminal in characters; None if the output is redirected."""
     if sys.stdout is None or not sys.stdout.isatty():
         return None
     return shutil.get_terminal_size().columns
 
 
 def say(text: str) -> None:
-    """Print a text as `fitted` breaks its lines."""
+    """Print a text with the line breaks of `fitted`."""
     print(fitted(text))
 
 
 def fitted(text: str) -> str:
-    """Return a text; at a terminal, lines that are too long for it go on below, between words."""
+    """Return a text; for a terminal, long lines are wrapped between words."""
     width = columns()
     return text if width is None else "\n".join(_wrapped(text, width))
 
 
 def _wrapped(text: str, width: int) -> Iterator[str]:
-    """Yield the lines of a text; what goes on stands below the second column, if there is one.
+    """Yield the wrapped lines of a text, indented to the second column if there is one.
 
     >>> list(_wrapped("  undo   take back your last action", 22))
     ['  undo   take back', '         your last', '         action']
@@ -93,9 +93,9 @@ def _wrapped(text: str, width: int) -> Iterator[str]:
 
 
 class Display:
-    """A line with a bar that appears after a moment, and goes away when the work is done.
+    """A progress line that appears after a moment, and disappears when the work is done.
 
-    A timer starts it, not a report: while numba compiles one thing, nothing is reported.
+    A timer starts it, not a report: while numba compiles a function, nothing is reported.
     """
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class Display:
         self._timer.start()
 
     def report(self, progress: Progress) -> None:
-        """Show how far the work has got."""
+        """Update the progress."""
         with self._lock:
             self._last = progress
             self._update()
@@ -123,7 +123,7 @@ class Display:
                 self._bars.stop()
 
     def _show(self) -> None:
-        """Begin to draw the bar, unless the work is over."""
+        """Start drawing the bar, unless the work is over."""
         from rich.console import Console  # noqa: PLC0415 - most runs end before they need it
         from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn  # noqa: PLC0415
 
@@ -146,7 +146,7 @@ class Display:
             self._bars.start()
 
     def _update(self) -> None:
-        """Bring the line up to the last report."""
+        """Redraw the line with the last report."""
         if self._bars is None or self._task is None or self._last is None:
             return
         last = self._last

@@ -1,6 +1,6 @@
 """Built-in games, written as plugins that use the public interface only.
 
-One game, one file; each says where its rules and its known values come from.
+Each game is one file, which names the sources of its rules and its known values.
 """
 
 from gamedp.games.mancala import Mancala

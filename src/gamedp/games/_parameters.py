@@ -1,7 +1,7 @@
-"""Converters and validators for the parameters of games, with messages that show the way out."""
+"""Converters and validators for the parameters of games, with helpful messages."""
 
 # Without `from __future__ import annotations`: attrs copies the converters' annotations into the
-# games' signatures, where their names would have to be known if they were text.
+# games' signatures, where names in text form could not be resolved.
 
 import operator
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 
 
 def as_whole(value: int) -> int:
-    """Turn integers of other libraries into ints; leave anything else to the validator.
+    """Convert integers of other libraries to ints; leave anything else to the validator.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def as_whole(value: int) -> int:
 
 
 def as_whole_tuple(values: int | Iterable[int]) -> tuple[int, ...]:
-    """Turn any sequence of integers, or a single integer, into a tuple of ints.
+    """Convert any sequence of integers, or a single integer, to a tuple of ints.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def as_whole_tuple(values: int | Iterable[int]) -> tuple[int, ...]:
 
 
 def whole_at_least(least: int) -> Validator:
-    """Make a validator that asks for a whole number of at least `least`."""
+    """Return a validator that requires an integer of at least `least`."""
 
     def check(_game: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
         if not _is_whole(value, least):
@@ -69,7 +69,7 @@ def whole_at_least(least: int) -> Validator:
 
 
 def wholes_at_least(least: int) -> Validator:
-    """Make a validator that asks for one or more whole numbers of at least `least`."""
+    """Return a validator that requires one or more integers of at least `least`."""
 
     def check(_game: object, attribute: "attrs.Attribute[Any]", values: tuple[object, ...]) -> None:
         if not values or not all(_is_whole(value, least) for value in values):
@@ -83,14 +83,14 @@ def wholes_at_least(least: int) -> Validator:
 
 
 def a_truth_value(_game: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
-    """Ask for True or False and nothing that merely counts as such."""
+    """Require a bool, and nothing that merely counts as one."""
     if not isinstance(value, bool):
         message = f"{attribute.name} must be True or False, not {shown(value)}."
         raise gamedp.errors.InvalidParameterError(message)
 
 
 def one_of(choices: Any) -> Validator:
-    """Make a validator that asks for one of the values of a literal type."""
+    """Return a validator that requires one of the values of a literal type."""
 
     def check(_game: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
         if value not in get_args(choices):

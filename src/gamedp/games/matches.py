@@ -44,26 +44,26 @@ PLAYER_NAMES = ("first player", "second player")
 
 
 class MatchesState(NamedTuple):
-    """A position of :class:`Matches`: who is to move, and how many matches are left."""
+    """A position of :class:`Matches`: the player to move, and the number of remaining matches."""
 
     player: int
     left: int
 
 
 class NimState(NamedTuple):
-    """A position of :class:`Nim`: who is to move, and how many matches each heap has left."""
+    """A position of :class:`Nim`: the player to move, and the remaining matches of each heap."""
 
     player: int
     heaps: tuple[int, ...]
 
 
 def _ascending(values: int | Iterable[int]) -> tuple[int, ...]:
-    """Turn a parameter into a tuple in ascending order, if its items can be compared."""
+    """Convert a parameter to a tuple in ascending order, if its items can be compared."""
     wholes = as_whole_tuple(values)
     try:
         return tuple(sorted(wholes))
     except TypeError:
-        return wholes  # for the validator to refuse
+        return wholes  # the validator refuses it
 
 
 @attrs.frozen
@@ -88,7 +88,7 @@ class Matches:
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If a parameter makes no game.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -120,29 +120,29 @@ class Matches:
         return MatchesState(0, self.matches)
 
     def is_terminal(self, state: MatchesState) -> bool:
-        """Say whether fewer matches are left than the least that may be taken."""
+        """Return whether fewer matches are left than the least number that may be taken."""
         return state.left < self.takes[0]
 
     def player(self, state: MatchesState) -> int:
-        """Return who is to take."""
+        """Return the player to move."""
         return state.player
 
     def actions(self, state: MatchesState) -> Iterator[int]:
-        """Yield the numbers that may be taken, as far as there are as many."""
+        """Yield the numbers that may be taken, up to the number of matches left."""
         for take in self.takes:
             if take <= state.left:
                 yield take
 
     def outcomes(self, state: MatchesState, action: int) -> Iterator[tuple[float, MatchesState]]:
-        """Yield the one position that follows."""
+        """Yield the only position that follows."""
         yield 1.0, MatchesState(1 - state.player, state.left - action)
 
     def payoff(self, state: MatchesState, player: int) -> float:
-        """Return +1 to the winner and -1 to the loser."""
+        """Return +1 for the winner and -1 for the loser."""
         return 1.0 if (player == state.player) == self.misere else -1.0
 
     def canonical(self, state: MatchesState) -> tuple[MatchesState, bool]:
-        """Return the position with player 0 to move: the players are alike."""
+        """Return the position with player 0 to move: the players are symmetric."""
         return MatchesState(0, state.left), state.player == 1
 
     def action_name(self, state: MatchesState, action: int) -> str:
@@ -208,7 +208,7 @@ class Nim:
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If a parameter makes no game.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -234,11 +234,11 @@ class Nim:
         return NimState(0, self.heaps)
 
     def is_terminal(self, state: NimState) -> bool:
-        """Say whether nothing is left."""
+        """Return whether no matches are left."""
         return max(state.heaps) == 0
 
     def player(self, state: NimState) -> int:
-        """Return who is to take."""
+        """Return the player to move."""
         return state.player
 
     def actions(self, state: NimState) -> Iterator[int]:
@@ -248,18 +248,18 @@ class Nim:
                 yield self.action(heap, taken)
 
     def outcomes(self, state: NimState, action: int) -> Iterator[tuple[float, NimState]]:
-        """Yield the one position that follows."""
+        """Yield the only position that follows."""
         heap = action // self._codes_per_heap()
         taken = action % self._codes_per_heap()
         left = gamedp.with_item(state.heaps, heap, state.heaps[heap] - taken)
         yield 1.0, NimState(1 - state.player, left)
 
     def payoff(self, state: NimState, player: int) -> float:
-        """Return +1 to the winner and -1 to the loser."""
+        """Return +1 for the winner and -1 for the loser."""
         return 1.0 if (player == state.player) == self.misere else -1.0
 
     def canonical(self, state: NimState) -> tuple[NimState, bool]:
-        """Let player 0 be to move and the heaps ascend: neither changes who wins."""
+        """Return the position with player 0 to move and ascending heaps; the winner is the same."""
         return NimState(0, in_ascending_order(state.heaps)), state.player == 1
 
     def action(self, heap: int, taken: int) -> int:
@@ -302,7 +302,7 @@ class Nim:
 
 
 def matches_winning(left: int, takes: Sequence[int] = (1, 2, 3), *, misere: bool = True) -> bool:
-    """Say whether the player to move can force a win of :class:`Matches`, by the closed form.
+    """Return whether the player to move can force a win of :class:`Matches`, by the closed form.
 
     With takes of 1 to k, the mover loses exactly when the number of matches leaves on division
     by k + 1 the remainder 1 (misère) or 0 (normal play): the other one answers a take of y with a
@@ -311,7 +311,7 @@ def matches_winning(left: int, takes: Sequence[int] = (1, 2, 3), *, misere: bool
     Parameters
     ----------
     left : int
-        How many matches there are.
+        The number of matches.
     takes : sequence of int
         1 to some k; there is no closed form here for others.
     misere : bool
@@ -320,7 +320,7 @@ def matches_winning(left: int, takes: Sequence[int] = (1, 2, 3), *, misere: bool
     Raises
     ------
     ValueError
-        If `takes` is anything else than 1 to k, or `left` is negative.
+        If `takes` is anything other than 1 to k, or `left` is negative.
 
     References
     ----------
@@ -351,7 +351,7 @@ def winning_takes(
 
 
 def _excess(left: int, takes: Sequence[int], *, misere: bool) -> int:
-    """Return by how many matches `left` exceeds the nearest lost number below, modulo k + 1."""
+    """Return the excess of `left` over the nearest lost number below, modulo k + 1."""
     largest = len(takes)
     if largest == 0 or sorted(takes) != list(range(1, largest + 1)):
         message = (
@@ -366,11 +366,11 @@ def _excess(left: int, takes: Sequence[int], *, misere: bool) -> int:
 
 
 def nim_winning(heaps: Sequence[int], *, misere: bool = True) -> bool:
-    """Say whether the player to move can force a win of :class:`Nim`, by Bouton's theorem.
+    """Return whether the player to move can force a win of :class:`Nim`, by Bouton's theorem.
 
     The mover loses exactly when the binary digits of the heaps, added without carrying, are all
-    zero. Under misère that is so only while some heap has two matches or more; with heaps of one
-    match alone it is the other way round, and an odd number of them loses.
+    zero. Under misère this holds only while some heap has two matches or more; with only heaps of
+    one match, it is reversed, and an odd number of them loses.
 
     Parameters
     ----------
@@ -398,9 +398,9 @@ def nim_winning(heaps: Sequence[int], *, misere: bool = True) -> bool:
 def nim_winning_moves(heaps: Sequence[int], *, misere: bool = True) -> tuple[tuple[int, int], ...]:
     """Return the moves of :class:`Nim` that force a win, as pairs (index of the heap, taken).
 
-    A heap is cut down to what the other heaps add up to without carrying, which makes the whole sum
-    zero. Only if all other heaps have one match or none, misère play turns that round and leaves an
-    odd number of single matches. Each heap thus has one winning move or none.
+    A heap is reduced to the sum of the other heaps without carrying, which makes the whole sum
+    zero. Only if all other heaps have at most one match, misère play reverses this and leaves an
+    odd number of single matches. Each heap thus has at most one winning move.
 
     Parameters and references are those of :func:`nim_winning`.
 

@@ -1,4 +1,4 @@
-"""Wubbel and Pig: roll on and risk the turn, or save what it has brought.
+"""Wubbel and Pig: roll again and risk the points of the turn, or save them.
 
 The rules are those of the programming contest in Linux-Magazin 09/10, as explained and solved in
 "Würfeln mit Wubbel" (Joachim Breitner, Eulenspiegel 45). On a turn a player rolls one die as often
@@ -7,8 +7,8 @@ player who saves adds the turn's points to their safe ones and passes the die on
 points, safe and of the turn together, has won. Pig (John Scarne, 1945) is the same game up to 100
 with a die that busts on 1.
 
-Two things the article leaves open are settled here. A turn begins with a roll: passing with nothing
-gained never helps, but it would let a game go on for ever. And a position is won as soon as the
+Two things that the article leaves open are settled here. A turn begins with a roll: passing with
+nothing gained never helps, but would permit endless games. And a position is won as soon as the
 turn's points suffice, without a save.
 
 Known values: under best play the first player wins Wubbel with probability 0.537937288425229, its
@@ -37,16 +37,16 @@ PLAYER_NAMES = ("first player", "second player")
 
 
 class State(NamedTuple):
-    """A position, seen by the player whose turn it is.
+    """A position, from the point of view of the player whose turn it is.
 
     Attributes
     ----------
     player : int
-        Who is to move, 0 or 1; at the end of the game, who has won.
+        The player to move, 0 or 1; at the end of the game, the winner.
     own, opponent : int
         The safe points of that player and of the other one.
     turn : int
-        The points of this turn so far, not more than `own` lacks of the goal.
+        The points of this turn so far, at most the difference between the goal and `own`.
     """
 
     player: int
@@ -75,7 +75,7 @@ class Wubbel:
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If a parameter makes no game.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -129,23 +129,23 @@ class Wubbel:
 
     @property
     def acyclic(self) -> bool:
-        """Whether no position can come back: only the grace point makes every turn count."""
+        """Whether no position can recur: only the grace point makes every turn count."""
         return self.grace
 
     def initial_state(self) -> State:
-        """Return the start: nobody has anything, player 0 is to roll."""
+        """Return the start: no player has points, and player 0 is to roll."""
         return State(0, 0, 0, 0)
 
     def is_terminal(self, state: State) -> bool:
-        """Say whether the mover's safe points and those of the turn have reached the goal."""
+        """Return whether the mover's safe points and those of the turn have reached the goal."""
         return state.own + state.turn >= self.goal
 
     def player(self, state: State) -> int:
-        """Return who is to roll or to save."""
+        """Return the player who rolls or saves."""
         return state.player
 
     def actions(self, state: State) -> Iterator[int]:
-        """Yield ROLL and, once the turn has brought something, SAVE."""
+        """Yield ROLL and, once the turn has points, SAVE."""
         yield ROLL
         if state.turn > 0:
             yield SAVE
@@ -160,7 +160,7 @@ class Wubbel:
         kept = own + 1 if self.grace else own
         for face in range(1, self.faces + 1):
             if face not in self.busts:
-                # Whatever is beyond the goal is not counted: it would only multiply the positions.
+                # Points beyond the goal are not counted: they would only multiply the positions.
                 yield chance, State(player, own, opponent, min(turn + face, self.goal - own))
             elif kept < self.goal:
                 yield chance, State(1 - player, opponent, kept, 0)
@@ -168,22 +168,22 @@ class Wubbel:
                 yield chance, State(player, own, opponent, 1)
 
     def payoff(self, state: State, player: int) -> float:
-        """Return 1 to the winner, who is the one that moved last, and 0 to the other."""
+        """Return 1 for the winner, who is the player that moved last, and 0 for the other."""
         return 1.0 if player == state.player else 0.0
 
     def canonical(self, state: State) -> tuple[State, bool]:
-        """Let player 0 be to move: who is whom does not matter, only who has what."""
+        """Return the position with player 0 to move; the players' numbers do not matter."""
         return State(0, state.own, state.opponent, state.turn), state.player == 1
 
     def heuristic(self, state: State, player: int) -> float:
-        """Estimate who wins: by what the points, those of the turn among them, lack of the goal."""
+        """Estimate the winner by the missing points of both, the turn's points included."""
         lacking = self.goal - state.own - state.turn
         other = self.goal - state.opponent
         chance = other / (lacking + other)
         return chance if player == state.player else 1.0 - chance
 
     def value_range(self, state: State, player: int) -> tuple[float, float]:
-        """Return 0 and 1: somebody wins."""
+        """Return 0 and 1: one player wins."""
         return 0.0, 1.0
 
     def action_name(self, state: State, action: int) -> str:
@@ -191,7 +191,7 @@ class Wubbel:
         return ACTION_NAMES[action]
 
     def outcome_name(self, state: State, action: int, outcome: int) -> str:
-        """Return what the die shows after a roll.
+        """Return in words the face of the die after a roll.
 
         Examples
         --------
@@ -219,7 +219,7 @@ class Wubbel:
         return f"{PLAYER_NAMES[state.player]} {standing}: {points}, up to {self.goal}"
 
     def view(self, state: State) -> gamedp.views.Scores:
-        """Return what both have: the safe points, and those of the turn.
+        """Return a drawing of both players' safe points, and those of the turn.
 
         Examples
         --------
@@ -246,7 +246,7 @@ class Wubbel:
 
 @attrs.frozen
 class Hold:
-    """Who saves as soon as a turn has brought so many points: a plain policy, and a good one.
+    """A policy that saves as soon as a turn has this many points: simple, but good.
 
     Parameters
     ----------
@@ -266,21 +266,21 @@ class Hold:
     game = Wubbel
 
     def choose(self, state: State) -> int:
-        """Return SAVE if the turn has brought enough, else ROLL."""
+        """Return SAVE if the turn has enough points, otherwise ROLL."""
         return SAVE if state.turn >= self.points else ROLL
 
 
 def contraction_weights(goal: int = 50, faces: int = 6) -> tuple[Fraction, ...]:
-    """Return the weights of the norm in which one sweep of Wubbel brings any two tables closer.
+    """Return the weights of a norm in which a sweep of Wubbel is a contraction.
 
-    For two scores, call two tables p and q of winning probabilities d(p, q) apart, where ::
+    For two scores, let the distance between two tables p and q of winning probabilities be ::
 
         d(p, q) = sum over both players to move and all u of d_u |p(u) - q(u)|
 
     and u are the points of the turn. The article "Würfeln mit Wubbel" proves with such a norm, by
     Banach's theorem, that the two scores' positions have one solution and that sweeps converge to
     it. Its weights solve d_u = (d_(u-1) + ... + d_(u-faces+1)) / faces with d_0 = 1, and each
-    but d_0 is then raised by the same little, which makes every inequality strict.
+    except d_0 is then raised by the same small amount, which makes every inequality strict.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def contraction_weights(goal: int = 50, faces: int = 6) -> tuple[Fraction, ...]:
     -----
     As printed, the recurrence runs over the raised weights, whose sum diverges. It is meant for the
     weights before they are raised, as done here. And the sweep must not offer a save at u = 0, as
-    the printed one does: a pass hands on the whole difference at the other player's u = 0.
+    the printed one does: a pass transfers the whole difference at the other player's u = 0.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def contraction_weights(goal: int = 50, faces: int = 6) -> tuple[Fraction, ...]:
     weights = [Fraction(1)]
     while len(weights) <= goal:
         weights.append(sum(weights[1 - faces :], Fraction(0)) / faces)
-    beyond = faces - sum(weights, Fraction(0))  # without end they would sum to `faces`
+    beyond = faces - sum(weights, Fraction(0))  # infinitely many would sum to `faces`
     raised_by = beyond / faces / (2 * goal)
     return (weights[0], *(weight + raised_by for weight in weights[1:]))
 
@@ -320,10 +320,10 @@ def contraction_factor(
 
     A difference at u points of the turn enters, divided by the number of faces, the positions from
     which one roll leads there: up to faces - 1 points earlier in the same turn, and for u = 0 every
-    position of the other player, by a bust. The factor compares what arrives, in weights, with
-    what was there; below 1 it makes the sweep a contraction. Then k sweeps from any start, of which
-    the first changes the table by a distance c, end within factor^k / (1 - factor) * c of the
-    solution (Banach, 1922).
+    position of the other player, by a bust. The factor is the ratio of the weighted contributions
+    to the original weight; if it is below 1, the sweep is a contraction. Then k sweeps from any
+    start, of which the first changes the table by a distance c, end within
+    factor^k / (1 - factor) * c of the solution (Banach, 1922).
 
     Parameters
     ----------
@@ -333,7 +333,8 @@ def contraction_factor(
         Faces of the die, the highest of which busts.
     may_pass : bool
         Whether a sweep also offers a save of nothing at the start of a turn, as the article prints
-        it. A pass hands on the whole difference, and the sweep is no contraction in any such norm.
+        it. A pass transfers the whole difference, and the sweep is not a contraction in any such
+        norm.
 
     Examples
     --------
@@ -348,23 +349,23 @@ def contraction_factor(
 
 
 def least_contraction_factor(size: int = 50, faces: int = 6) -> float:
-    """Return the least factor by which a sweep shrinks distances, whatever the weights are.
+    """Return the least factor, over all weights, by which a sweep shrinks distances.
 
-    That is the spectral radius of the matrix of a roll, whose dominant eigenvector has the weights
+    It is the spectral radius of the matrix of a roll, whose dominant eigenvector has the weights
     (Perron, 1907). The longest games end at this rate, by
     :func:`gamedp.policies.greatest_survival`.
 
     Parameters
     ----------
     size : int
-        Of the weights: how many numbers of points a turn may have brought.
+        The number of weights: the number of possible points of a turn.
     faces : int
         Faces of the die, the highest of which busts.
 
     Raises
     ------
     InvalidParameterError
-        If one of them is no whole number of at least 1.
+        If one of them is not an integer of at least 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Games played, kept, and set against each other."""
+"""Playing games: single games, tournaments, round robins, and files of games."""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,4 @@
-"""The file of a round robin: what is played, and a line for each group of games."""
+"""The file of a round robin: its facts, and one line for each group of games."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ FORMAT, VERSION = "gamedp round robin", 1
 
 
 class Book:
-    """A file of results: a line that says of what, and a line for each group of games, in order.
+    """A file of results: a line that names the round robin, then one line per group of games.
 
     Parameters
     ----------
     path : str, Path or None
-        No file, if None.
+        None for no file.
     facts : dict
-        What is played.
+        The facts that identify the round robin.
     seed : int or None
-        The one of the file counts, if None is given.
+        The seed of the file if None.
 
     Raises
     ------
     InvalidParameterError
-        If the file is of another round robin.
+        If the file belongs to another round robin.
     DamagedFileError
-        If it is something else.
+        If the file holds something else.
     """
 
     def __init__(self, path: str | Path | None, facts: dict[str, Any], seed: int | None) -> None:
@@ -58,7 +58,7 @@ class Book:
         self._head = json.dumps(head | {"seed": self.seed}).encode() + b"\n"
 
     def _seed_in(self, line: bytes, head: dict[str, Any], seed: int | None) -> int:
-        """Return the seed of the first line, if that is of this round robin."""
+        """Return the seed in the first line if it belongs to this round robin."""
         try:
             found = json.loads(line)
             kept = found.pop("seed")
@@ -82,12 +82,12 @@ class Book:
         return f"{self._path} does not hold a round robin; it is left as it is."
 
     def __enter__(self) -> Self:
-        """Open the file, which nobody else may write to until it is closed.
+        """Open the file, and lock it against other writers until it is closed.
 
         Raises
         ------
         InvalidParameterError
-            If another round robin writes to it, or has begun to since it was looked at.
+            If another round robin writes to it, or has begun to since it was read.
         """
         if self._path is not None:
             self._path.touch()
@@ -103,7 +103,7 @@ class Book:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
@@ -112,7 +112,7 @@ class Book:
         schedule: Iterator[tuple[tuple[str, ...], int]],
         meetings: Mapping[tuple[str, ...], Pairing | Meeting],
     ) -> None:
-        """Count what is there already; a last line that was not written to its end is cut off."""
+        """Count the results in the file; an incomplete last line is cut off."""
         if self._file is None or self._path is None:
             return
         end = self._start or len(self._head)
@@ -130,7 +130,7 @@ class Book:
         self._file.seek(0, os.SEEK_END)
 
     def _results(self, line: bytes, meeting: Pairing | Meeting, number: int) -> list[Result]:
-        """Return the results in a line, if it is of this group of games."""
+        """Return the results in a line if they belong to this group of games."""
         names = meeting.names
         try:
             *own, found, group = json.loads(line)
@@ -151,6 +151,6 @@ class Book:
         return results
 
     def write(self, names: tuple[str, ...], number: int, results: list[Result]) -> None:
-        """Append a group of games, at once."""
+        """Append a group of games immediately."""
         if self._file is not None:
             self._file.write(json.dumps([*names, number, results]).encode() + b"\n")

@@ -1,7 +1,8 @@
-"""Lines to and from a program, over pipes or TCP: each within a limit of time and of size.
+"""Lines to and from a program, over pipes or TCP, each with a limit of time and of size.
 
-Reading and writing never block: one loop waits for whatever comes first, also for the time to run
-out. No event loop of asyncio: games are also played where one is running already, in notebooks.
+Reading and writing never block: one loop waits for the first event, the end of the time included.
+It does not use the event loop of asyncio: in notebooks, where games are also played, one is already
+running.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from gamedp.play.seat import Fault
 __all__ = ["Channel", "Connection", "Pipes"]
 
 KEEPER = Path(__file__).with_name("keeper.py")
-"""A script that starts a program and ends it."""
+"""The script that starts a program and ends it."""
 
 CHUNK = 65_536
-"""Bytes read at once."""
+"""Largest number of bytes per read."""
 
 MOST_KEPT = 2_000
-"""Bytes of the standard error that are kept, the last ones; the others are read and dropped."""
+"""Number of bytes kept from the end of the standard error; earlier ones are read and dropped."""
 
 GRACE, DYING = 1.0, 5.0
-"""Seconds: to end after the input has ended, and to be gone after being killed."""
+"""Seconds a program has to end after its input has ended, and to disappear after being killed."""
 
 LAST_WORDS = 0.25
 """Seconds to wait for the exit status of a program that has closed its output."""
@@ -49,10 +50,10 @@ class Channel:
     source, sink : int or socket
         To read and to write, neither of which may block.
     receive, send : callable
-        Read at most so many bytes from `source`; write some of the bytes to `sink`, and return how
-        many.
+        Read at most a given number of bytes from `source`; write some of the given bytes to `sink`,
+        and return their number.
     clock : callable, optional
-        Returns the seconds since some moment.
+        Returns the seconds since a fixed moment.
     """
 
     def __init__(
@@ -71,13 +72,13 @@ class Channel:
         self._received, self._unsent = bytearray(), bytearray()
 
     def ask(self, line: bytes, seconds: float) -> tuple[bytes, float]:
-        """Send a line; return the line that answers it, without its end, and the seconds it took.
+        """Send a line; return the answering line without its end, and the seconds it took.
 
         Raises
         ------
         Fault
-            If no answer comes within so many seconds, one is too long, more than one comes, or the
-            program is gone.
+            If no answer comes within the given seconds, an answer is too long, more than one comes,
+            or the program is gone.
         """
         began = self._clock()
         self._unsent += line
@@ -85,7 +86,8 @@ class Channel:
         while (answer := self._line()) is None:
             left = began + seconds - self._clock()
             ready = self._selector.select(max(left, 0.0))
-            # What lies ready is taken, however late: this process may have slept, not the program.
+            # Data that is ready is accepted, however late: this process may have slept, not the
+            # program.
             for key, _ in ready:
                 key.data()
             if left <= 0 and self._line_ends() < 0:
@@ -97,12 +99,12 @@ class Channel:
         return answer, self._clock() - began
 
     def tell(self, line: bytes) -> None:
-        """Send a line that wants no answer, as much of it as can be sent at once."""
+        """Send as much of a line without an answer as can be sent immediately."""
         self._unsent += line
         self._push()
 
     def unasked(self, seconds: float) -> bytes:
-        """Return what comes within so many seconds without being asked for.
+        """Return the data that arrives unasked within the given seconds.
 
         Raises
         ------
@@ -116,7 +118,7 @@ class Channel:
         return bytes(self._received)
 
     def watch(self, other: int, read: Callable[[], None]) -> None:
-        """Call `read` whenever there is something in another file, while waiting for an answer."""
+        """Call `read` whenever another file has data, while waiting for an answer."""
         self._selector.register(other, selectors.EVENT_READ, read)
 
     def forget(self, other: int) -> None:
@@ -124,14 +126,14 @@ class Channel:
         self._selector.unregister(other)
 
     def close(self) -> None:
-        """Wait for nothing any more."""
+        """Close the selector."""
         self._selector.close()
 
     def _line_ends(self) -> int:
         return self._received.find(b"\n")
 
     def _line(self) -> bytes | None:
-        """Take the first whole line out of what has been received."""
+        """Remove and return the first complete line of the received data."""
         end = self._line_ends()
         if end >= MOST_BYTES or (end < 0 and len(self._received) >= MOST_BYTES):
             raise Fault(PROTOCOL, f"it writes a line of more than {MOST_BYTES:,} bytes.")
@@ -142,7 +144,7 @@ class Channel:
         return line
 
     def _pull(self) -> None:
-        """Read what is there."""
+        """Read the available data."""
         try:
             found = self._receive(CHUNK)
         except BlockingIOError:
@@ -154,18 +156,18 @@ class Channel:
         self._received += found
 
     def _push(self) -> None:
-        """Write what can be written, and be woken for the rest."""
+        """Write as much as possible, and schedule the rest."""
         try:
             while self._unsent:
                 del self._unsent[: self._send(bytes(self._unsent[:CHUNK]))]
         except BlockingIOError:
-            pass  # it reads slowly, or not at all; the time will tell
+            pass  # it reads slowly, or not at all; the time limit decides
         except OSError as error:
             raise Fault(DISCONNECT, f"writing fails: {error}.") from None
         self._wait_to_write(bool(self._unsent))
 
     def _wait_to_write(self, wanted: bool) -> None:
-        """Have the selector watch the sink, if something is left to be written."""
+        """Let the selector watch the sink if data is left to be written."""
         if self._sink == self._source:
             events = selectors.EVENT_READ | (selectors.EVENT_WRITE if wanted else 0)
             if self._selector.get_key(self._source).events != events:
@@ -187,7 +189,7 @@ class Connection:
     Raises
     ------
     Fault
-        If none does, or it takes more than so many seconds to connect.
+        If none does, or connecting takes more than the given seconds.
     """
 
     def __init__(self, host: str, port: int, seconds: float) -> None:
@@ -200,11 +202,11 @@ class Connection:
         self.channel = Channel(self._socket, self._socket, self._socket.recv, self._socket.send)
 
     def last_words(self, *, wait: bool) -> str:  # noqa: ARG002 - as for pipes
-        """Return what else there is to say of a fault."""
+        """Return further details of a fault."""
         return ""
 
     def close(self, *, kill: bool) -> str | None:
-        """Hang up; a program that has done nothing wrong is left to read what was sent."""
+        """Close the connection; a program without a fault can still read what was sent."""
         self.channel.close()
         if not kill:
             with contextlib.suppress(OSError):
@@ -214,7 +216,7 @@ class Connection:
 
 
 def _signal_name(number: int) -> str:
-    """Return the name of a signal, or its number: those for programs' own use have none.
+    """Return the name of a signal, or its number if it has no name.
 
     >>> _signal_name(9), _signal_name(40)
     ('SIGKILL', 'signal 40')
@@ -226,26 +228,27 @@ def _signal_name(number: int) -> str:
 
 
 def _has_ended(process: int) -> bool:
-    """Return whether a process of ours has ended; its number stays its own until it is waited for.
+    """Return whether a child process has ended, without waiting for it.
 
-    Who kills it by the number then kills nobody else.
+    Its number is not reused before it is waited for, so killing by the number hits no other
+    process.
     """
     options = os.WEXITED | os.WNOHANG | os.WNOWAIT
     return os.waitid(os.P_PID, process, options) is not None
 
 
 class Pipes:
-    """A program that is started here, in a process group of its own, with pipes to all its files.
+    """A program that is started here, in its own process group, with pipes to its standard files.
 
-    It ends with this object and with this process, however these end: :mod:`gamedp.play.keeper`
-    stands between.
+    It ends with this object and with this process, however these end; :mod:`gamedp.play.keeper`
+    ensures that.
 
     Parameters
     ----------
     command : sequence of str
         The program and its arguments; no shell reads them.
     max_bytes : float or None
-        Of address space that each of its processes may have; kept by Linux alone.
+        Limit of the address space of each of its processes; enforced on Linux only.
 
     Raises
     ------
@@ -284,7 +287,7 @@ class Pipes:
         self.channel.watch(self._aside, self._listen)
 
     def __del__(self) -> None:
-        """Kill what nobody has closed: Ctrl-C may come at any moment."""
+        """Kill a program that has not been closed: Ctrl-C may come at any moment."""
         self._end()
 
     def _start(self, command: Sequence[str], most: int) -> subprocess.Popen[bytes]:
@@ -317,14 +320,14 @@ class Pipes:
         return process
 
     def _pipe(self) -> tuple[IO[bytes], IO[bytes]]:
-        """Return the two ends of a new pipe, both of which are closed at the end at the latest."""
+        """Return the two ends of a new pipe; both are closed at the end at the latest."""
         ends = os.pipe()
         files = open(ends[0], "rb", buffering=0), open(ends[1], "wb", buffering=0)  # noqa: PTH123, SIM115 - numbers of files
         self._pipes += files  # before anything is started
         return files
 
     def _listen(self) -> None:
-        """Read what the program writes to its standard error, and keep the end of it."""
+        """Read the program's standard error, and keep its end."""
         try:
             found = os.read(self._aside, CHUNK)
         except BlockingIOError:
@@ -342,7 +345,7 @@ class Pipes:
         return words + (f" Its last words: {shown(last)}." if last else "")
 
     def _status(self, seconds: float) -> str | None:
-        """Return how the program ends within so many seconds, and read what it still writes."""
+        """Return the exit status, None if it does not end in time; read the last output."""
         until = time.monotonic() + seconds
         while True:
             is_late = time.monotonic() > until
@@ -365,9 +368,9 @@ class Pipes:
             time.sleep(0.005)
 
     def close(self, *, kill: bool) -> str | None:
-        """End the program and all of its process group; return how it has ended by itself.
+        """End the program and its process group; return its own exit status.
 
-        One that has done nothing wrong sees the end of its input first, and has a second to end.
+        A program without a fault first sees the end of its input, and has a second to end.
         """
         assert self._process and self._process.stdin  # noqa: S101, PT018
         try:
@@ -380,7 +383,7 @@ class Pipes:
     def _end(self) -> None:
         """Kill the program and all of its process group, and close all files."""
         for pipe in self._pipes:
-            pipe.close()  # with the end that the keeper watches, which then kills the group
+            pipe.close()  # one of them is the end that the keeper watches: it then kills the group
         process = self._process
         if process is None or process.returncode is not None:
             return
@@ -390,8 +393,9 @@ class Pipes:
         until = time.monotonic() + DYING
         while not _has_ended(process.pid) and time.monotonic() < until:
             time.sleep(0.001)
-        # The keeper has not been waited for: the group is there, and nobody else's.
+        # The keeper has not been waited for, so the group still exists and its number is not
+        # reused.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):  # the system itself holds it
+        with contextlib.suppress(subprocess.TimeoutExpired):  # the system itself delays its end
             process.wait(DYING)

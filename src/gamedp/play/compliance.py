@@ -1,4 +1,4 @@
-"""Whether a program keeps the rules of the line protocol, tried one by one."""
+"""Tests of the rules of the line protocol with a program, one by one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SILENCE = 0.2
 """Seconds after a game in which a program must not write anything."""
 
 MOST_STEPS = 10
-"""Random plies before a position that the program has not seen coming."""
+"""Largest number of random plies before a position that is new to the program."""
 
 
 @attrs.frozen
@@ -35,10 +35,10 @@ class ComplianceCheck:
     Attributes
     ----------
     rule : str
-        What a program must do.
+        The behaviour that the rule requires.
     is_kept : bool
     detail : str
-        What it has answered, or how it has failed.
+        The program's answer, or a description of the failure.
     """
 
     rule: str
@@ -54,7 +54,7 @@ class ComplianceCheck:
 def check_program(
     game: Any, player: Any, *, games: int = 10, seed: int | None = None
 ) -> tuple[ComplianceCheck, ...]:
-    """Check that a program keeps the rules of the line protocol.
+    """Check whether a program keeps the rules of the line protocol.
 
     It plays against random play, from the start and from positions in the middle, in every seat.
 
@@ -63,19 +63,19 @@ def check_program(
     game
     player : Program or Remote
     games : int
-        For each rule that takes games; at least 1.
+        Number of games for each rule that is tested by games; at least 1.
     seed : int, optional
-        Of chance and of the random play; another one each time if not given.
+        Seed of chance and of the random play; a new one each time if not given.
 
     Returns
     -------
     tuple of ComplianceCheck
-        One for each rule. If the program does not start, there is no other.
+        One for each rule; only the first if the program does not start.
 
     Raises
     ------
     InvalidParameterError
-        If this is no program.
+        If the player is not a program.
     UnsupportedProblemError
         If positions of the game cannot be sent to programs.
 
@@ -97,7 +97,7 @@ def check_program(
 
 @attrs.define
 class _Trial:
-    """A program that is tried, each rule by a session of its own."""
+    """A program under test, with a separate session for each rule."""
 
     rules: Rules
     player: Program | Remote
@@ -105,7 +105,7 @@ class _Trial:
     rng: np.random.Generator
 
     def checks(self) -> Iterator[ComplianceCheck]:
-        """Yield what each rule comes to."""
+        """Yield the result of each rule."""
         first = self._tried("starts and says hello", self._hello)
         yield first
         if not first.is_kept:
@@ -143,13 +143,13 @@ class _Trial:
         for number in range(self.games):
             line = Line.begin(self.rules, None, self.rng)
             line.play(anyone * self.rules.num_players, self.rng, MOST_STEPS)
-            open_ones = line.states[:-1] or line.states  # all but where the game may be over
+            open_ones = line.states[:-1] or line.states  # not the last: the game may be over
             state = open_ones[int(self.rng.integers(len(open_ones)))]
             self._play(session, number, Line.begin(self.rules, state, self.rng))
         return f"{session.questions:,} questions in {self.games:,} games"
 
     def _play(self, session: Session, number: int, line: Line) -> None:
-        """Play a game against random play; raise Fault if the program loses by one."""
+        """Play a game against random play; raise Fault if the program commits one."""
         count = self.rules.num_players
         seats = [seated(self.rules, RandomPlayer(self.rules.game), "auto") for _ in range(count)]
         seats[number % count] = session

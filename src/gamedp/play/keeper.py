@@ -1,13 +1,13 @@
-"""Stands between a program and whoever has started it, so that the program ends with them.
+"""Supervision of a program, so that it ends with the process that has started it.
 
 Run as a script, with the standard library alone. It leads a process group, and starts the program
-in it. Once nobody holds the other end of the pipe `life` any more, in whatever way that has come
-about, it kills the group, itself included. Until then its number, which is the group's, is nobody
-else's. The program itself is killed by its own number, too, which it keeps as long as nobody takes
-note of its end: it may have left the group.
+in it. Once the other end of the pipe `life` is closed everywhere, for whatever reason, it kills the
+group, itself included. Until then its number, which is also the group's, is not reused. The program
+is also killed by its own number, since it may have left the group; that number is not reused before
+the program is waited for.
 
-It writes two lines to `report`: an empty one once the program runs, or why it cannot be started,
-behind the number of the error; and how the program has ended, in the way of `subprocess`.
+It writes two lines to `report`: an empty one once the program runs, or the number of the error and
+the reason why it cannot be started; and the program's exit status as `subprocess` gives it.
 """
 
 import _thread
@@ -15,15 +15,15 @@ import os
 import signal
 import sys
 
-# What comes of `kill 0` in the program is not for the keeper.
+# The keeper ignores the signals of `kill 0` in the program.
 NOT_OURS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
-# Python ignores them, and programs expect the contrary.
+# Python ignores these signals; programs expect their default action.
 USUAL = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 def end_with(life: int, program: int) -> None:
-    """Wait for the end of those who have started the program, and kill it."""
+    """Wait for the end of the process that has started the program, and kill the program."""
     os.read(life, 1)  # nothing is ever written
     try:
         os.kill(program, signal.SIGKILL)
@@ -32,18 +32,18 @@ def end_with(life: int, program: int) -> None:
 
 
 def limit(program: int, most: int) -> None:
-    """Set the limit of memory: nothing of ours runs in the program before it begins."""
+    """Set the memory limit: no code of the parent runs in the child before the program begins."""
     import resource  # noqa: PLC0415 - on Linux alone
 
     try:
         resource.prlimit(program, resource.RLIMIT_AS, (most, most))
         resource.prlimit(program, resource.RLIMIT_CORE, (0, 0))
-    except (ProcessLookupError, PermissionError):  # it is gone already, or somebody else's
+    except (ProcessLookupError, PermissionError):  # it is gone already, or owned by another user
         pass
 
 
 def keep(command: list[str], life: int, report: int, most: int) -> None:
-    """Start a program, with so many bytes of memory unless these are 0, and report its end."""
+    """Start a program, with a limit of memory in bytes unless it is 0, and report its end."""
     os.set_inheritable(life, False)
     os.set_inheritable(report, False)
     for number in NOT_OURS:
@@ -58,17 +58,17 @@ def keep(command: list[str], life: int, report: int, most: int) -> None:
         return
     _thread.start_new_thread(end_with, (life, program))
     nothing = os.open(os.devnull, os.O_RDWR)
-    for file in range(3):  # the program alone has them: they are closed where it closes them
+    for file in range(3):  # only the program has them open, so that it can close them
         os.dup2(nothing, file)
     try:
         if most:
             limit(program, most)
         os.write(report, b"\n")
         ended = os.waitid(os.P_PID, program, os.WEXITED | os.WNOWAIT)
-        if ended is not None:  # it waits until there is something to tell
+        if ended is not None:  # it waits until there is something to report
             sign = 1 if ended.si_code == os.CLD_EXITED else -1
             os.write(report, f"{sign * ended.si_status}\n".encode())
-    except OSError:  # nobody reads it any more, and the program is about to be killed
+    except OSError:  # no process reads it any more, and the program is about to be killed
         pass
     while True:
         signal.pause()

@@ -1,4 +1,4 @@
-"""The games between some players: counted, or computed where nobody needs to play."""
+"""The games between a set of players: counted, or computed where no game needs to be played."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 __all__ = ["Meeting", "Pairing", "Result", "compute", "new_meeting", "payoff_rows"]
 
 GROUPS = "groups of games that were played to the end"
-"""What mean payoffs of three and more are of."""
+"""The unit over which mean payoffs of three or more players are taken."""
 
 SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
-"""What each result of a game is worth."""
+"""The points for each result of a game."""
 
 Result = tuple[Any, str]
-"""What has become of a game, and how: ``"played"``, or the reason of a forfeit. In a pairing a
-win, draw or loss of the first one, or ``"none"`` if it was left unfinished. In a meeting of more
-the payoffs by seat, None if it was left unfinished, or after a forfeit the name of who has lost."""
+"""The result of a game, and how it ended: ``"played"``, or the reason of a forfeit. In a pairing,
+the result is a win, draw or loss of the first player, or ``"none"`` if the game was left
+unfinished. In a meeting of more players, it is the payoffs by seat, None if the game was left
+unfinished, or after a forfeit the name of the loser."""
 
 
 @attrs.define
@@ -46,15 +47,15 @@ class Pairing:
     one, other : str
         Their names.
     first, second : list of 3 float
-        Games that `one` has won, drawn and lost, sitting first, and sitting second. Where these are
-        computed, it is how many are expected.
+        Numbers of games that `one` has won, drawn and lost, sitting first, and sitting second;
+        expected numbers where these are computed.
     pair_scores : list of 5 int
-        Pairs of games in which `one` has got 0, 1/2, 1, 3/2 and 2 points; what
-        :func:`gamedp.play.sprt` takes.
+        Numbers of pairs of games in which `one` has got 0, 1/2, 1, 3/2 and 2 points, as
+        :func:`gamedp.play.sprt` takes them.
     unfinished : float
-        Games that were left at the limit of plies; `pair_scores` leaves out their pairs.
+        Number of games that were left at the limit of plies; `pair_scores` leaves out their pairs.
     forfeits : dict
-        How many of the games were lost by a program's fault, by (name, reason).
+        Number of games lost by a program's fault, by (name, reason).
     is_exact : bool
         Whether the numbers were computed, within 1e-9 of each game, and no games played;
         `pair_scores` are then 0.
@@ -76,17 +77,17 @@ class Pairing:
 
     @property
     def games(self) -> float:
-        """Games that were won, drawn or lost."""
+        """The number of games that were won, drawn or lost."""
         return sum(self.first) + sum(self.second)
 
     @property
     def score(self) -> float:
-        """The share of the points that `one` has got; NaN before the first game."""
+        """The share of the points that `one` has; NaN before the first game."""
         wins, draws = self.first[0] + self.second[0], self.first[1] + self.second[1]
         return (wins + 0.5 * draws) / self.games if self.games else math.nan
 
     def result(self, order: Sequence[str], record: GameRecord) -> Result:
-        """Return what a game counts, with the players in the order of their seats."""
+        """Return the result of a game, with the players in the order of their seats."""
         place = order.index(self.one)
         if record.forfeit is not None:
             return "loss" if record.forfeit.player == place else "win", record.forfeit.reason
@@ -96,13 +97,13 @@ class Pairing:
         return "draw" if lead == 0 else "win" if lead > 0 else "loss", "played"
 
     def is_result(self, result: Any, how: Any) -> bool:
-        """Say whether this, from a file, can be what has become of a game."""
+        """Return whether a value from a file can be the result of a game."""
         if how in REASONS:
             return result in ("win", "loss")
         return how == "played" and result in (*SCORES, "none")
 
     def add(self, results: Iterable[Result]) -> None:
-        """Count a pair of games: `one` sits first in the first of them."""
+        """Count a pair of games; `one` sits first in the first game."""
         points = 0.0
         for seat, (result, how) in enumerate(results):
             if result == "none":
@@ -119,7 +120,7 @@ class Pairing:
             self.pair_scores[int(2 * points)] += 1
 
     def expect(self, order: Sequence[str], found: Evaluation, games: int) -> None:
-        """Take what is expected of so many games in one order of the seats."""
+        """Add the expected results of a number of games in one order of the seats."""
         seat = order.index(self.one)
         counts = [games / 2 * (low + high) for low, high in found.results(seat)]
         (self.first, self.second)[seat][:] = counts
@@ -140,27 +141,27 @@ class Pairing:
 class Meeting:
     """The games between three players or more, as many as the game has seats.
 
-    Games come in groups, one for each order of the players, with the same opening and the same dice
-    at each seat. Groups are independent of one another.
+    Games come in groups, with one game for each order of the players; all games of a group have the
+    same opening and the same dice at each seat. Groups are independent of one another.
 
     Attributes
     ----------
     names : tuple of str
         The players.
     payoffs : list of tuple of float
-        What each player got on average, for each group of games that were played to the end; where
-        it is computed, what each is expected to get on average over all orders, once.
+        The average payoff of each player, for each group of games that were played to the end;
+        where it is computed, a single entry with the expected average over all orders.
     by_order : dict of tuple of str to tuple of float
-        For each order of the players in the seats, what each seat got on average in these groups,
-        or is expected to get.
+        For each order of the players in the seats, the average payoff of each seat in these groups,
+        or its expectation.
     unfinished : int
-        Games that were left at the limit of plies; `payoffs` leaves out their groups.
+        Number of games that were left at the limit of plies; `payoffs` leaves out their groups.
     forfeits : dict
-        How many games were lost by a program's fault, by (name, reason); `payoffs` leaves out their
-        groups, for rules do not say what the others get then.
+        Number of games lost by a program's fault, by (name, reason); `payoffs` leaves out their
+        groups, since the rules do not define the payoffs of the others.
     is_exact : bool
         Whether the payoffs were computed by :func:`gamedp.evaluate`, and no games played. Endless
-        play counts 0 then.
+        play then counts 0.
     """
 
     names: tuple[str, ...]
@@ -172,17 +173,17 @@ class Meeting:
 
     @property
     def games(self) -> int:
-        """Games that count: those of the groups that were played to the end."""
+        """The number of games that count: those of the groups that were played to the end."""
         return 0 if self.is_exact else len(self.payoffs) * math.factorial(len(self.names))
 
     def result(self, order: Sequence[str], record: GameRecord) -> Result:
-        """Return what a game counts, with the players in the order of their seats."""
+        """Return the result of a game, with the players in the order of their seats."""
         if record.forfeit is not None:
             return order[record.forfeit.player], record.forfeit.reason
         return record.payoffs, "played"
 
     def is_result(self, result: Any, how: Any) -> bool:
-        """Say whether this, from a file, can be what has become of a game."""
+        """Return whether a value from a file can be the result of a game."""
         if how in REASONS:
             return result in self.names
         if how != "played" or not isinstance(result, list | None):
@@ -191,7 +192,7 @@ class Meeting:
         return result is None or right == [True] * len(self.names)
 
     def add(self, results: Iterable[Result]) -> None:
-        """Count a group of games: one for each order of the players, as permutations go."""
+        """Count a group of games: one for each permutation of the players, in order."""
         orders = itertools.permutations(self.names)
         earned: dict[tuple[str, ...], tuple[float, ...]] = {}
         is_whole = True
@@ -214,21 +215,21 @@ class Meeting:
             )
 
     def expect(self, order: Sequence[str], found: Evaluation, games: int) -> None:  # noqa: ARG002 - as for pairings
-        """Take what is expected of a game in one order of the seats."""
+        """Add the expected payoffs of a game in one order of the seats."""
         seats = range(len(order))
         self.by_order[tuple(order)] = tuple(found.value(player=seat) for seat in seats)
         self.payoffs = [self._means(self.by_order)]
         self.is_exact = True
 
     def _means(self, earned: Mapping[tuple[str, ...], tuple[float, ...]]) -> tuple[float, ...]:
-        """Return what each player got on average over some orders."""
+        """Return the average payoff of each player over some orders."""
         return tuple(
             math.fsum(payoffs[order.index(name)] for order, payoffs in earned.items()) / len(earned)
             for name in self.names
         )
 
     def payoff(self, name: str) -> tuple[float, float]:
-        """Return what a player got on average, and its standard error; NaN where it is not known.
+        """Return the average payoff of a player, and its standard error; NaN where it is not known.
 
         Raises
         ------
@@ -249,7 +250,7 @@ class Meeting:
         return mean, math.sqrt(squares / (count - 1) / count)
 
     def _repr_html_(self) -> str:
-        """Return what each player got on average, for notebooks."""
+        """Return the average payoff of each player, for notebooks."""
         payoffs = ((name, self.payoff(name)) for name in self.names)
         head, *rows = payoff_rows(payoffs, is_exact=self.is_exact)
         return html_rows(list(head), [*rows, *_facts(self).items()])
@@ -258,7 +259,7 @@ class Meeting:
 def payoff_rows(
     payoffs: Iterable[tuple[str, tuple[float, float]]], *, is_exact: bool
 ) -> list[tuple[str, str]]:
-    """Return a head, and what each player got on average; with its error unless it is exact."""
+    """Return a header, and the average payoff of each player, with its error unless it is exact."""
     if is_exact:
         return [("player", "mean payoff"), *((name, f"{mean:.6g}") for name, (mean, _) in payoffs)]
     rows = ((name, with_error(*found, GROUPS)) for name, found in payoffs)
@@ -266,7 +267,7 @@ def payoff_rows(
 
 
 def _facts(meeting: Pairing | Meeting) -> dict[str, str]:
-    """Return how the games went, in words."""
+    """Describe in words how the games went."""
     faults = ", ".join(
         f"{name}: {reason} ({count:,})" for (name, reason), count in meeting.forfeits.items()
     )
@@ -277,7 +278,7 @@ def _facts(meeting: Pairing | Meeting) -> dict[str, str]:
 
 
 def new_meeting(names: tuple[str, ...]) -> Pairing | Meeting:
-    """Return a meeting of some players who have not played yet: a pairing, of two."""
+    """Return an empty meeting of some players; for two, a pairing."""
     return Pairing(*names) if len(names) == 2 else Meeting(names)
 
 
@@ -288,16 +289,16 @@ def compute(
     games: int,
     compile: Tier,
 ) -> None:
-    """Fill the meetings that need no games with the results that are expected.
+    """Fill the meetings that need no games with their expected results.
 
     Parameters
     ----------
     game
     players : mapping of str to player
     meetings : mapping of tuple of str to Pairing or Meeting
-        By who meets; those stay as they are that must be played.
+        By players; meetings that must be played are left unchanged.
     games : int
-        Of a meeting.
+        Number of games in each meeting.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     """
@@ -308,7 +309,7 @@ def compute(
     rules = {name: players[name] for name in players if name in known}
     model = model_for(game, list(rules.values()), compile)
     if model.num_players == 2 and model.rewards.any():
-        return  # who has won is not told by the end alone
+        return  # the end alone does not determine the winner
     policies = dict(zip(rules, as_policies(rules, model), strict=True))
     for names in wanted:
         orders = list(itertools.permutations(names))
@@ -318,7 +319,7 @@ def compute(
 
 
 def _is_policy(player: Any) -> bool:
-    """Say whether the actions of a player depend on the position alone."""
+    """Return whether the actions of a player depend on the position alone."""
     if isinstance(player, (Policy, Solution, RandomPlayer)):
         return True
     if isinstance(player, type) or callable(getattr(player, "search", None)):

@@ -1,4 +1,4 @@
-"""Playing games: one game from start to end, and its record."""
+"""Playing one game from start to end, and its record."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ __all__ = [
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | None
 
 MOST_PLIES = 1_000
-"""Plies after which a game is left unfinished, if nothing else is said."""
+"""Default number of plies after which a game is left unfinished."""
 
 
 @attrs.frozen
 class GameRecord:
-    """A game as it was played.
+    """The record of a played game.
 
     Attributes
     ----------
     states : tuple
-        The positions, the start first.
+        The positions, beginning with the start.
     actions : tuple of int
-        Each leads from the position at its place to the next one.
+        Action k leads from position k to position k + 1.
     outcomes : tuple of int
-        Which of the outcomes of each action came up, in the order of the rules; 0 where there is
-        no chance.
+        The number of the outcome drawn after each action, in the order of the rules; 0 where there
+        is no chance.
     payoffs : tuple of float or None
-        What each player got in all, rewards on the way among it. None if the game was left
-        unfinished. After a forfeit, the one who has lost gets the least that the `value_range` of
-        the rules leaves open, and the other one what is left of the constant sum; None where the
-        rules have no such range, or for more than two.
+        The total of each player, rewards on the way included. None if the game was left unfinished.
+        After a forfeit, the loser gets the least total that the `value_range` of the rules leaves
+        open, and the other player the rest of the constant sum; None if the rules have no such
+        range, or with more than two players.
     forfeit : Forfeit or None
-        How a program has lost the game without playing it to the end.
+        A description of how a program has lost the game without playing it to the end.
     """
 
     states: tuple[Any, ...]
@@ -66,7 +66,7 @@ class GameRecord:
 
     @property
     def plies(self) -> int:
-        """How many actions were taken."""
+        """The number of actions taken."""
         return len(self.actions)
 
     @property
@@ -77,7 +77,7 @@ class GameRecord:
 
 @attrs.define
 class Line:
-    """A game under way: its positions so far, and what the players have earned."""
+    """A game in progress: its positions so far, and the rewards of the players."""
 
     rules: Rules
     states: list[Any]
@@ -87,14 +87,14 @@ class Line:
 
     @classmethod
     def begin(cls, rules: Rules, start: Any, rng: np.random.Generator) -> Line:
-        """Return a game that has just begun: at `start`, or where the rules let it begin."""
+        """Return a new game that begins at `start`, or where the rules let it begin."""
         if start is None:
             starts = rules.initial()
             start = starts[drawn(rng, [probability for probability, _ in starts])][1]
         return cls(rules, [start], earned=[0.0] * rules.num_players)
 
     def copy(self) -> Line:
-        """Return the same game, to be gone on with in another way."""
+        """Return a copy of the game that can be continued independently."""
         parts = (self.states, self.actions, self.outcomes, self.earned)
         return Line(self.rules, *(list(part) for part in parts))
 
@@ -109,7 +109,7 @@ class Line:
         Raises
         ------
         InvalidModelError
-            If there is none.
+            If there is no action.
         """
         actions = [int(action) for action in self.rules.game.actions(self.states[-1])]
         if not actions:
@@ -118,7 +118,7 @@ class Line:
         return actions
 
     def take(self, action: int, draw: Callable[[list[float]], int]) -> None:
-        """Go on with an action; `draw` says which of its outcomes comes, by their probabilities."""
+        """Take an action; `draw` chooses one of its outcomes by their probabilities."""
         state, rules = self.states[-1], self.rules
         pairs = list(rules.game.outcomes(state, action))
         number = draw([probability for probability, _ in pairs])
@@ -135,10 +135,10 @@ class Line:
         max_plies: int,
         dice: Sequence[np.random.Generator] = (),
     ) -> GameRecord:
-        """Play on to the end, or until there are so many plies, or somebody forfeits the game.
+        """Continue to the end, to the limit of plies, or until a player forfeits the game.
 
-        Each player has `dice`, from which the outcomes of the player's actions come; if none are
-        given, they come from `rng`, as what the players leave to chance does.
+        Each player has `dice`, from which the outcomes of the player's actions are drawn; if none
+        are given, they are drawn from `rng`, as are the random choices of the players.
         """
         while not self.is_over and len(self.actions) < max_plies:
             state, actions = self.states[-1], self.choices()
@@ -168,7 +168,7 @@ class Line:
         return GameRecord(states, actions, outcomes, payoffs, forfeit)
 
     def _forfeited(self, loser: int) -> tuple[float, ...] | None:
-        """Return the payoffs if one player loses all that can still be lost, where it is known."""
+        """Return the payoffs if one player loses all that can still be lost; None if unknown."""
         rules = self.rules
         if rules.num_players != 2:
             return None
@@ -187,7 +187,7 @@ def played(
     max_plies: int,
     dice: Sequence[np.random.Generator] = (),
 ) -> GameRecord:
-    """Play a game to the end with players who are told that it begins, and how it has ended."""
+    """Play a game to the end; tell the players when it begins, and how it has ended."""
     record = None
     for number, seat in enumerate(seats):
         try:
@@ -203,7 +203,7 @@ def played(
 
 
 def drawn(rng: np.random.Generator, probabilities: Sequence[float]) -> int:
-    """Draw a place by the probabilities; what is certain takes nothing from the generator."""
+    """Draw an index by the probabilities; a certain outcome takes nothing from the generator."""
     possible = [place for place, chance in enumerate(probabilities) if chance > 0]
     if not possible:
         message = f"outcomes have the probabilities {list(probabilities)!r}, none of them above 0."
@@ -211,7 +211,7 @@ def drawn(rng: np.random.Generator, probabilities: Sequence[float]) -> int:
     if len(possible) == 1:
         return possible[0]
     sums = list(itertools.accumulate(probabilities[place] for place in possible))
-    # The last one where rounding leaves the sum a little short.
+    # The last one if rounding leaves the sum slightly below 1.
     place = bisect.bisect_right(sums, rng.random() * sums[-1])
     return possible[min(place, len(possible) - 1)]
 
@@ -232,26 +232,27 @@ def play_game(
     game
         For any number of players, with chance or without; not a staged one.
     players : sequence
-        One for each of the game's players. A searcher plays any of its best actions, all equally
-        likely; a :class:`gamedp.Solution` and a policy what they say; an object with
-        ``choose(state)`` returns an action, and so does a callable, which is asked with the state
+        One for each of the game's players. A searcher plays one of its best actions, all equally
+        likely; a :class:`gamedp.Solution` and a policy play their own actions; an object with
+        ``choose(state)`` returns an action, and so does a callable, which is called with the state
         and the generator; a :class:`gamedp.play.Program` or a :class:`gamedp.play.Remote` answers
-        over pipes or TCP. None is asked where there is but one action.
+        over pipes or TCP. No player is asked where there is only one action.
     seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        Where chance and the choice among equals come from: the same seed, the same game. Another
-        one each time if not given.
+        Source of chance and of the choice among equally good actions. The same seed gives the same
+        game; a new one is drawn each time if not given.
     start
-        Where to begin; the start of the game if not given.
+        The position to begin in; the start of the game if not given.
     max_plies : int
-        A game that has not ended by then is left unfinished, without payoffs.
+        A game that has not ended after this many plies is left unfinished, without payoffs.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`; for searchers.
 
     Raises
     ------
     InvalidParameterError
-        If there are too few or too many players, one is none, or takes an action that there is
-        not. What a program does wrong is no error: it loses the game, as the record says.
+        If there are too few or too many players, one of them is not a player, or takes an action
+        that does not exist. A fault of a program is not an error: the program loses the game, as
+        the record says.
 
     Examples
     --------
@@ -276,7 +277,7 @@ def play_game(
 
 
 def check_plies(max_plies: Any, opening: Any = 0) -> None:
-    """Raise InvalidParameterError unless so many plies can be played, the first ones at random."""
+    """Raise InvalidParameterError unless the numbers of plies and of random plies make sense."""
     checked_whole("max_plies", max_plies, 1)
     if checked_whole("opening", opening, 0) >= max_plies:
         message = f"opening is {opening:,}; it must be below max_plies, {max_plies:,}."
@@ -284,14 +285,14 @@ def check_plies(max_plies: Any, opening: Any = 0) -> None:
 
 
 def drawn_seed(seed: Any) -> int:
-    """Return a seed, a new one for None; raise InvalidParameterError if it is no whole number."""
+    """Return a seed, a new one for None; raise InvalidParameterError if it is not an integer."""
     if seed is None:
         return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
     return checked_whole("seed", seed, 0, math.inf)
 
 
 def checked_seed(seed: Any) -> Any:
-    """Return what numpy makes generators of; raise InvalidParameterError if it cannot."""
+    """Return a seed that numpy accepts; raise InvalidParameterError if it does not."""
     if isinstance(seed, np.random.Generator):
         return seed
     try:

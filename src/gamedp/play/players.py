@@ -1,4 +1,4 @@
-"""Who can play: searchers, solutions, functions and programs, each at a seat of the board."""
+"""Players: searchers, solutions, functions and programs, each at a seat."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ __all__ = ["LevelPlayer", "RandomPlayer", "seated", "seats_taken"]
 class LevelPlayer:
     """A player who looks a fixed number of plies ahead, in any game.
 
-    By the searcher that :func:`gamedp.search` chooses. Its table of positions is as small as the
-    depth, so that a shallow search takes no longer than it must.
+    It uses the searcher that :func:`gamedp.search` chooses. Its table of positions grows with the
+    depth, so that a shallow search stays fast.
 
     Parameters
     ----------
     depth : int
-        Plies; at least 1.
+        Number of plies; at least 1.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class LevelPlayer:
 
 
 def _searcher_at(level: LevelPlayer, rules: Rules, state: Any = None) -> Any:
-    """Return what searches for a player of a level, by what the rules say from a state on."""
+    """Return the searcher of a level player, chosen by the rules from a state on."""
     kind = searcher_for(rules, state)
     options: dict[str, Any] = {"depth": level.depth}
     if kind is not MaxN:
@@ -84,12 +84,12 @@ def _searcher_at(level: LevelPlayer, rules: Rules, state: Any = None) -> Any:
 
 @contextlib.contextmanager
 def seats_taken(rules: Rules, players: Sequence[Any], compile: Tier) -> Iterator[list[Seat]]:
-    """Give each player a seat; at the end, programs are ended.
+    """Give each player a seat; programs are ended on exit.
 
     Raises
     ------
     InvalidParameterError
-        If one is nothing that can play the game.
+        If one of them cannot play the game.
     """
     seats = [seated(rules, player, compile) for player in players]
     with contextlib.ExitStack() as stack, bind_once():
@@ -99,12 +99,12 @@ def seats_taken(rules: Rules, players: Sequence[Any], compile: Tier) -> Iterator
 
 
 def seated(rules: Rules, player: Any, compile: Tier) -> Seat:
-    """Return what chooses the actions of a player; nothing is started yet.
+    """Return the object that chooses the actions of a player; nothing is started yet.
 
     Raises
     ------
     InvalidParameterError
-        If this is nothing that can play the game.
+        If it cannot play the game.
     """
     if isinstance(player, (Program, Remote)):
         return Session(rules, player)
@@ -114,10 +114,10 @@ def seated(rules: Rules, player: Any, compile: Tier) -> Seat:
         _check_solution(rules, player)
         return _BySolution(player)
     if isinstance(player, LevelPlayer):
-        player = _searcher_at(player, rules)  # the rules are asked once, not at every move
+        player = _searcher_at(player, rules)  # the rules are queried once, not at every move
     if callable(getattr(player, "search", None)) and not isinstance(player, type):
         return _BySearch(rules.game, player, {} if compile == "auto" else {"compile": compile})
-    is_none = isinstance(player, type) or is_array(player)  # that numpy's can choose, too
+    is_none = isinstance(player, type) or is_array(player)  # numpy's arrays have `choose`, too
     if callable(getattr(player, "choose", None)) and not is_none:
         return _ByPolicy(player)
     if not callable(player) or is_none:

@@ -1,4 +1,4 @@
-"""Programs as players: started here and asked over pipes, or listening elsewhere, over TCP."""
+"""Programs as players: started here and asked over pipes, or listening elsewhere over TCP."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _from_zero(_instance: object, attribute: Any, value: float) -> None:
 
 @attrs.frozen(kw_only=True)
 class _Timed:
-    """How much time a program has."""
+    """The time limits of a program."""
 
     seconds: float = attrs.field(default=10.0, validator=[positive, finite])
     increment: float = attrs.field(default=0.1, validator=[_from_zero, finite])
@@ -73,29 +73,29 @@ def _words(command: str | Sequence[str]) -> tuple[str, ...]:
 
 @attrs.frozen
 class Program(_Timed):
-    """A player that is a program, started for this and asked over pipes.
+    """A program that is started here and plays over pipes.
 
-    It speaks the line protocol: reads questions from its standard input and writes answers to its
-    standard output, one JSON object a line. What it writes to its standard error is dropped, but
-    for the last line, which explains a fault. A program that does anything else than answer in time
-    loses the game (:class:`gamedp.play.Forfeit`), is killed with all of its process group, and is
-    started again for the next game.
+    It speaks the line protocol: it reads questions from its standard input and writes answers to
+    its standard output, one JSON object per line. Its standard error is dropped, except for the
+    last line, which explains a fault. A program that does anything other than answer in time loses
+    the game (:class:`gamedp.play.Forfeit`), is killed with its whole process group, and is started
+    again for the next game.
 
     Parameters
     ----------
     command : str or sequence of str
-        The program and its arguments; a text is split as a shell splits it, but no shell runs.
+        The program and its arguments; a string is split as a shell splits it, but no shell runs.
     seconds : float
-        Of thinking for the whole game.
+        Thinking time for the whole game.
     increment : float
-        Seconds that each answer adds to them.
+        Seconds added after each answer.
     margin : float
-        Seconds over the time that are forgiven.
+        Seconds over the limit that are tolerated.
     start_seconds : float
-        To start, and to answer that it is ready for a game.
+        Time to start, and to answer that it is ready for a game.
     max_bytes : float, optional
         Limit of the address space of each of its processes, on Linux; None for no limit. The
-        machines of Java and JavaScript reserve more than they use.
+        virtual machines of Java and JavaScript reserve more than they use.
 
     Examples
     --------
@@ -123,11 +123,11 @@ def _is_address(_instance: object, _attribute: object, address: str) -> None:
 
 @attrs.frozen
 class Remote(_Timed):
-    """A player that is a program which listens at an address, asked over TCP.
+    """A program that listens at an address and plays over TCP.
 
-    Each seat is a connection of its own, kept over games. It speaks the same protocol as a
-    :class:`gamedp.play.Program`, and loses for the same reasons; then the connection is closed, and
-    a new one is made for the next game.
+    Each seat has its own connection, which is kept between games. The program speaks the same
+    protocol as a :class:`gamedp.play.Program`, and loses for the same reasons; the connection is
+    then closed, and a new one is opened for the next game.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _opened(player: Program | Remote) -> Pipes | Connection:
 
 @attrs.define
 class Clock:
-    """What is left of a program's time.
+    """The remaining time of a program.
 
     Examples
     --------
@@ -181,25 +181,25 @@ class Clock:
         return self.left + self.margin
 
     def charge(self, seconds: float) -> None:
-        """Take the seconds of an answer, and give the increment."""
+        """Subtract the seconds of an answer, and add the increment."""
         self.left = max(0.0, self.left - seconds) + self.increment
 
 
 class Session(Seat):
-    """A program at work: started when it is needed, kept over games, closed after a fault.
+    """A running program: started on demand, kept between games, closed after a fault.
 
     Attributes
     ----------
     name : str
-        As the program calls itself.
+        The name that the program gives itself.
     news : dict
-        Keys that each question has besides those of the protocol.
+        Keys added to each question besides those of the protocol.
     questions : int
-        Actions that it has been asked for.
+        Number of actions it has been asked for.
     slowest : float
-        Seconds of the slowest answer to one.
+        Seconds of the slowest answer to such a question.
     ended : str or None
-        How the program has ended by itself; None if it had to be killed, or listens elsewhere.
+        The program's own exit status; None if it had to be killed, or listens elsewhere.
     """
 
     def __init__(self, rules: Rules, player: Program | Remote) -> None:
@@ -240,21 +240,21 @@ class Session(Seat):
         return action
 
     def end(self, payoffs: Sequence[float] | None, forfeit: Forfeit | None) -> None:
-        """Tell the program how the game has ended, unless it has lost it by a fault."""
+        """Tell the program how the game has ended, unless it has lost by a fault."""
         if self._is_in_game:
             self.tell(end_message(payoffs, forfeit))
         self._is_in_game = False
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Send what wants no answer."""
+        """Send a message that needs no answer."""
         if self._link is not None:
             try:
                 self._link.channel.tell(message_line(message))
-            except Fault:  # it is gone; whoever asks it next finds out
+            except Fault:  # it is gone; the next question finds out
                 self._part(kill=True)
 
     def listen(self, seconds: float) -> bytes:
-        """Return what the program writes unasked within so many seconds."""
+        """Return what the program writes unasked within the given seconds."""
         return b"" if self._link is None else self._link.channel.unasked(seconds)
 
     def close(self) -> None:
@@ -264,9 +264,9 @@ class Session(Seat):
     def _ask(
         self, message: dict[str, Any], seconds: float, read: Callable[[dict[str, Any]], Answer]
     ) -> tuple[Answer, float]:
-        """Return what `read` finds in the answer, and the seconds that it took."""
+        """Return what `read` finds in the answer, and the seconds the answer took."""
         assert self._link is not None  # noqa: S101 - begin has opened it
-        number = secrets.randbits(31)  # not to be guessed: no answer comes before its question
+        number = secrets.randbits(31)  # unguessable: no answer comes before its question
         line = message_line({"ask": message["ask"], "id": number} | message)
         try:
             answer, taken = self._link.channel.ask(line, seconds)

@@ -1,6 +1,7 @@
-"""The line protocol between a game and the programs that play it: messages, and what they may say.
+"""The messages of the line protocol between a game and the programs that play it.
 
-One JSON object a line, in UTF-8. Only text and values here: nothing is sent or waited for.
+One JSON object per line, in UTF-8. This module handles text and values only; it sends nothing and
+waits for nothing.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ __all__ = [
 VERSION = 1
 
 MOST_BYTES = 65_536
-"""Of a line, its end included, in both directions."""
+"""Largest size of a line, its end included, in both directions."""
 
 MOST_NAME = 100
-"""Letters of a program's name that are kept."""
+"""Largest number of characters kept of a program's name."""
 
 ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
@@ -57,7 +58,7 @@ def message_line(message: dict[str, Any]) -> bytes:
     Raises
     ------
     UnsupportedProblemError
-        If it is longer than a line may be, or holds a number that JSON lacks.
+        If it is too long for a line, or holds a number that JSON lacks.
     """
     try:
         line = ENCODER.encode(message).encode() + b"\n"
@@ -74,7 +75,7 @@ def message_line(message: dict[str, Any]) -> bytes:
 
 
 def game_facts(game: Any) -> dict[str, Any]:
-    """Return how programs know a game: its name, and its parameters as far as they can be said.
+    """Return the name and the parameters of a game for programs, as far as JSON can represent them.
 
     Examples
     --------
@@ -90,12 +91,12 @@ def game_facts(game: Any) -> dict[str, Any]:
         try:
             parameters[field] = without_classes(value)
         except TypeError:
-            continue  # a function, say; a program cannot read it
+            continue  # for example a function, which a program cannot read
     return {"game": next(names, kind.__name__), "parameters": parameters}
 
 
 def question(rules: Rules, state: Any, actions: Sequence[int]) -> dict[str, Any]:
-    """Return what a program is asked in a state.
+    """Return the question to a program in a state.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def question(rules: Rules, state: Any, actions: Sequence[int]) -> dict[str, Any]
 
 
 def end_message(payoffs: Sequence[float] | None, forfeit: Forfeit | None) -> dict[str, Any]:
-    """Return what programs are told at the end of a game."""
+    """Return the message to programs at the end of a game."""
     message: dict[str, Any] = {"tell": "end", "payoffs": None if payoffs is None else list(payoffs)}
     if forfeit is not None:
         message["forfeit"] = {"player": forfeit.player, "reason": forfeit.reason}
@@ -133,7 +134,7 @@ def read_answer(line: bytes, number: int) -> dict[str, Any]:
     Raises
     ------
     Fault
-        If it is none.
+        If it is not an answer to it.
 
     Examples
     --------
@@ -167,7 +168,7 @@ DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def action_in(answer: dict[str, Any], actions: Collection[int]) -> int:
-    """Return the action of an answer; raise Fault if it is none of these."""
+    """Return the action of an answer; raise Fault if it is not one of these."""
     action = answer.get("action")
     if type(action) is not int or action not in actions:  # True is a bool, though it equals 1
         message = f"it takes the action {shown(action)}; the actions are {shown(list(actions))}."
@@ -176,7 +177,7 @@ def action_in(answer: dict[str, Any], actions: Collection[int]) -> int:
 
 
 def name_in(answer: dict[str, Any], otherwise: str) -> str:
-    """Return the name that a program gives itself in its answer to a hello, in printable letters.
+    """Return the name in a program's answer to a hello, in printable characters.
 
     Examples
     --------

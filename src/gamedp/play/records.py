@@ -30,27 +30,26 @@ __all__ = ["load_games", "save_games"]
 FORMAT, VERSION = "gamedp games", 1
 
 FAULTS = (*(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),)
-"""What comes of texts that are no games."""
+"""Errors that reading invalid text can raise."""
 
 
 def save_games(path: str | Path, game: Any, records: Iterable[GameRecord]) -> None:
     """Write games to a file, one line of JSON each, after a first line that names the game.
 
-    A game is kept as its start, its actions and the outcomes that chance gave; of one that was
-    begun elsewhere than the rules say, it is noted. :func:`load_games` plays them again by the
-    rules.
+    A game is stored as its start, its actions and the outcomes of chance, with a note if it began
+    elsewhere than the rules say. :func:`load_games` replays it by the rules.
 
     Parameters
     ----------
     path : str or Path
-        What is there is replaced, once all is written.
+        An existing file is replaced once everything is written.
     game
     records : iterable of GameRecord
 
     Raises
     ------
     UnsupportedProblemError
-        If the states hold what cannot be written down.
+        If the states hold values that JSON cannot represent.
     """
     path = as_path(path)
     lines = [{"format": FORMAT, "version": VERSION, "game": encode_object(game)}]
@@ -79,8 +78,8 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
     ----------
     path : str or Path
     game : optional
-        What was played. If not given, it is the registered game that the file names: a file never
-        makes anything be imported that is not registered.
+        The game that was played. If not given, it is the registered game that the file names: a
+        file never causes the import of anything that is not registered.
 
     Returns
     -------
@@ -90,9 +89,9 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
     Raises
     ------
     DamagedFileError
-        If the file is none of these, or a game cannot have begun, or gone by the rules, as it says.
+        If the file is not such a file, or a game cannot have begun or gone as it says by the rules.
     UnknownNameError
-        If the game is not registered, and not given.
+        If the game is neither registered nor given.
     """
     path = as_path(path)
     head, *rest = _lines(path)
@@ -113,7 +112,7 @@ def load_games(path: str | Path, game: Any = None) -> tuple[Any, list[GameRecord
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    """Return the JSON objects in a file, one a line; at least one."""
+    """Return the JSON objects in a file, one per line; at least one."""
     try:
         with open_plain(path, links=True) as file:
             found = [json.loads(line) for line in file.read().decode().splitlines()]
@@ -142,7 +141,7 @@ def _game_of(path: Path, encoded: Any) -> Any:
 
 
 class _Starts:
-    """Where games of some rules begin, and what other positions must look like."""
+    """The starts of the games of some rules, and the form of their other positions."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -155,24 +154,24 @@ class _Starts:
         return state in self._states
 
     def read(self, entry: dict[str, Any]) -> Any:
-        """Return the start of a game that was kept; raise ValueError if it cannot be one."""
+        """Return the start of a stored game; raise ValueError if it cannot be one."""
         start = decode(entry["start"], self._class_named)
         if self._layout is not None:
             self._layout.flatten(start)
         if entry.get("elsewhere") is True:
-            expand(self.rules, start)  # refuses what the rules cannot go on from
+            expand(self.rules, start)  # refuses a position from which the rules cannot continue
         elif not self.has(start):
             message = f"it starts in {shown(start)}, where no game of these rules begins"
             raise ValueError(message)
         return start
 
     def _class_named(self, path: str) -> type | None:
-        """Return a class that a state may be of: one of those beside the game's own."""
+        """Return a class that a state may have: one defined in the game's own module."""
         return next(filter(None, (known(path) for known in self._homes)), None)
 
 
 def _again(starts: _Starts, entry: dict[str, Any]) -> GameRecord:
-    """Return a game that was kept, played again; raise ValueError where that cannot be."""
+    """Replay a stored game; raise ValueError if that is impossible."""
     rules = starts.rules
     line = Line(rules, [starts.read(entry)], earned=[0.0] * rules.num_players)
     for action, outcome in zip(entry["actions"], entry["outcomes"], strict=True):
@@ -193,7 +192,7 @@ def _again(starts: _Starts, entry: dict[str, Any]) -> GameRecord:
 
 
 def _forfeit_of(entry: dict[str, Any], rules: Rules) -> Forfeit | None:
-    """Return how a game that was kept was forfeited; raise ValueError if it cannot have been."""
+    """Return the forfeit of a stored game; raise ValueError if it cannot have happened."""
     if "forfeit" not in entry:
         return None
     forfeit = Forfeit(**entry["forfeit"])
@@ -205,7 +204,7 @@ def _forfeit_of(entry: dict[str, Any], rules: Rules) -> Forfeit | None:
 
 
 def _possible(outcome: int, probabilities: Sequence[float]) -> int:
-    """Return the place of an outcome that was kept; raise ValueError if it cannot come up."""
+    """Return the index of a stored outcome; raise ValueError if it cannot occur."""
     is_there = type(outcome) is int and 0 <= outcome < len(probabilities)
     if not is_there or not probabilities[outcome] > 0:
         message = f"outcome {shown(outcome)} cannot come up"
@@ -214,7 +213,7 @@ def _possible(outcome: int, probabilities: Sequence[float]) -> int:
 
 
 def _same(one: Sequence[float] | None, other: Sequence[float] | None) -> bool:
-    """Compare payoffs; sums of rewards may differ in rounding between machines."""
+    """Return whether payoffs are equal; sums of rewards may differ in rounding between machines."""
     if one is None or other is None:
         return one is other
     return len(one) == len(other) and all(

@@ -1,4 +1,4 @@
-"""Round robins: everyone against everyone, in all orders of the seats, with the same dice."""
+"""Round robins: all players against each other, in all orders of the seats, with the same dice."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ __all__ = ["Meeting", "Pairing", "RoundRobin", "round_robin"]
 
 @attrs.frozen(repr=False)
 class RoundRobin:
-    """What has come of a round robin.
+    """The result of a round robin.
 
     Attributes
     ----------
     names : tuple of str
-        Of the players.
+        The names of the players.
     meetings : tuple of Pairing or Meeting
-        Every set of as many players as there are seats; of two, pairings.
+        One for every set of as many players as there are seats; pairings of two.
     games : int
-        How many each of these was to play.
+        Number of games that each of these was to play.
     seed : int
-        From which everything was drawn.
+        The seed of all random numbers.
     test : Sprt or None
-        What the sequential test of `better_by` has found of the first player; None without one.
+        The result of the sequential test of `better_by` for the first player; None without one.
     records : tuple of (str, ..., GameRecord)
-        Who sat first, who second and so on, and the game; none unless they were asked for.
+        The names by seat, and the game; empty unless records were requested.
     """
 
     names: tuple[str, ...]
@@ -66,24 +66,24 @@ class RoundRobin:
 
     @property
     def is_exact(self) -> bool:
-        """Whether all results were computed, so that no game was played and nothing was drawn."""
+        """Whether all results were computed, without playing games."""
         return all(meeting.is_exact for meeting in self.meetings)
 
     @property
     def pairings(self) -> tuple[Pairing, ...]:
-        """Each of the players with each of the others; none in a game for more than two."""
+        """The pairings of all players; empty in a game for more than two."""
         return tuple(meeting for meeting in self.meetings if isinstance(meeting, Pairing))
 
     def payoff(self, name: str) -> tuple[float, float]:
-        """Return what a player got on average, and its standard error.
+        """Return the average payoff of a player, and its standard error.
 
-        For games of three and more: the mean over the meetings that the player takes part in, which
-        count equally. NaN where one of them has no groups of games, or a single one.
+        For games of three or more: the mean over the meetings of the player, which count equally.
+        NaN where one of them has no groups of games, or only one.
 
         Raises
         ------
         UnsupportedProblemError
-            If the game is for two: there, see :meth:`score`.
+            If the game is for two; see :meth:`score` there.
         InvalidParameterError
             If there is no such player.
         """
@@ -129,10 +129,10 @@ class RoundRobin:
         return points
 
     def ratings(self) -> Ratings:
-        """Return how strong the players are, with standard errors.
+        """Return the ratings of the players, with standard errors.
 
-        Results that were computed count as so many games, in the errors as well; where all of them
-        were, the errors are 0.
+        Computed results count as the same number of games, in the errors as well; where all results
+        were computed, the errors are 0.
 
         Raises
         ------
@@ -154,7 +154,7 @@ class RoundRobin:
         return attrs.evolve(found, errors=np.zeros(len(self.names)), first_move_error=0.0)
 
     def _repr_html_(self) -> str:
-        """Return the players for notebooks, those with most points, or payoffs, first."""
+        """Return the players for notebooks, those with the most points or payoffs first."""
         if not self.pairings:
             means = [(name, self.payoff(name)) for name in self.names]
             order = sorted(means, key=lambda found: found[1], reverse=True)
@@ -179,7 +179,7 @@ class RoundRobin:
         return html_rows(["player", "points", "games", elo], rows)
 
     def __repr__(self) -> str:
-        """Give the points, or the mean payoffs, in short."""
+        """Return the points, or the mean payoffs, in short."""
         if not self.pairings:
             means = ", ".join(f"{name} {self.payoff(name)[0]:.6g}" for name in self.names)
             return f"<RoundRobin {means}>"
@@ -202,59 +202,60 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     compile: Tier = "auto",
     progress: ProgressCallback | None = None,
 ) -> RoundRobin:
-    """Let each of some players play each of the others, in all orders of the seats.
+    """Let all players play each other, in all orders of the seats.
 
-    Every set of as many players as there are seats meets. Games come in groups, one for each order
-    of the set: in pairs, of two. All games of a group have the same start, the same opening and the
-    same dice: the k-th draw of chance for the first seat is the same in all, and so is that for any
-    other seat. What a group brings depends on the seed, the names and the number of the group
-    alone, not on who else takes part.
+    Every set of as many players as there are seats meets. Games come in groups, with one game for
+    each order of the set; for two players, in pairs. All games of a group have the same start, the
+    same opening and the same dice: the k-th draw of chance for a seat is the same in all of them.
+    The results of a group depend only on the seed, the names and the number of the group, not on
+    the other players.
 
-    Two players win, draw and lose, and are rated by that. Of three and more it is the mean payoff
-    of each player that counts, with its standard error.
+    With two players, games are won, drawn and lost, and the players are rated by that. With three
+    or more, the mean payoff of each player counts, with its standard error.
 
     Parameters
     ----------
     game
         For two players or more, with chance or without.
     players : mapping of str to player
-        By name, at least as many as there are seats; as for :func:`gamedp.play.play_game`. Each
-        program is started once.
+        Players by name, at least as many as there are seats; as for :func:`gamedp.play.play_game`.
+        Each program is started once.
     games : int
-        In each set, rounded up so that all orders come equally often: to an even number for two
-        players, to a multiple of 6 for three.
+        Number of games for each set, rounded up so that all orders occur equally often: to an even
+        number for two players, to a multiple of 6 for three.
     seed : int, optional
-        The same seed gives the same games; another one each time if not given.
+        The same seed gives the same games; a new one is drawn each time if not given.
     opening : int
-        Plies at the start of each group that are played at random.
+        Number of plies at the start of each group that are played at random.
     max_plies : int
-        A game that has not ended by then counts as unfinished, not as a draw.
+        A game that has not ended after this many plies counts as unfinished, not as a draw.
     better_by : (float, float), optional
-        For two players: stop as soon as :func:`gamedp.play.sprt` tells that the first one is better
-        by the larger of these differences, or by no more than the smaller one.
+        For two players: stop as soon as :func:`gamedp.play.sprt` decides that the first one is
+        better by the larger of these differences, or by no more than the smaller one.
     exact : bool
         Whether to compute the results of players whose actions depend on the position alone by
         :func:`gamedp.evaluate`, for each order of the seats, instead of playing: policies,
         solutions, objects with ``choose(state)``, and RandomPlayer. The game must have few enough
-        positions for a table. The others are played, and so are games of two with rewards on the
-        way.
+        positions for a table. The other meetings are played, and so are games of two with rewards
+        on the way.
     save : str or Path, optional
-        A file to which each group is appended as it ends. If it is there already, the round robin
-        goes on from where it was left, however it was stopped, with its seed if none is given. Only
-        one at a time may write to it.
+        A file to which each group is appended as it ends. If it exists, the round robin continues
+        where it stopped, for whatever reason, with its seed if none is given. Only one round robin
+        at a time may write to it.
     records : bool
-        Whether to keep the games, not just their counts; those read from `save` are not among them.
+        Whether to keep the games and not only their counts; games read from `save` are not
+        included.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`; for searchers.
     progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
+        Called with a :class:`gamedp.Progress` now and then.
 
     Raises
     ------
     UnsupportedProblemError
         If the game is for one player.
     InvalidParameterError
-        If an option makes no sense, or `save` holds another round robin, or one that goes on.
+        If an option makes no sense, or `save` holds another round robin, or one in progress.
     DamagedFileError
         If `save` holds something else.
 
@@ -304,7 +305,7 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
         found = test()
         with seats_taken(rules, list(players.values()), compile) as seats:
             at = dict(zip(names, seats, strict=True))
-            for some, number in schedule:  # what the book has not had
+            for some, number in schedule:  # groups that the book does not have yet
                 if found is not None and found.verdict != "undecided":
                     break
                 meeting, group = meetings[some], list(plan.play(at, some, number))
@@ -330,9 +331,9 @@ def begun(  # noqa: PLR0913 - the options of a round robin
     exact: bool,
     save: str | Path | None,
 ) -> tuple[int, Book]:
-    """Return how many groups of games each set of players plays, and the book of the results.
+    """Return the number of groups of games for each set of players, and the book of the results.
 
-    It takes no players yet: what makes no sense is refused before somebody is made who takes long.
+    It validates the options before players, which may be slow to construct, are created.
 
     Raises
     ------
@@ -356,7 +357,7 @@ def begun(  # noqa: PLR0913 - the options of a round robin
         if len(names) != 2:
             message = f"better_by is for two players; these are {len(names)}."
             raise InvalidParameterError(message)
-        sprt([0.0] * 5, better_by)  # refuses what makes no sense
+        sprt([0.0] * 5, better_by)  # refuses values that make no sense
     facts: dict[str, Any] = {"game": encode_object(rules.game), "players": list(names)}
     facts |= {"games": rounds * math.factorial(count)} | ({"exact": True} if exact else {})
     return rounds, Book(save, facts | {"opening": opening, "max_plies": max_plies}, seed)
@@ -364,14 +365,14 @@ def begun(  # noqa: PLR0913 - the options of a round robin
 
 @attrs.frozen
 class _Plan:
-    """Which groups of games are played, in which order, and from which random numbers.
+    """The groups of games to play, their order, and their random numbers.
 
     Attributes
     ----------
     sets : tuple of tuple of str
-        Who meets whom: as many players as there are seats.
+        The sets of players that meet: as many players as there are seats.
     rounds : int
-        How many groups each set plays.
+        The number of groups that each set plays.
     """
 
     rules: Rules
@@ -382,7 +383,7 @@ class _Plan:
     max_plies: int
 
     def schedule(self) -> Iterator[tuple[tuple[str, ...], int]]:
-        """Yield who meets whom, and for which time: all once, then all a second time, and on."""
+        """Yield each set of players and the number of its group: all sets once, then all again."""
         for number in range(self.rounds):
             for names in self.sets:
                 yield names, number
@@ -392,7 +393,7 @@ class _Plan:
     ) -> Iterator[tuple[Any, ...]]:
         """Play a game in each order of some players, with the same dice at each seat.
 
-        Yields the names in the order of the seats, and the record.
+        Yield the names in the order of the seats, and the record.
         """
         words = hashlib.sha256(json.dumps(names).encode()).digest()
         key = [self.seed, int.from_bytes(words), number]

@@ -1,4 +1,4 @@
-"""A seat at the board: one player, in one game after the other."""
+"""A seat: one player, in successive games."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["Fault", "Forfeit", "Seat"]
 
 @attrs.frozen
 class Forfeit:
-    """How a program has lost a game without playing it to the end.
+    """A game that a program has lost without playing it to the end.
 
     Attributes
     ----------
     player : int
-        Who has lost.
+        The loser.
     reason : str
         ``"no start"``, ``"disconnect"``, ``"time"``, ``"illegal action"`` or ``"protocol error"``.
     detail : str
@@ -31,7 +31,7 @@ class Forfeit:
 
 
 class Fault(Exception):  # noqa: N818 - it is the program's, not an error of whoever calls
-    """A program has done what loses it the game."""
+    """Raised when a fault of a program loses it the game."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -43,14 +43,14 @@ class Seat:
     """Chooses the actions of one player."""
 
     def begin(self, number: int) -> None:
-        """Get ready for a game as this player of it; raise Fault if that cannot be."""
+        """Prepare for a game as this player; raise Fault if that is impossible."""
 
     def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
-        """Return one of several actions; raise Fault for a program that does not."""
-        raise NotImplementedError  # what each kind of player has of its own
+        """Return one of the actions; raise Fault if a program does not."""
+        raise NotImplementedError  # implemented by each kind of player
 
     def end(self, payoffs: Sequence[float] | None, forfeit: Forfeit | None) -> None:
-        """Learn how the game has ended."""
+        """Receive the end of the game."""
 
     def close(self) -> None:
-        """Leave the board for good."""
+        """Leave the seat permanently."""

@@ -1,4 +1,4 @@
-"""What the results of games say: ratings, and when a match may stop."""
+"""Statistics of game results: ratings, and a sequential test."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ if TYPE_CHECKING:
 __all__ = ["Ratings", "Sprt", "rated", "sprt"]
 
 ELO = 400.0 / math.log(10.0)
-"""Points of Elo in one natural logarithm of the odds."""
+"""Points of Elo per unit of the natural logarithm of the odds."""
 
 NORMALIZED_ELO = 800.0 / math.log(10.0)
-"""Points of normalized Elo in one standard deviation of a game."""
+"""Points of normalized Elo per standard deviation of a game."""
 
 PRIOR = 1_000.0
-"""Points of Elo: the standard deviation of ratings before any game. It keeps finite the rating of
-one who has won all games, and hardly moves that of anyone else."""
+"""Standard deviation of ratings before any game, in points of Elo. It keeps the rating of a player
+who has won all games finite, and hardly changes that of any other."""
 
 MOST_ELO = 200.0
-"""Normalized Elo that a test may ask for; beyond it, a few games tell."""
+"""Largest difference that a test accepts, in normalized Elo; beyond it, a few games decide."""
 
 FAINT = 1e-3
-"""Stands for a score that no pair has had, so that no variance is 0."""
+"""Count used for a score that no pair has had, so that no variance is 0."""
 
 MOST_ROUNDS, CLOSE = 20, 1e-9
-"""Of finding the likeliest distribution: rounds, and a change that ends them."""
+"""Largest number of rounds to find the likeliest distribution, and the change that ends them."""
 
 PAIR_SCORES = np.arange(5) / 4.0
-"""What a pair may bring, as a share of its two games."""
+"""The possible scores of a pair, as a share of its two games."""
 
 
 @attrs.frozen(eq=False)
 class Ratings:
-    """How strong some players are, from the games between them.
+    """Ratings of players from the games between them.
 
-    By the model of Bradley and Terry, with a constant for the first seat, and a draw as half a win
-    and half a loss: who sits first wins against the second with odds of 10^((difference + constant)
-    / 400). The errors take all games as independent.
+    They follow the model of Bradley and Terry, with a constant for the first seat, and a draw as
+    half a win and half a loss: the first player wins against the second with odds of
+    10^((difference + constant) / 400). The errors assume that all games are independent.
 
     Attributes
     ----------
     names : tuple of str
-        Of N players.
+        The names of N players.
     elo : (N,) float64
-        Their mean is 0: what counts are differences.
+        The ratings; their mean is 0, since only differences count.
     errors : (N,) float64
-        The standard error of each.
+        The standard errors of the ratings.
     first_move : float
-        What the first seat is worth, in the same points.
+        The advantage of the first seat, in the same points.
     first_move_error : float
         Its standard error.
     """
@@ -82,14 +82,14 @@ class Ratings:
 
 
 def rated(names: Sequence[str], results: Iterable[tuple[int, int, float, float]]) -> Ratings:
-    """Return the ratings that fit some results best, by a regression with a weak prior.
+    """Return the ratings that best fit the results, by a regression with a weak prior.
 
     Parameters
     ----------
     names : sequence of str
     results : iterable of (first, second, wins, losses)
-        Numbers of two players, and how many games the first seat has won and lost; half a win and
-        half a loss for each draw.
+        The numbers of two players, and of the games that the first seat has won and lost; a draw is
+        half a win and half a loss.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def rated(names: Sequence[str], results: Iterable[tuple[int, int, float, float]]
     # Rounding of the slope grows with the number of games.
     close = 1e-12 * max(1.0, float(table[:, 2:].sum()))
     found = minimize(loss, start, jac=True, hess=curvature, method="trust-exact", tol=close).x
-    # From the mean of the players, which the games do not determine.
+    # Relative to the mean of the players, which the games do not determine.
     centre = np.eye(count + 1)
     centre[:count, :count] -= 1.0 / count
     covariance = centre @ np.linalg.inv(curvature(found)) @ centre.T
@@ -137,14 +137,14 @@ def rated(names: Sequence[str], results: Iterable[tuple[int, int, float, float]]
 
 @attrs.frozen
 class Sprt:
-    """What a sequential probability ratio test has found.
+    """The result of a sequential probability ratio test.
 
     Attributes
     ----------
     llr : float
         The logarithm of the likelihood ratio of the larger difference to the smaller one.
     lower, upper : float
-        Where the test ends.
+        The bounds of `llr` at which the test ends.
     verdict : {"better", "not better", "undecided"}
         Whether one player is better by the larger difference, or by no more than the smaller one.
     """
@@ -170,22 +170,23 @@ def sprt(
     better_by: tuple[float, float] = (0.0, 5.0),
     errors: tuple[float, float] = (0.05, 0.05),
 ) -> Sprt:
-    """Say whether a match can stop, because one player is proven better or not better.
+    """Decide whether a match can stop because one player is proven better or not better.
 
-    Wald's sequential probability ratio test, on the scores of pairs of games, by the generalised
-    likelihood ratio in normalized Elo. Games of a pair share openings and dice, so they are not
-    independent, and a test of single games would be wrong. It may be asked after every pair, if the
-    match goes on until the verdict.
+    This is Wald's sequential probability ratio test [1]_ on the scores of pairs of games, by the
+    generalised likelihood ratio in normalized Elo [2]_. Games of a pair share openings and dice, so
+    they are not independent, and a test of single games would be wrong. It may be applied after
+    every pair if the match continues until the verdict.
 
     Parameters
     ----------
     pair_scores : sequence of 5 float
-        How many pairs have brought 0, 1/2, 1, 3/2 and 2 points.
+        Numbers of pairs with 0, 1/2, 1, 3/2 and 2 points.
     better_by : (float, float)
-        The two differences to tell apart, in normalized Elo.
+        The two differences to distinguish, in normalized Elo.
     errors : (float, float)
-        The probability to say "better" if the smaller difference is the true one, and to say "not
-        better" if the larger one is; approximate, and good where a match takes dozens of pairs.
+        The probability of the verdict "better" if the smaller difference is the true one, and of
+        "not better" if the larger one is; approximate, and accurate where a match takes dozens of
+        pairs.
 
     Raises
     ------
@@ -236,10 +237,10 @@ def _log_likelihood_ratio(counts: NDArray[np.float64], low: float, high: float) 
 
 
 def _likeliest(shares: NDArray[np.float64], wanted: float) -> NDArray[np.float64]:
-    """Return the likeliest distribution whose mean is so many standard deviations from a half.
+    """Return the likeliest distribution whose mean is a given number of deviations from a half.
 
-    Each round takes the standard deviation from the last one, and the condition as linear around
-    it; then the likeliest shares are the given ones, each over 1 + x times its coefficient.
+    Each round takes the standard deviation from the last one, and linearises the condition around
+    it; the likeliest shares are then the given ones, each divided by 1 + x times its coefficient.
     """
     found = np.full(5, 0.2)
     for _ in range(MOST_ROUNDS):

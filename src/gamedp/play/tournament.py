@@ -1,4 +1,4 @@
-"""Tournaments: which of two players is better, and with what confidence."""
+"""Tournaments: a statistical comparison of two players."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Tournament", "groups_of", "opened", "tournament"]
 
 OPENINGS_TRIED = 1_000
-"""Openings drawn before an error says that the game is always over by then."""
+"""Number of openings drawn before an error says that the game is always over after them."""
 
 
 def _as_records(records: Iterable[GameRecord]) -> tuple[GameRecord, ...]:
@@ -40,21 +40,21 @@ def _as_records(records: Iterable[GameRecord]) -> tuple[GameRecord, ...]:
 
 @attrs.frozen(eq=False, repr=False)
 class Tournament:
-    """The games between two players, `one` and `other`; `other` takes all seats but one.
+    """The games between two players, `one` and `other`; `other` takes all seats except one.
 
     Games for two come in pairs: `one` begins the first of a pair, `other` the second. In general a
     group has one game for each seat of the game, and `one` sits in each seat once. Groups are
-    independent of one another, the games of a group are not, since they have the opening in common:
-    so it is the groups on which the statistics rest.
+    independent of one another, but the games of a group are not, since they share the opening; the
+    statistics are therefore based on groups.
 
     Attributes
     ----------
     records : tuple of GameRecord
-        The groups side by side: of games for two, an even number.
+        The games of all groups in order; an even number in games for two.
     seconds : float
-        That they took.
+        The time they took.
     players : int
-        How many seats the game has; if not given, as the first finished game says, or 2.
+        The number of seats; if not given, that of the first finished game, or 2.
     """
 
     records: tuple[GameRecord, ...] = attrs.field(converter=_as_records)
@@ -67,14 +67,14 @@ class Tournament:
         return len(next(finished, (0, 0)))
 
     def __attrs_post_init__(self) -> None:
-        """Refuse games that do not make whole groups."""
+        """Refuse games that do not form whole groups."""
         if len(self.records) % self.players or not self.records:
             groups = "pairs" if self.players == 2 else f"groups of {self.players}"
             message = f"a tournament has its games in {groups}; there are {len(self.records)}."
             raise InvalidParameterError(message)
 
     def _compared(self, others: Callable[[list[float]], float]) -> NDArray[np.float64]:
-        """Return the payoff of `one` less what `others` makes of those in the other seats."""
+        """Return the payoff of `one` minus what `others` returns for the other payoffs."""
         found = np.full(len(self.records), math.nan)
         for number, record in enumerate(self.records):
             if record.payoffs is not None:
@@ -84,7 +84,7 @@ class Tournament:
 
     @property
     def forfeits(self) -> tuple[int, int]:
-        """Games that `one` has lost by a fault of a program, and those that `other` has."""
+        """The numbers of games that `one` and `other` have lost by a fault of a program."""
         lost = [
             number % self.players == record.forfeit.player
             for number, record in enumerate(self.records)
@@ -94,16 +94,16 @@ class Tournament:
 
     @functools.cached_property
     def differences(self) -> NDArray[np.float64]:
-        """The payoff of `one` less that of `other` in each game; NaN where it has no payoffs.
+        """The payoff of `one` minus that of `other` in each game; NaN where it has no payoffs.
 
-        With more than two seats, less the mean of those in which `other` sits. A game has none
-        that is unfinished, or forfeited in a game whose rules do not say what there is to lose.
+        With more than two seats, the mean over the seats of `other` is subtracted. A game has no
+        payoffs if it is unfinished, or forfeited and its rules do not define what can be lost.
         """
         return self._compared(lambda payoffs: math.fsum(payoffs) / len(payoffs))
 
     @functools.cached_property
     def _leads(self) -> NDArray[np.float64]:
-        """The payoff of `one` less the largest of all others; who forfeits has less than anyone."""
+        """The payoff of `one` minus the largest other one; infinite after a forfeit."""
         found = self._compared(max)
         for number, record in enumerate(self.records):
             if record.forfeit is not None:
@@ -113,29 +113,29 @@ class Tournament:
 
     @property
     def wins(self) -> int:
-        """Games in which `one` got more than every other player."""
+        """The number of games in which `one` got more than every other player."""
         return int((self._leads > 0).sum())
 
     @property
     def draws(self) -> int:
-        """Games in which `one` got as much as the best of the others."""
+        """The number of games in which `one` got as much as the best of the others."""
         return int((self._leads == 0).sum())
 
     @property
     def losses(self) -> int:
-        """Games in which another player got more."""
+        """The number of games in which another player got more than `one`."""
         return int((self._leads < 0).sum())
 
     @property
     def by_seat(self) -> NDArray[np.int64]:
-        """Games that `one` has won, drawn, lost and not finished in each seat; (players, 4)."""
+        """The numbers of games won, drawn, lost and unfinished by `one` per seat; (players, 4)."""
         leads = self._leads.reshape(-1, self.players)
         kinds = (leads > 0, leads == 0, leads < 0, np.isnan(leads))
         return np.array([kind.sum(axis=0) for kind in kinds]).T
 
     @property
     def unfinished(self) -> int:
-        """Games that were left at the limit of plies; the statistics leave out their groups."""
+        """The number of games left at the limit of plies; the statistics leave out their groups."""
         return int(np.isnan(self._leads).sum())
 
     @functools.cached_property
@@ -145,12 +145,12 @@ class Tournament:
 
     @property
     def group_word(self) -> str:
-        """What a group of games is called."""
+        """The word for a group of games."""
         return "pair" if self.players == 2 else "group"
 
     @property
     def mean_difference(self) -> float:
-        """The mean of the differences, over the groups that were finished; NaN if none was."""
+        """The mean of the differences over the finished groups; NaN if there are none."""
         return float(self._groups.mean()) if len(self._groups) else math.nan
 
     @property
@@ -163,8 +163,8 @@ class Tournament:
     def interval(self) -> tuple[float, float] | None:
         """The 95% confidence interval of that mean, by Student's t distribution of the groups.
 
-        None with fewer than two groups. Approximate unless the means of groups are normal; good for
-        a few dozen groups and more.
+        None with fewer than two groups. Approximate unless the means of groups are normal; accurate
+        for a few dozen groups or more.
         """
         if len(self._groups) < 2:
             return None
@@ -173,12 +173,12 @@ class Tournament:
 
     @property
     def mean_plies(self) -> float:
-        """How many actions a game took on average."""
+        """The average number of actions of a game."""
         return float(np.mean([record.plies for record in self.records]))
 
     @property
     def distinct(self) -> int:
-        """How many of the games differ. Without chance and openings they may all be the same."""
+        """The number of different games. Without chance and openings they may all be the same."""
         return len({(record.states, record.actions) for record in self.records})
 
     def _repr_html_(self) -> str:
@@ -193,7 +193,7 @@ class Tournament:
         return html_table(rows)
 
     def __repr__(self) -> str:
-        """Give the results in short."""
+        """Return the results in short."""
         return (
             f"<Tournament wins={self.wins} draws={self.draws} losses={self.losses} "
             f"unfinished={self.unfinished} mean_difference={self.mean_difference!r} "
@@ -213,9 +213,9 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     compile: Tier = "auto",
     progress: ProgressCallback | None = None,
 ) -> Tournament:
-    """Let two players play many games; they take turns at beginning.
+    """Let two players play many games, and take turns at beginning.
 
-    In a game for three and more, `one` sits in each seat equally often, and `other` in all others.
+    In a game for three or more, `one` sits in each seat equally often, and `other` in all others.
 
     Parameters
     ----------
@@ -224,19 +224,19 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     one, other
         As for :func:`gamedp.play.play_game`.
     games : int
-        Rounded up so that each takes every seat equally often: to an even number for two players,
-        to a multiple of 3 for three.
+        Number of games, rounded up so that each player takes every seat equally often: to an even
+        number for two players, to a multiple of 3 for three.
     seed : int, optional
-        The same seed gives the same games; another one each time if not given.
+        The same seed gives the same games; a new one is drawn each time if not given.
     opening : int
-        Plies at the start that are played at random, the same ones in all games of a group
-        (a pair, for two players). The game is not over after them.
+        Number of plies at the start that are played at random, the same in all games of a group (a
+        pair, for two players). The game is not over after them.
     max_plies : int
-        A game that has not ended by then counts as unfinished, not as a draw.
+        A game that has not ended after this many plies counts as unfinished, not as a draw.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
+        Called with a :class:`gamedp.Progress` now and then.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     reporter = Reporter(progress, "play")
     began = time.perf_counter()
     records = []
-    # A program in several seats of a game is as many programs.
+    # A program in several seats of a game is started once for each.
     with seats_taken(rules, [one, *[other] * (count - 1)], compile) as seats:
         for group in groups:
             for record in _group(rules, seats, group, opening, max_plies):
@@ -273,7 +273,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
 
 
 def rounds_of(rules: Rules, *, games: int, seed: int | None, opening: int, max_plies: int) -> int:
-    """Return how many groups of games two players play; raise for options that make no sense.
+    """Return the number of groups of games of two players; raise for options that make no sense.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def rounds_of(rules: Rules, *, games: int, seed: int | None, opening: int, max_p
         )
         raise UnsupportedProblemError(message)
     check_plies(max_plies, opening)
-    drawn_seed(seed)  # refuses what is none
+    drawn_seed(seed)  # refuses an invalid seed
     return groups_of(count, games)
 
 
@@ -308,12 +308,12 @@ def _group(
 
 
 def groups_of(size: int, games: Any) -> int:
-    """Return how many groups of this size hold so many games; the last one may have more.
+    """Return the number of groups of this size for a number of games, rounded up.
 
     Raises
     ------
     InvalidParameterError
-        If it is no number of games.
+        If it is not a valid number of games.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def groups_of(size: int, games: Any) -> int:
 
 
 def opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:
-    """Return a game after a random opening, and not over."""
+    """Return a game after a random opening that is not over."""
     anyone = seated(rules, RandomPlayer(rules.game), "auto")
     for _ in range(OPENINGS_TRIED):
         line = Line.begin(rules, None, rng)

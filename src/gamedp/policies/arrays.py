@@ -1,6 +1,6 @@
-"""A policy as an array: a number for each state, or how likely each action is.
+"""A policy as an array: a number for each state, or the probability of each action.
 
-What the numbers mean is found out where they fit by one meaning only, and is never guessed.
+The meaning of the numbers is inferred if they fit exactly one meaning, and is never guessed.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 __all__ = ["Meaning", "is_array", "probabilities_in"]
 
 Meaning: TypeAlias = Literal["choices", "places", "labels"]
-"""What the numbers of a policy are, or the columns of a table: see `Policy.from_array`."""
+"""The meaning of the numbers of a policy, or of the columns of a table: see `Policy.from_array`."""
 
 MEANINGS: tuple[Meaning, ...] = ("choices", "places", "labels")
 
 
 class _Reading(NamedTuple):
-    """What an array says by one meaning.
+    """The content of an array under one meaning.
 
     Attributes
     ----------
     codes : (C,) integers
-        What stands for each choice.
+        The number that represents each choice.
     taken : (C,) float64
-        How likely it is.
+        The probability of each choice.
     fits : (S,) bool
-        Whether what is said of a state can be meant so.
+        Whether the entries of each state fit this meaning.
     """
 
     codes: NDArray[Any]
@@ -47,7 +47,7 @@ class _Reading(NamedTuple):
 def is_array(given: Any) -> bool:
     """Return whether this is an array, or a list of numbers, and so a single policy.
 
-    What numpy has is asked for first: its arrays and numbers have a method ``choose``, too.
+    Numpy's types are tested first: its arrays and numbers have a method ``choose``, too.
     """
     if isinstance(given, (list, tuple)):
         return bool(given) and all(map(_is_number, given))
@@ -59,7 +59,7 @@ def _is_number(item: Any) -> bool:
 
 
 def probabilities_in(model: Model, given: ArrayLike, meaning: Meaning | None = None) -> Floats:
-    """Return how likely each choice is by an array; see `Policy.from_array`."""
+    """Return the probability of each choice in an array; see `Policy.from_array`."""
     if meaning is not None and meaning not in MEANINGS:
         message = f"meaning is {shown(meaning)}; it must be one of {', '.join(MEANINGS)}."
         raise InvalidParameterError(message)
@@ -87,7 +87,7 @@ def probabilities_in(model: Model, given: ArrayLike, meaning: Meaning | None = N
 
 
 def _codes(model: Model) -> tuple[NDArray[np.int64], dict[Meaning, NDArray[Any]]]:
-    """Return the state of each choice, and what stands for the choice by each meaning."""
+    """Return the state of each choice, and the choice's number by each meaning."""
     owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
     choices = np.arange(model.num_choices)
     places = choices - model.choice_offsets[owners]
@@ -95,7 +95,7 @@ def _codes(model: Model) -> tuple[NDArray[np.int64], dict[Meaning, NDArray[Any]]
 
 
 def _of_numbers(model: Model, numbers: NDArray[Any]) -> dict[Meaning, _Reading]:
-    """Return what a number for each state says."""
+    """Return the content of an array with a number for each state."""
     owners, codes_by = _codes(model)
     readings = {}
     for meaning, codes in codes_by.items():
@@ -108,7 +108,7 @@ def _of_numbers(model: Model, numbers: NDArray[Any]) -> dict[Meaning, _Reading]:
 
 
 def _of_table(model: Model, table: Floats) -> dict[Meaning, _Reading]:
-    """Return what a table of states and actions says, if it is as wide as it must be."""
+    """Return the content of a table of states and actions if it has the required width."""
     owners, codes_by = _codes(model)
     states, width = table.shape
     labels = np.unique(model.action_labels)
@@ -128,7 +128,7 @@ def _of_table(model: Model, table: Floats) -> dict[Meaning, _Reading]:
 
 
 def _of_shape(model: Model, array: NDArray[Any]) -> str:
-    """Return the message that an array has not the shape of a policy."""
+    """Return the message that an array does not have the shape of a policy."""
     states = model.num_states
     widths = {np.diff(model.choice_offsets).max(initial=0), len(np.unique(model.action_labels))}
     wide = " or ".join(f"({states}, {width})" for width in sorted(widths))
@@ -140,7 +140,7 @@ def _of_shape(model: Model, array: NDArray[Any]) -> str:
 
 
 def _misfits(model: Model, array: NDArray[Any], readings: dict[Meaning, _Reading]) -> str:
-    """Return the message that an array fits by no meaning."""
+    """Return the message that an array fits no meaning."""
     what = "numbers" if array.ndim == 1 else "columns"
     reasons = []
     for meaning, reading in readings.items():
@@ -152,7 +152,7 @@ def _misfits(model: Model, array: NDArray[Any], readings: dict[Meaning, _Reading
 
 
 def _several(model: Model, array: NDArray[Any], readings: dict[Meaning, _Reading]) -> str:
-    """Return the message that an array says different things by several meanings."""
+    """Return the message that an array has different contents under several meanings."""
     owners, _ = _codes(model)
     rows = np.array([reading.taken for reading in readings.values()])
     state = int(owners[(rows != rows[0]).any(axis=0).argmax()])

@@ -1,4 +1,4 @@
-"""What is left of a model when players keep to policies: a process of its own, a model again."""
+"""The model induced by fixing some players' policies."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 __all__ = ["InducedChain", "Process", "Seats", "induce"]
 
 MOST_CODES = 2**31
-"""More nodes than these are not numbered."""
+"""Largest number of codes of nodes that can be numbered."""
 
 
 @attrs.frozen(eq=False)
 class Seats:
-    """Who keeps to what.
+    """The policies of the players.
 
     Attributes
     ----------
     policies : tuple of tuple of Policy
-        For each player none if free, one, or several: a field, of which one plays.
+        For each player, none if the player is free, one, or several: a field, of which one plays.
     weights : tuple of float
-        How likely each of the field is, 1 without one.
+        The probability of each member of the field; 1 without a field.
     """
 
     policies: tuple[tuple[Policy, ...], ...]
@@ -60,7 +60,7 @@ class Seats:
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """How likely one of some members of the field is, by the bits of these."""
+        """The probability of a subset of the field, indexed by its bits."""
         exact = [Fraction(weight) for weight in self.weights]
         sums = [Fraction(0)]
         for weight in exact:
@@ -70,26 +70,26 @@ class Seats:
 
 @attrs.frozen(eq=False)
 class Process:
-    """The process that is left, and what its states are in the model.
+    """The induced process, and the correspondence of its states to those of the model.
 
     Attributes
     ----------
     of : Model
         The model, of S states.
     model : Model
-        The process: `nodes` first, then the throws of policies that leave it to chance, one for
-        each action that may come. Its values are player 0's; with three players and more, those
-        of the player `column`.
+        The process: `nodes` first, then the throws of policies that randomise, one for each action
+        that may be drawn. Its values are player 0's; with three players or more, those of the
+        player `column`.
     column : int
     codes : (nodes,) int64
         See :mod:`gamedp.policies.kernels`.
     numbers : (codes,) int32
-        Of the nodes; -1 for what is not met.
+        The number of the node of each code; -1 if it is not visited.
     sources : (C',) int64
-        The choice of the model that each one is; -1 where a policy leaves it to chance.
+        The choice of the model behind each choice; -1 where a policy randomises.
     probabilities_off : float
-        How far probabilities may be from those that are meant, as a part of themselves, beyond the
-        two units in the last place of any model: they may be products.
+        The relative distance of probabilities from the intended ones, beyond the two units in the
+        last place of any model: they may be products.
     """
 
     of: Model
@@ -102,21 +102,21 @@ class Process:
 
     @property
     def num_nodes(self) -> int:
-        """How many states of the process are no throws."""
+        """The number of states of the process that are not throws."""
         return len(self.codes)
 
     @property
     def states(self) -> Integers:
-        """The state of the model that each node is; (nodes,)."""
+        """The state of the model of each node; (nodes,)."""
         return self.codes % self.of.num_states
 
     @property
     def is_changed(self) -> Flags:
-        """Whether the players' places are changed in a node; (nodes,)."""
+        """Whether the players' places are swapped in each node; (nodes,)."""
         return (self.codes // self.of.num_states & 1).astype(np.bool_)
 
     def node(self, index: int, changed: bool, members: int = 1) -> int:
-        """Return the number of a node, -1 if it is not met."""
+        """Return the number of a node, -1 if it is not visited."""
         code = ((members - 1) * 2 + changed) * self.of.num_states + index
         return int(self.numbers[code]) if code < len(self.numbers) else -1
 
@@ -126,7 +126,7 @@ class Process:
         Raises
         ------
         UnknownStateError
-            If the model does not have it, or play does not get there.
+            If the model does not have it, or play does not reach it.
         """
         index, changed = self.of.index(state)
         node = self.node(index, changed, members)
@@ -139,11 +139,11 @@ class Process:
         return node
 
     def initial_nodes(self, changed: int) -> Integers:
-        """Return where play begins without a field, with the players' places changed or not."""
+        """Return the initial nodes without a field, with the players' places swapped or not."""
         return self.numbers[_initial_codes(self.of, 1, changed)].astype(np.int64)
 
     def refuse_steps(self, objective: Objective) -> None:
-        """Raise for an objective that counts steps, where it would count throws among them."""
+        """Raise if the objective counts steps, and would count throws among them."""
         if self.num_nodes == self.model.num_states:
             return
         message = (
@@ -153,17 +153,17 @@ class Process:
         raise UnsupportedProblemError(message)
 
     def draws(self, objective: Objective) -> tuple[float, float]:
-        """Return the least and the most that endless play may count for player 0."""
+        """Return the least and the greatest value of endless play for player 0."""
         return value_of_endless_play(objective, self.of)
 
     def objective(self, objective: Objective, draw: float) -> Objective:
-        """Return an objective of the model as one of the process.
+        """Return an objective of the model, translated to the process.
 
         Parameters
         ----------
         objective : Objective
         draw : float
-            What endless play counts for player 0, where the objective does not say it.
+            The value of endless play for player 0 if the objective does not define it.
         """
         changes: dict[str, Any] = {}
         if has_target(objective):
@@ -187,25 +187,25 @@ def induce(
     everywhere: bool = False,
     both: bool = False,
 ) -> Process:
-    """Return the process that is left when players keep to policies.
+    """Return the process induced by the policies of some players.
 
     Parameters
     ----------
     model : Model
     seats : Seats
     column : int
-        Of three players and more, the one whose values those of the process are.
+        With three players or more, the player whose values the process has.
     everywhere : bool
-        Whether to begin in all states, not only where the model does.
+        Whether to begin in all states, not only in the initial states of the model.
     both : bool
-        Whether to begin with the players' places changed, too.
+        Whether to begin with the players' places swapped, too.
 
     Raises
     ------
     InvalidParameterError
-        If a policy takes no action that there is, where it gets.
+        If a policy takes no existing action in a state that it reaches.
     UnsupportedProblemError
-        If a field has too many members for so many states.
+        If a field has too many members for the number of states.
     """
     _refuse_columns(model, seats)
     has_sides = model.has_swaps or both or bool((model.initial_probabilities < 0).any())
@@ -269,7 +269,7 @@ def induce(
 
 
 def _mover(seats: Seats) -> int:
-    """Return which of two players is free; who has no opponent there makes all choices."""
+    """Return which of two players is free; without an opponent, the player makes all choices."""
     return int(len(seats.policies) == 2 and not seats.policies[1])
 
 
@@ -291,14 +291,14 @@ def _refuse_columns(model: Model, seats: Seats) -> None:
 
 
 def _initial_codes(model: Model, members: int, changed: int = 0) -> Integers:
-    """Return the codes of the states in which the model begins."""
+    """Return the codes of the model's initial states."""
     sides = (model.initial_probabilities < 0).astype(np.int64) ^ changed
     codes: Integers = ((members - 1) * 2 + sides) * model.num_states + model.initial_states
     return codes
 
 
 def _starts(model: Model, members: int, everywhere: bool, has_sides: bool, both: bool) -> Integers:
-    """Return the codes of the first nodes, each once."""
+    """Return the distinct codes of the first nodes."""
     parts = [_initial_codes(model, members)]
     if both:
         parts.append(_initial_codes(model, members, 1))
@@ -309,7 +309,7 @@ def _starts(model: Model, members: int, everywhere: bool, has_sides: bool, both:
 
 
 def _refuse(model: Model, seats: Seats, code: int) -> None:
-    """Raise for a node in which no policy takes an action that there is."""
+    """Raise for a node in which no policy takes an existing action."""
     index, changed = code % model.num_states, code // model.num_states & 1
     mover = int(model.players[index]) ^ (changed if model.num_players == 2 else 0)
     state = model.state(index)
@@ -333,7 +333,7 @@ def _refuse(model: Model, seats: Seats, code: int) -> None:
 def _rewards(
     model: Model, sources: Integers, sides: NDArray[np.int8], column: int
 ) -> NDArray[np.float64]:
-    """Return what each choice of the process earns."""
+    """Return the reward of each choice of the process."""
     earned = model.rewards if model.rewards.ndim == 1 else model.rewards[:, column]
     rewards = np.where(sources < 0, 0.0, earned[sources])
     if model.num_players == 2:
@@ -345,7 +345,7 @@ def _rewards(
 def _ends(
     model: Model, codes: Integers, column: int
 ) -> tuple[Integers, NDArray[np.float64], tuple[float, float, float]]:
-    """Return the terminal nodes, what is paid there, and the rounding of the process."""
+    """Return the terminal nodes, their payoffs, and the rounding of the process."""
     states = codes % model.num_states
     nodes = np.flatnonzero(model.is_terminal[states])
     places = np.searchsorted(model.terminals, states[nodes])
@@ -370,10 +370,11 @@ def _ends(
 
 @attrs.frozen(eq=False, init=False, repr=False)
 class InducedChain:
-    """The Markov chain that is left of a model when every player keeps to a policy.
+    """The Markov chain induced on a model by a policy for every player.
 
-    Only what is met from the start. Where `canonical` merges the two players' positions, a state is
-    told apart by whether their places are changed: so two different policies keep their seats.
+    It contains only the states that are reached from the start. Where `canonical` merges the two
+    players' positions, a state is distinguished by whether their places are swapped, so that two
+    different policies keep their seats.
 
     Parameters
     ----------
@@ -381,7 +382,7 @@ class InducedChain:
     policies : sequence
         One for each player: Policies, Solutions, objects with ``choose(state)``, or functions.
     everywhere : bool
-        Whether to take in all states, also those that are not met.
+        Whether to include all states, also those that are not reached.
 
     Attributes
     ----------
@@ -389,13 +390,13 @@ class InducedChain:
         The model.
     policies : tuple of Policy
     model : Model
-        The chain: one choice in each state. Its first `num_nodes` states are positions; behind them
-        are the throws of policies that leave it to chance, one for each action that may come.
+        The chain: one choice in each state. Its first `num_nodes` states are positions; they are
+        followed by the throws of policies that randomise, one for each action that may be drawn.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If something is no policy, or takes no action that there is.
+        If an argument is not a policy, or takes no existing action.
 
     Examples
     --------
@@ -422,7 +423,7 @@ class InducedChain:
         self.__attrs_init__(model, made, induce(model, seats, everywhere=everywhere))
 
     def __repr__(self) -> str:
-        """Say of which policies, and how large."""
+        """Return the policies and the size in short."""
         names = ", ".join(policy.name for policy in self.policies)
         states = self.model.num_states
         throws = states - self.num_nodes
@@ -443,21 +444,21 @@ class InducedChain:
 
     @property
     def num_nodes(self) -> int:
-        """How many states of the chain are positions."""
+        """The number of states of the chain that are positions."""
         return self.process.num_nodes
 
     def state(self, number: int) -> Any:
-        """Return the game's state that a state of the chain is, as its representative.
+        """Return the game's state, as its representative, of a state of the chain.
 
         Raises
         ------
         UnknownStateError
-            If it is a throw, or there is none of that number.
+            If it is a throw, or there is no state of that number.
         """
         return self.of.state(int(self.process.codes[self._checked(number)]) % self.of.num_states)
 
     def is_changed(self, number: int) -> bool:
-        """Say whether the players' places are changed in a state of the chain."""
+        """Return whether the players' places are swapped in a state of the chain."""
         return bool(self.process.is_changed[self._checked(number)])
 
     def number(self, state: Any) -> int:
@@ -466,7 +467,7 @@ class InducedChain:
         Raises
         ------
         UnknownStateError
-            If the model does not have it, or play does not get there.
+            If the model does not have it, or play does not reach it.
         """
         return self.process.node_of(state)
 

@@ -1,4 +1,4 @@
-"""Games that are walks on the Markov chain that policies leave of a model."""
+"""Simulation of games as walks on the Markov chain that policies induce on a model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["ChainGames", "ChainPairs"]
 
 @attrs.frozen(eq=False)
 class _Board:
-    """A Markov chain as the loop takes it."""
+    """A Markov chain in the arrays that the loop reads."""
 
     firsts: NDArray[np.int32]
     scales: NDArray[np.float64]
@@ -35,7 +35,7 @@ class _Board:
 
     @classmethod
     def of(cls, process: Process) -> _Board:
-        """Put a chain together; where play may begin in several states, a node draws that first."""
+        """Build the board of a chain; if it has several initial states, a node draws one."""
         model = process.model
         size = model.num_states
         starts, begins = model.initial_states, model.initial_probabilities
@@ -57,7 +57,7 @@ class _Board:
 def _shares(
     probabilities: NDArray[np.float64], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Return which rows are all equally likely, and how likely all up to each one of the others."""
+    """Return which rows are uniform, and the cumulative probabilities of the others."""
     counts = np.diff(offsets)
     firsts = probabilities[offsets[:-1]]
     same = np.maximum.reduceat(np.abs(probabilities - np.repeat(firsts, counts)), offsets[:-1])
@@ -70,7 +70,7 @@ def _shares(
 
 
 def _paid(process: Process) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what is earned in each node, and what is paid."""
+    """Return the reward and the payoff of each node."""
     size = process.model.num_states + 1
     rewards, payoffs = np.zeros(size), np.zeros(size)
     rewards[:-1][~process.model.is_terminal] = process.model.rewards
@@ -82,7 +82,7 @@ def _paid(process: Process) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 class _Walks:
-    """All games on one chain: what they earn is that of one player."""
+    """All games on one chain, with the earnings of one player."""
 
     def __init__(self, process: Process, key: np.uint64, most: int, threads: int) -> None:
         self.process = process
@@ -96,7 +96,7 @@ class _Walks:
         self.sums = np.zeros((0, 2))
 
     def play(self, begin: int, end: int) -> None:
-        """Play games that follow on those before, in as many threads as there are arrays."""
+        """Play the next games, with one thread for each array."""
         self.sums = np.concatenate([self.sums, np.zeros((math.ceil((end - begin) / BLOCK), 2))])
 
         def walk(thread: int, block: int, first: int, last: int) -> None:
@@ -112,7 +112,7 @@ class _Walks:
         in_blocks(begin, end, len(self.ends), walk)
 
     def outcomes(self) -> dict[float, int]:
-        """Return how many games paid what."""
+        """Return the number of games by payoff."""
         terminals = self.process.model.terminals
         ends = self.ends.sum(axis=0)[terminals]
         found: dict[float, int] = {}
@@ -122,16 +122,16 @@ class _Walks:
 
 
 class ChainGames:
-    """Plays the games of policies of a model, as walks on the chain that they leave.
+    """Plays the games of policies of a model, as walks on the chain that they induce.
 
     Parameters
     ----------
     model : Model
     policies : sequence of Policy
     key : uint64
-        What the games are drawn from.
+        The key of the random numbers.
     most : int
-        Plies after which a game is left unfinished.
+        Number of plies after which a game is left unfinished.
     threads : int
     """
 
@@ -147,7 +147,7 @@ class ChainGames:
         self._games = 0
 
     def payoffs(self) -> tuple[set[float] | None, float, float]:
-        """Return all that player 0 may be paid, the least of it and the most."""
+        """Return all payoffs of player 0, the least and the greatest."""
         walks = self._walks[0]
         payoffs = walks.payoffs[walks.process.model.terminals]
         if not len(payoffs):
@@ -155,13 +155,13 @@ class ChainGames:
         return set(payoffs.tolist()), float(payoffs.min()), float(payoffs.max())
 
     def play(self, end: int) -> None:
-        """Play on, up to so many games."""
+        """Continue up to a number of games."""
         for walks in self._walks:
             walks.play(self._games, end)
         self._games = end
 
     def tally(self) -> Tally:
-        """Return what all games have brought so far."""
+        """Return the tally of all games so far."""
         counters = self._walks[0].counters.sum(axis=0)
         sums = ((math.fsum(each.sums[:, 0]), math.fsum(each.sums[:, 1])) for each in self._walks)
         return Tally(
@@ -174,7 +174,7 @@ class ChainGames:
 
 
 class ChainPairs:
-    """Plays games of two policies in pairs: seats changed, and the same dice for each seat.
+    """Plays games of two policies in pairs, with swapped seats and the same dice for each seat.
 
     Parameters
     ----------
@@ -182,9 +182,9 @@ class ChainPairs:
         For two players.
     policies : sequence of Policy
     key : uint64
-        What the games are drawn from.
+        The key of the random numbers.
     most : int
-        Plies after which a game is left unfinished.
+        Number of plies after which a game is left unfinished.
     """
 
     def __init__(self, model: Model, policies: Sequence[Policy], key: np.uint64, most: int) -> None:
@@ -223,7 +223,7 @@ class ChainPairs:
 
 
 def _drawers(process: Process) -> NDArray[np.int8]:
-    """Return from which stream the way on from each node is drawn; see `walk_in_seats`."""
+    """Return the stream from which the successor of each node is drawn; see `walk_in_seats`."""
     model, nodes = process.model, process.num_nodes
     drawers = np.full(model.num_states + 1, 4, np.int8)
     seats = (process.of.players[process.states] ^ process.is_changed).astype(np.int8)

@@ -1,4 +1,4 @@
-"""The actions of a game's own state, and the choices of the model that they are."""
+"""The actions of a game's own state, and the corresponding choices of the model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["choices_in", "equal_choices"]
 
 
 def choices_in(model: Model, state: Any) -> list[tuple[int, int]]:
-    """Return the actions of a game's own state, each with a choice of the model that does the same.
+    """Return the actions of a game's own state, each with an equivalent choice of the model.
 
     Raises
     ------
@@ -31,10 +31,10 @@ def choices_in(model: Model, state: Any) -> list[tuple[int, int]]:
 
 
 def equal_choices(model: Model, state: Any) -> dict[int, list[int]]:
-    """Return for each action of a game's own state all choices of the model that do the same.
+    """Return all choices of the model that are equivalent to each action of a game's own state.
 
-    In a state that represents itself, each action is its own choice. Elsewhere, two choices of the
-    representative that do the same are both what either of two such actions is.
+    In a state that represents itself, each action corresponds to its own choice. Elsewhere, two
+    equivalent choices of the representative both correspond to each of the two actions.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def equal_choices(model: Model, state: Any) -> dict[int, list[int]]:
 
 
 def _known(model: Model, state: Any) -> tuple[list[tuple[int, int]], Counterparts | None]:
-    """Return the representative's actions with their choices, and what they are in the state.
+    """Return the representative's actions with their choices, and their images in the state.
 
     None for a state that represents itself.
     """

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["CrossTable", "cross_table"]
 
 MOST_SHOWN = 10
-"""Policies of which notebooks show each against each."""
+"""Largest number of policies for which notebooks show the full table."""
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
@@ -46,9 +46,9 @@ class CrossTable:
     ----------
     names : tuple of n str
     lower, upper : (n, n) float64
-        Bounds of what the policy of the row gets as player 0 against that of the column.
+        Bounds of the value of the row's policy as player 0 against the column's policy.
     constant_sum : float
-        What both get together.
+        The sum of both players' values.
     """
 
     names: tuple[str, ...]
@@ -57,11 +57,11 @@ class CrossTable:
     constant_sum: float
 
     def __repr__(self) -> str:
-        """Say how large it is, and who is best."""
+        """Return the size, and the best policy, in short."""
         return f"<CrossTable of {len(self.names)} policies: {self.ranking()[0]} is best on average>"
 
     def _repr_html_(self) -> str:
-        """Return what each policy gets over both seats for notebooks, the best first."""
+        """Return each policy's value over both seats for notebooks, the best first."""
         order = np.argsort(-self.means, kind="stable").tolist()
         against = order if len(order) <= MOST_SHOWN else []
         header = ["policy", "average against all others", *(self.names[one] for one in against)]
@@ -78,26 +78,26 @@ class CrossTable:
 
     @property
     def first(self) -> Table:
-        """What the policy of the row gets as player 0, to within half of the bounds' distance."""
+        """The value of the row's policy as player 0, to within half of the bounds' distance."""
         return self.lower + (self.upper - self.lower) / 2
 
     @property
     def second(self) -> Table:
-        """What the policy of the row gets as player 1."""
+        """The value of the row's policy as player 1."""
         other: Table = self.constant_sum - self.first.T
         return other
 
     @property
     def both(self) -> Table:
-        """What the policy of the row gets on average over both seats."""
+        """The average value of the row's policy over both seats."""
         mean: Table = (self.first + self.second) / 2
         return mean
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """What each policy gets on average over both seats and all other policies; (n,).
+        """The average value of each policy over both seats and all other policies; (n,).
 
-        A single one is alone with itself. See :attr:`mean_bounds` for bounds of it.
+        A single policy is compared with itself. See :attr:`mean_bounds` for bounds of it.
         """
         low, high = self.mean_bounds
         return low + (high - low) / 2
@@ -119,20 +119,20 @@ class CrossTable:
 
     @property
     def width(self) -> float:
-        """How far the bounds are apart at most."""
+        """The largest distance between the bounds."""
         return float((self.upper - self.lower).max())
 
     def ranking(self) -> list[str]:
-        """Return the names, those who get most on average first."""
+        """Return the names, in descending order of their average value."""
         return [self.names[place] for place in np.argsort(-self.means, kind="stable")]
 
     def bounds(self, one: str, other: str) -> tuple[float, float]:
-        """Return (lower, upper) of what one policy gets as player 0 against another.
+        """Return (lower, upper) of the value of one policy as player 0 against another.
 
         Raises
         ------
         InvalidParameterError
-            If there is no policy of that name.
+            If there is no policy with that name.
         """
         for name in (one, other):
             if name not in self.names:
@@ -188,7 +188,7 @@ def cross_table(
     model = model_for(game_or_model, list(policies.values()), compile)
     objective = checked_objective(objective)
     tolerance = checked_number("tolerance", tolerance)
-    Problem(model, objective)  # refuses what no solver would do either
+    Problem(model, objective)  # refuses what no solver supports
     if model.num_players != 2:
         message = f"a cross table is for two players; these are {model.num_players}."
         raise UnsupportedProblemError(message)
@@ -231,9 +231,9 @@ def cross_table(
 def _meet(
     model: Any, pair: tuple[Policy, Policy], objective: Objective, tolerance: float, total: float
 ) -> list[tuple[float, float]]:
-    """Return bounds of what the first gets as player 0; and the second, where seats are merged.
+    """Return bounds of the first policy's value as player 0; and the second's if seats are merged.
 
-    There the same chain has both: the second is player 0 where the players' places are changed.
+    The same chain then has both: the second is player 0 where the players' places are swapped.
     """
     seats = Seats(tuple((policy,) for policy in pair))
     process = even_steps(induce(model, seats, both=model.has_swaps), objective)

@@ -32,12 +32,12 @@ def evaluate(
 ) -> Evaluation:
     """Compute the values of policies against each other, between proven bounds.
 
-    The policies leave a Markov chain, :class:`gamedp.policies.InducedChain`; it is solved by the
-    same methods as any model, so all that is said of bounds holds here.
+    The policies induce a Markov chain, :class:`gamedp.policies.InducedChain`; it is solved by the
+    same methods as any model, with the same guarantees of the bounds.
 
     A staged game is followed from position to position, as in :class:`gamedp.stages.Flattened`, but
-    only where its policies get to: by plain Python, up to a million positions. States are then a
-    :class:`gamedp.stages.Position` each, and to go on to the next context is an action.
+    only to the positions that its policies reach: in plain Python, up to a million positions. Each
+    state is then a :class:`gamedp.stages.Position`, and moving on to the next context is an action.
 
     Parameters
     ----------
@@ -45,18 +45,18 @@ def evaluate(
         An instance of a class that fulfils :class:`gamedp.Game` or :class:`gamedp.StagedGame`, a
         Model or a StagedModel.
     policies : policy or sequence of policies
-        One for each player; of a single player it may stand alone. Each is a
+        One for each player; for a single player it need not be in a sequence. Each is a
         :class:`gamedp.Solution`, a :class:`gamedp.Policy`, an object with ``choose(state)``, or a
-        function of a state that returns an action, or how likely each action is; of a Model also an
-        array, see :meth:`gamedp.Policy.from_array`. Of a staged game, as for
+        function of a state that returns an action, or the probability of each action; for a Model
+        also an array, see :meth:`gamedp.Policy.from_array`. For a staged game, as for
         :func:`gamedp.simulate`.
     objective : optional
-        What to compute; the total reward, payoff at the end included, if not given.
+        The quantity to compute; the total reward, payoff at the end included, if not given.
     tolerance : float
-        Allow this distance between the bounds of a value. Where rounding does not allow it, wider
-        bounds are returned, and the status says so.
+        Allowed distance between the bounds of a value. If rounding prevents it, wider bounds are
+        returned, and the status says so.
     everywhere : bool
-        Whether to evaluate all states, also those that are not met; not for staged games.
+        Whether to evaluate all states, also those that are not reached; not for staged games.
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`.
 
@@ -67,15 +67,15 @@ def evaluate(
     Raises
     ------
     InvalidParameterError
-        If something is no policy, or takes no action that there is.
+        If an argument is not a policy, or takes no existing action.
     NotSolvedError
-        If the policies may play for ever, and it is not declared what that counts.
+        If the policies may play for ever, and the value of endless play is not declared.
     UnsupportedProblemError
-        If the policies of a staged game meet too many positions.
+        If the policies of a staged game reach too many positions.
 
     Examples
     --------
-    Taking one match always, against chance:
+    Always taking one match, against random play:
 
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
@@ -85,7 +85,7 @@ def evaluate(
     >>> found.value(), found.guarantee.name
     (0.0, 'TWO_SIDED')
 
-    A small Kniffel, played by chance:
+    A small Kniffel, played at random:
 
     >>> from gamedp.games.kniffel import Kniffel
     >>> small = Kniffel(dice=1, faces=2, throws=1, threshold=3)

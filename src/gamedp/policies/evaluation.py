@@ -51,10 +51,10 @@ class Evaluation:
     ----------
     chain : InducedChain
     objective : Objective
-        What the values mean.
+        The meaning of the values.
     solutions : tuple of Solution
-        Of the chain: one with player 0's values, or with three players and more one for each.
-        ``gamedp.certify(solution)`` proves it.
+        Solutions of the chain: one with player 0's values, or with three players or more one for
+        each. ``gamedp.certify(solution)`` proves them.
     """
 
     chain: InducedChain
@@ -64,7 +64,7 @@ class Evaluation:
     _tolerance: float
 
     def __repr__(self) -> str:
-        """Say whose values these are."""
+        """Return the policies in short."""
         names = " against ".join(policy.name for policy in self.chain.policies)
         low, high = self.bounds()
         return f"<Evaluation of {names}: player 0 gets {low:.10g} ... {high:.10g}>"
@@ -84,34 +84,34 @@ class Evaluation:
 
     @property
     def policies(self) -> tuple[Policy, ...]:
-        """The policies, of player 0 first."""
+        """The policies, that of player 0 first."""
         return self.chain.policies
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one may rely on."""
+        """The guarantee that the bounds carry."""
         proven = all(one.guarantee is Guarantee.TWO_SIDED for one in self.solutions)
         return Guarantee.TWO_SIDED if proven else Guarantee.NONE
 
     @property
     def status(self) -> Status:
-        """How far the solver got."""
+        """The status of the solver."""
         others = (one.status for one in self.solutions if one.status is not Status.SOLVED)
         return next(others, Status.SOLVED)
 
     def value(self, state: Any = None, player: int = 0) -> float:
-        """Return what a player can expect in a state, or from the start.
+        """Return the expectation of a player in a state, or from the start.
 
         Raises
         ------
         UnknownStateError
-            If the model has no such state, or play does not get there.
+            If the model has no such state, or play does not reach it.
         """
         place, seen = self._column(player)
         return self.solutions[place].value(self._node(state), seen)
 
     def bounds(self, state: Any = None, player: int = 0) -> tuple[float, float]:
-        """Return (lower, upper) of what a player can expect in a state, or from the start."""
+        """Return (lower, upper) of the expectation of a player in a state, or from the start."""
         place, seen = self._column(player)
         return self.solutions[place].bounds(self._node(state), seen)
 
@@ -119,25 +119,25 @@ class Evaluation:
         return None if state is None else self.chain.number(state)
 
     def _column(self, player: int) -> tuple[int, int]:
-        """Return which solution has a player's values, and whose they are in it."""
+        """Return the solution with a player's values, and the player's number in it."""
         check_player(self.chain.of.num_players, player)
         return (player, 0) if len(self.solutions) > 1 else (0, player)
 
     @functools.cached_property
     def mean_plies_bounds(self) -> tuple[float, float]:
-        """Bounds of how many actions a game takes on average; infinite if it may never end."""
+        """Bounds of the expected number of actions of a game; infinite if it may never end."""
         return self._lengths(self._processes[0].sources >= 0).bounds()
 
     @property
     def mean_plies(self) -> float:
-        """How many actions a game takes on average; infinite if it may never end."""
+        """The expected number of actions of a game; infinite if it may never end."""
         low, high = self.mean_plies_bounds
         return low if low == high else low + (high - low) / 2
 
     def survival(self, plies: int, *, actions: Collection[int] | None = None) -> Survival:
-        """Return bounds of how likely a game is not over after n actions, for all n up to `plies`.
+        """Return bounds of the probability that a game lasts beyond n actions, for n up to `plies`.
 
-        See :func:`gamedp.policies.greatest_survival` for the most that any policies can attain, and
+        See :func:`gamedp.policies.greatest_survival` for the maximum over all policies, and
         :func:`gamedp.pictures.plot_survival` for the picture.
 
         Parameters
@@ -149,9 +149,9 @@ class Evaluation:
         Raises
         ------
         InvalidParameterError
-            If `plies` is no number of plies, or an action no integer.
+            If `plies` is not a number of plies, or an action is not an integer.
         UnsupportedProblemError
-            If play may go on and on with actions that do not count.
+            If play may continue for ever with actions that do not count.
         """
         number, listed = steps.checked_plies(plies), steps.listed_actions(actions)
         process = self._processes[0]
@@ -163,17 +163,17 @@ class Evaluation:
     def unfinished(
         self, plies: int, *, actions: Collection[int] | None = None
     ) -> tuple[float, float]:
-        """Return bounds of how likely a game is not over after so many actions.
+        """Return bounds of the probability that a game is not over after a number of actions.
 
-        The last of :meth:`survival`, which takes the same and raises the same.
+        They are the last ones of :meth:`survival`, which has the same parameters and errors.
         """
         found = self.survival(plies, actions=actions)
         return found.bounds(found.plies)
 
     def distribution(self, player: int = 0) -> dict[float, tuple[float, float]]:
-        """Return bounds of how likely a player gets each payoff.
+        """Return bounds of the probability of each payoff of a player.
 
-        What they lack of one in total is how likely play never ends.
+        The probabilities sum to one minus the probability that play never ends.
 
         Raises
         ------
@@ -186,9 +186,9 @@ class Evaluation:
         }
 
     def results(self, player: int = 0) -> tuple[tuple[float, float], ...]:
-        """Return bounds of how likely one of two players wins, draws and loses.
+        """Return bounds of the probabilities that one of two players wins, draws and loses.
 
-        A player wins who gets more than the other one.
+        A player wins by getting more than the other one.
 
         Raises
         ------
@@ -203,23 +203,23 @@ class Evaluation:
         return tuple(self._chance(model, chosen) for chosen in (leads > 0, leads == 0, leads < 0))
 
     def p_value(self, counts: Mapping[float, int], player: int = 0) -> float:
-        """Return how likely games that were observed are as far off as these, or farther.
+        """Return the probability of a deviation at least as large as that of observed games.
 
-        Games that have ended are counted, and their number must have been fixed beforehand: where
-        play may never end, payoffs are as likely as they are if it ends. With two possible payoffs
-        by the exact binomial test; else by the normal distribution of the mean, with the true
-        deviation.
+        Only games that have ended are counted, and their number must have been fixed beforehand:
+        where play may never end, the probabilities of the payoffs are conditional on its end. With
+        two possible payoffs, the exact binomial test is used; otherwise the normal distribution of
+        the mean, with the true deviation.
 
         Parameters
         ----------
         counts : mapping of float to int
-            How many games have brought the player which payoff.
+            The number of games by payoff of the player.
         player : int
 
         Raises
         ------
         InvalidParameterError
-            If something is no count, or there are no games.
+            If an entry is not a count, or there are no games.
         UnsupportedProblemError
             If something is earned on the way, or the objective is not a total.
 
@@ -239,7 +239,7 @@ class Evaluation:
         return p_value(counts, self.distribution(player))
 
     def _payoffs(self, player: int) -> tuple[Model, Floats]:
-        """Return the chain, and what a player is paid at its ends."""
+        """Return the chain, and a player's payoffs at its ends."""
         place, seen = self._column(player)
         model = self._processes[place].model
         if model.rewards.any():
@@ -250,7 +250,7 @@ class Evaluation:
         return model, as_paid(model.payoffs, model.constant_sum, of_other=seen == 1)
 
     def _chance(self, model: Model, ends: NDArray[np.bool_]) -> tuple[float, float]:
-        """Return bounds of how likely play ends in some of the ends of a chain."""
+        """Return bounds of the probability that play ends in some of the ends of a chain."""
         if not ends.any():
             return 0.0, 0.0
         target = np.zeros(model.num_states, np.bool_)
@@ -259,7 +259,7 @@ class Evaluation:
         return max(low, 0.0), min(high, 1.0)
 
     def visits(self) -> tuple[Floats, Floats]:
-        """Return bounds of how often each position of the chain is expected to be visited.
+        """Return bounds of the expected number of visits of each position of the chain.
 
         Returns
         -------
@@ -279,33 +279,34 @@ class Evaluation:
         return lower[: process.num_nodes], upper[: process.num_nodes]
 
     def _lengths(self, counted: NDArray[np.bool_]) -> Solution:
-        """Solve for how many of some choices are taken until the end."""
+        """Solve for the expected number of some choices that are taken until the end."""
         return lengths_of(self._processes[0].model, counted, self._tolerance)
 
     def action_values(self, state: Any = None, player: int = 0) -> list[ActionValue]:
         """Return the value of each action in a state if all follow their policies afterwards.
 
-        What the mover loses by a single mistake is the difference to what the policy takes.
+        The loss of the mover by a single mistake is the difference to the value of the policy's
+        action.
 
         Parameters
         ----------
         state : optional
             The start if not given.
         player : int
-            Whose expectation.
+            The player whose expectation is returned.
 
         Raises
         ------
         UnknownStateError
-            If the model has no such state, or an action leads where play does not get by the
-            policies; ``everywhere=True`` evaluates all states.
+            If the model has no such state, or an action leads to a state that the policies do not
+            reach; ``everywhere=True`` evaluates all states.
         UnsupportedProblemError
             If the objective is neither a total nor discounted, or there is no single start.
         """
         self._refuse_other_than_totals()
         model, process = self.chain.of, self._processes[0]
         place, seen = self._column(player)
-        self.bounds(player=player)  # refuses where the other player's values do not follow
+        self.bounds(player=player)  # refuses if the other player's values do not follow
         if state is None:
             if len(model.initial_states) != 1 or model.initial_probabilities[0] < 0:
                 message = "play begins in several states; ask for one of them."
@@ -334,7 +335,7 @@ class Evaluation:
     def _after(
         self, process: Process, choice: int, changed: bool, place: int, state: Any
     ) -> tuple[float, float, float]:
-        """Return bounds of what follows a choice, for whom the solution is, and a value between."""
+        """Return bounds of the solution's value after a choice, and a value between."""
         model, solution = self.chain.of, self.solutions[place]
         begin, end = model.transition_offsets[choice : choice + 2].tolist()
         signed = model.probabilities[begin:end]
@@ -369,7 +370,7 @@ class Evaluation:
 def _with_best(
     found: list[ActionValue], mover: int, player: int, optimum: str, num_players: int
 ) -> list[ActionValue]:
-    """Return the values with which actions are best for the mover."""
+    """Return the values by which actions are best for the mover."""
     if num_players > 2 and mover != player:
         return found
     wants_more = (mover == player) == (optimum == "max")

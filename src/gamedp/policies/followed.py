@@ -1,4 +1,4 @@
-"""A staged game whose players keep to policies, as an ordinary game of the positions they meet."""
+"""A staged game under fixed policies, as an ordinary game of the positions that they reach."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from gamedp.stages.solution import StagedSolution
 __all__ = ["followed"]
 
 MOST_POSITIONS = 1_000_000
-"""More are not followed one by one: some minutes, and a gigabyte."""
+"""Largest number of positions followed one by one; it takes some minutes, and a gigabyte."""
 
 KEPT = 512
-"""Contexts for which it is kept what a solution does in them."""
+"""Number of contexts for which the choices of a solution are cached."""
 
 Shares = Mapping[int, float]
-"""How likely each action is that is taken."""
+"""The probability of each action that is taken."""
 
 
 @attrs.frozen(eq=False)
 class _Followed(Flattened):
-    """A staged game in which there are only the actions that policies take.
+    """A staged game restricted to the actions that policies take.
 
-    A position is the game's own, not what represents it: so players are asked where they are.
+    A position is the game's own, not its representative, so that players see their own position.
 
     Parameters
     ----------
     players : tuple of callables
-        What each player does: of a position and its actions.
+        The choice of each player, as a function of a position and its actions.
     """
 
     players: tuple[Callable[[Position, list[int]], Shares], ...]
     known: dict[Position, Shares] = attrs.field(factory=dict, init=False)
-    """What is done in the positions that have been met."""
+    """The probabilities of the actions in the positions that have been visited."""
 
     def canonical(self, position: Position) -> tuple[Position, bool]:
         """Return the position itself."""
@@ -56,7 +56,7 @@ class _Followed(Flattened):
         yield from self.shares(position)
 
     def shares(self, position: Position) -> Shares:
-        """Return how likely each action is that may be taken."""
+        """Return the probability of each action that may be taken."""
         found = self.known.get(position)
         if found is None:
             actions = list(Flattened.actions(self, position))
@@ -76,14 +76,14 @@ class _Followed(Flattened):
 
 
 def followed(given: Any, policies: list[Any]) -> tuple[Model, list[Policy]]:
-    """Return the positions that policies of a staged game meet, as a model; and what they do there.
+    """Return the positions that policies of a staged game reach as a model, and the policies.
 
     Raises
     ------
     InvalidParameterError
-        If something is no policy of this game, or takes no action that there is.
+        If an argument is not a policy of this game, or takes no existing action.
     UnsupportedProblemError
-        If they meet too many.
+        If they reach too many positions.
     """
     game = given.rules.game if isinstance(given, StagedModel) else given
     check_players(given, policies)
@@ -99,11 +99,11 @@ def followed(given: Any, policies: list[Any]) -> tuple[Model, list[Policy]]:
 
 
 def _by_solution(solution: StagedSolution) -> Callable[[Position, list[int]], Shares]:
-    """Return what a solution does."""
+    """Return the choices of a solution."""
 
     @functools.lru_cache(KEPT)
     def inside(context: Any) -> Solution:
-        with np.errstate(invalid="ignore"):  # what it does not know is refused below
+        with np.errstate(invalid="ignore"):  # unknown values are refused below
             part = solution.inside(context)
         if not np.isfinite(part.values).all():
             message = (
@@ -115,6 +115,6 @@ def _by_solution(solution: StagedSolution) -> Callable[[Position, list[int]], Sh
 
     def shares(position: Position, _actions: list[int]) -> Shares:
         best = inside(position.context).best_action(position.state)
-        return {} if best is None else {best: 1.0}  # there is one wherever there are actions
+        return {} if best is None else {best: 1.0}  # it exists wherever there are actions
 
     return shares

@@ -1,4 +1,4 @@
-"""What the verbs are given: a model, or a game that becomes one."""
+"""Conversion and validation of the arguments of the verbs."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ __all__ = [
 
 
 def is_of_stages(given: Any) -> bool:
-    """Say whether this is a staged game, or the model of one."""
+    """Return whether this is a staged game, or the model of one."""
     return isinstance(given, StagedModel) or is_staged(given)
 
 
 def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
-    """Return a model as it is; of a game that of a policy, or the one that it is compiled to.
+    """Return a given model; for a game, the model of a policy, or the compiled one.
 
     Raises
     ------
     UnsupportedProblemError
         If it is staged.
     InvalidParameterError
-        If a policy is an array, and there is no model whose numbers are known.
+        If a policy is an array, but there is no model whose numbering is known.
     """
     if isinstance(given, Model):
         return given
@@ -72,27 +72,27 @@ def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
 
 
 def listed(policies: Any) -> list[Any]:
-    """Return policies as a list; a single one may stand alone, such as a list of numbers."""
+    """Return policies as a list; a single policy, such as a list of numbers, need not be in one."""
     if isinstance(policies, Sequence) and not isinstance(policies, str) and not is_array(policies):
         return list(policies)
     return [policies]
 
 
 MOST = 10**12
-"""Of what is counted, as games and plies: more takes years, and overflows somewhere."""
+"""Largest number of games, plies and the like: more take years, and may overflow."""
 
 
 MOST_THREADS = 1_024
 
 
 def seeded(seed: int | None) -> tuple[int, np.uint64]:
-    """Return a seed, a new one for None, and what games are drawn from it."""
+    """Return a seed, a new one for None, and the key of the games drawn from it."""
     seed = secrets.randbits(32) if seed is None else checked_whole("seed", seed, 0, math.inf)
     return seed, np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
 
 
 def checked_whole(name: str, number: Any, least: int, most: float = MOST) -> int:
-    """Return an integer; raise InvalidParameterError for other things, and beyond these limits."""
+    """Return an integer; raise InvalidParameterError for other types, and beyond these limits."""
     if isinstance(number, bool) or not isinstance(number, int) or number < least:
         message = f"{name} is {shown(number)}; it must be an integer, {least} or more."
         raise InvalidParameterError(message)
@@ -120,7 +120,7 @@ def check_count(policies: int, num_players: int) -> None:
 
 
 def refuse_by_rules(by_rules: bool) -> None:
-    """Raise InvalidParameterError where a staged game is to be played by its rules alone."""
+    """Raise InvalidParameterError if a staged game is to be played by its rules alone."""
     if by_rules:
         message = (
             "a staged game is played from stage to stage, and no context is looked at that does "
@@ -137,7 +137,7 @@ def refuse_others(policies: int, players: int) -> None:
 
 
 def rules_for(given: Any, policies: list[Any]) -> Rules:
-    """Return the rules that policies are to play by; raise for what cannot do so."""
+    """Return the rules for play by rules; raise if a policy cannot be played by rules."""
     rules = given.rules if isinstance(given, Model) else Rules(given)
     if rules is None:
         message = "this model has no game, whose rules could be followed; leave by_rules out."

@@ -1,4 +1,4 @@
-"""A game and the policies of its seats, joined to what one loop can ask."""
+"""A game and its players' policies behind one interface for the loop."""
 
 from __future__ import annotations
 
@@ -43,24 +43,25 @@ __all__ = ["JoinedRules"]
 
 DECIDING = ("is_terminal", "payoff", "player", "actions")
 ACTING = ("reward", "outcomes")
-"""What `decide` and `act` ask of a game."""
+"""The methods of a game that `decide` and `act` call."""
 
 
 @attrs.frozen(eq=False)
 class JoinedRules:
-    """A game and the policies of its seats, as the loop takes them.
+    """A game and the policies of its seats, in the form that the loop takes.
 
     Attributes
     ----------
     loop : callable
-        Of the place of a page, the record of what is called, and the numbers of games.
+        A function of the pointer of a page, the record of the functions called, and the numbers of
+        games.
     game, table : Place
-        The game; and the record of the `game` and ``gamedp_choose(state, seat, chance)``.
+        The game, and the record of the `game` and ``gamedp_choose(state, seat, chance)``.
     met : deque
-        The positions that the loop has asked about, the last one last; none of compiled rules.
+        The positions that the loop has queried, in order; empty for compiled rules.
     is_compiled : bool
     is_mixed : (N,) bool
-        Whether the policy of each seat may leave something to chance.
+        Whether the policy of each seat may randomise.
     """
 
     loop: Callable[..., int]
@@ -74,11 +75,11 @@ class JoinedRules:
 
     @property
     def has_fields(self) -> bool:
-        """Whether the loop puts positions down as integers, and not as objects."""
+        """Whether the loop stores positions as integers, and not as objects."""
         return self._layout is not None
 
     def rows(self, states: Sequence[Any]) -> NDArray[Any]:
-        """Return states as the loop puts them down, a row for each."""
+        """Return states in the form that the loop stores them, one row each."""
         if self._layout is not None:
             return np.array([self._layout.flatten(state) for state in states], np.int64)
         rows = np.empty((len(states), 1), object)
@@ -87,7 +88,7 @@ class JoinedRules:
         return rows
 
     def playing(self, values: dict[str, Any]) -> Callable[[int, int], int]:
-        """Return what plays games, from a number up to another, on a page of named values.
+        """Return a function that plays a range of games on a page of named values.
 
         It raises the errors that the rules and the policies raise.
         """
@@ -119,14 +120,14 @@ class JoinedRules:
 
     @classmethod
     def plain(cls, rules: Rules, policies: Sequence[Any], *, keep: bool = False) -> JoinedRules:
-        """Join them as plain Python: there, any object is a position.
+        """Join them as plain Python, in which any object can be a position.
 
         Parameters
         ----------
         rules : Rules
         policies : sequence
         keep : bool
-            Whether to keep all positions that are met, and not only the last one.
+            Whether to keep all positions that are visited, and not only the last one.
         """
         met: deque[Any] = deque(maxlen=None if keep else 1)
         choosers = [_plain_chooser(rules, policy) for policy in policies]
@@ -172,7 +173,7 @@ class JoinedRules:
         layout: Layout,
         state: Any,
     ) -> JoinedRules:
-        """Join them to be compiled for the first page, or loaded from disk.
+        """Join them compiled, at the first page, or loaded from disk.
 
         Raises
         ------
@@ -217,7 +218,7 @@ class JoinedRules:
 
 
 def _plain_chooser(rules: Rules, policy: Any) -> Callable[[Any, float], int]:
-    """Return what asks a policy in a state; a number in [0, 1) decides what it leaves to chance."""
+    """Return a function that asks a policy in a state, with a number in [0, 1) for chance."""
     if isinstance(policy, RandomPlayer):
 
         def draw(state: Any, chance: float) -> int:
@@ -246,7 +247,7 @@ def _plain_chooser(rules: Rules, policy: Any) -> Callable[[Any, float], int]:
 
 
 def _drawn(answer: Mapping[Any, float], chance: float, name: str, state: Any) -> Any:
-    """Return one of several actions by their probabilities."""
+    """Return one of several actions, chosen by their probabilities."""
     if not (answer and all(share >= 0 for share in answer.values())) or not (
         abs(sum(answer.values()) - 1) <= SUM_TOLERANCE
     ):
@@ -262,7 +263,7 @@ def _drawn(answer: Mapping[Any, float], chance: float, name: str, state: Any) ->
 
 
 def _bound_policy(policy: Any) -> tuple[Any, str]:
-    """Return a policy as compiled loops take it, with a method `choose`, and its key."""
+    """Return a policy in the form for compiled loops, with a method `choose`, and its key."""
     rule = rule_of(policy)
     if isinstance(rule, python_types.FunctionType):
         fingerprint = Fingerprint()
@@ -283,9 +284,10 @@ def _bound_policy(policy: Any) -> tuple[Any, str]:
 
 @functools.lru_cache(maxsize=64)
 def _marked(function: python_types.FunctionType, _key: str) -> Callable[..., Any]:
-    """Return a copy of a function that is compiled along with the rules; another one by its key.
+    """Return a copy of a function that is compiled along with the rules, one for each key.
 
-    The key tells what the function means: a number that it reads in its module may have changed.
+    The key identifies the meaning of the function: a number that it reads in its module may have
+    changed.
     """
     copy = python_types.FunctionType(
         function.__code__,
@@ -298,7 +300,7 @@ def _marked(function: python_types.FunctionType, _key: str) -> Callable[..., Any
 
 
 def _choosing(seats: Sequence[int], keys: Sequence[str]) -> str:
-    """Write the method that asks the policy of a seat, each a number into `keys`."""
+    """Write the method that asks the policy of a seat; each policy is an index into `keys`."""
     lines = ["def gamedp_choose(self, state, seat, chance):"]
     for number, key in enumerate(keys):
         own = [seat for seat, of in enumerate(seats) if of == number]

@@ -1,9 +1,9 @@
-"""Which states are reached if some of the players follow policies.
+"""Kernels that explore the states reached if some of the players follow policies.
 
-A node is a state of the model, seen with the players' places changed or not, and the members of a
-field of opponents who may still be the one that plays. Its code is
-``((members - 1) * 2 + changed) * S + state``; where players never change places, and nobody has a
-field, that is the state.
+A node is a state of the model, with the players' places swapped or not, and the members of a field
+of opponents that may still be the one that plays. Its code is
+``((members - 1) * 2 + changed) * S + state``; if players never swap places, and there is no field,
+that is the state.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["explore", "explore_jit", "lay_out", "lay_out_jit"]
 
 ALL_MET = -1
-"""What `explore` returns if every policy has an action in every state that is met."""
+"""Result of `explore` if every policy has an action in every state that is visited."""
 
 NODES, THROWS, CHOICES, TRANSITIONS = range(4)
-"""Places in `sizes`."""
+"""Indices into `sizes`."""
 
 
 def staying(choice: int, members: int, first: int, count: int, weights: Floats) -> int:
-    """Return which members of a field take a choice, as bits; of a single policy, all."""
+    """Return which members of a field take a choice, as bits; all for a single policy."""
     if count == 1:
         return members if weights[first, choice] > 0.0 else 0
     left = 0
@@ -42,7 +42,7 @@ staying_jit = inlined(staying)
 
 
 def decoded(code: int, num_states: int) -> tuple[int, int, int]:
-    """Return the state of a node, whether places are changed there, and its members as bits."""
+    """Return the state of a node, whether places are swapped there, and its members as bits."""
     return code % num_states, code // num_states & 1, code // num_states // 2 + 1
 
 
@@ -50,7 +50,7 @@ decoded_jit = inlined(decoded)
 
 
 def following(probability: float, successor: int, changed: int, left: int, num_states: int) -> int:
-    """Return the code of the node to which a transition leads; `left` are the members then."""
+    """Return the code of the node to which a transition leads, with the members `left`."""
     side = changed ^ 1 if probability < 0.0 else changed
     return ((left - 1) * 2 + side) * num_states + successor
 
@@ -72,30 +72,30 @@ def explore(
     codes: Integers,
     sizes: Integers,
 ) -> int:
-    """Find all nodes that are met, breadth first.
+    """Find all nodes that are reached, breadth first.
 
     Parameters
     ----------
     choice_offsets, transition_offsets, successors, probabilities, players
         The model.
     two : bool
-        Whether the mover is another player where places are changed.
+        Whether the mover is another player where places are swapped.
     firsts, counts : (N,)
-        The rows of `weights` that are a player's policies: none if the player is free, more than
-        one for a field.
+        The rows of `weights` with a player's policies: none if the player is free, more than one
+        for a field.
     weights : (P, C)
-        How likely each policy takes each choice.
+        The probability of each choice under each policy.
     numbers : (codes,)
-        The number of a node by its code; -1 where it is not met. Those of the first nodes are set.
+        The number of a node by its code; -1 if it is not reached. Those of the first nodes are set.
     codes : (codes,)
         The codes by number; the first ones are given.
     sizes : (4,)
-        How many nodes are given; then how many nodes, throws, choices and transitions there are.
+        The number of given nodes; then the numbers of nodes, throws, choices and transitions.
 
     Returns
     -------
     node : int
-        The first one in which a policy that may play takes no choice; `ALL_MET` if there is none.
+        The first node in which a policy that may play takes no choice; `ALL_MET` if there is none.
     """
     num_states = len(choice_offsets) - 1
     found = sizes[NODES]
@@ -168,25 +168,25 @@ def lay_out(
     sides: Integers,
     thrown: Integers,
 ) -> None:
-    """Write down the process on the nodes that `explore` has found.
+    """Write the process on the nodes that `explore` has found.
 
-    Where a policy takes several choices, the node has one choice that leads to a throw for each of
-    them, with the probability of it; and a throw has this choice alone.
+    If a policy takes several choices, the node has one choice, which leads to a throw for each of
+    them with its probability; a throw has this choice alone.
 
     Parameters
     ----------
     choice_offsets, ..., weights, numbers, codes
         As `explore` has left them.
     shares : (2 ** K,)
-        How likely one of a field of K is among some members.
+        The probability of each subset of a field of K members.
     num_nodes : int
     new_choice_offsets, new_transition_offsets, new_successors, new_probabilities
-        The process, of nodes and throws behind them.
+        The process: the nodes, followed by the throws.
     sources, sides : (choices,)
-        The choice of the model that each one is, -1 where it leads to throws; and whether the
-        players' places are changed there.
+        The choice of the model behind each choice, -1 if it leads to throws; and whether the
+        players' places are swapped there.
     thrown : (throws, 2)
-        Room for what each throw is of: its choice, and the code of its node without the state.
+        Working space for each throw: its choice, and the code of its node without the state.
     """
     num_states = len(choice_offsets) - 1
     throws = 0

@@ -1,8 +1,8 @@
-"""What games by the rules have learned of positions, and walks along it.
+"""A cache of positions that games by the rules have visited, and walks along it.
 
-A node is what is done in a position; its edges are the outcomes of that. Where the policy leaves an
-action to chance, the edges are the actions instead, and each of them has a node of its own. Games
-are drawn as in :mod:`gamedp.policies.walk_kernels`, and are the same with and without what is kept.
+A node is the action taken in a position; its edges are the outcomes. If the policy randomises, the
+edges are the actions instead, and each of them has its own node. Games are drawn as in
+:mod:`gamedp.policies.walk_kernels`, and are the same with and without the cache.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 NODES, EDGES = range(2)
-"""Places in `used`."""
+"""Indices into `used`."""
 
 S32 = np.uint64(32)
 
@@ -43,14 +43,14 @@ S32 = np.uint64(32)
 def drawn_from(streams: Any, coming: Any, stream: Any) -> float:
     """Draw a number in [0, 1) from a stream.
 
-    It was mixed beforehand: a walk knows late from which stream it draws, and need not wait.
+    It is mixed in advance: a walk learns late from which stream it draws, and need not wait.
 
     Parameters
     ----------
     streams : (M,) uint64
-        The counters; moved on.
+        The counters; advanced.
     coming : (M,) uint64
-        Each mixed: what is drawn next; written.
+        The mixed counters, which are drawn next; written.
     stream : int
     """
     number = coming[stream]
@@ -63,7 +63,7 @@ drawn_from_jit = inlined(drawn_from)
 
 
 def node_of(slots: Integers, keys: Integers, used: Integers, fields: Integers) -> int:
-    """Return the node of a position, a new one if it has none; -1 if there is no room for it.
+    """Return the node of a position, a new one if it has none; -1 if there is no space for it.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def node_of(slots: Integers, keys: Integers, used: Integers, fields: Integers) -
         One more than the node of each position, 0 if empty; more than there are nodes.
     keys : (nodes, K) int64
     used : (2,) int64
-        How many nodes and edges there are; written.
+        The numbers of nodes and edges; written.
     fields : (K,) int64
         The position.
     """
@@ -108,7 +108,7 @@ def node_of_action(
     place: int,
     count: int,
 ) -> int:
-    """Return the node of one of the actions that chance decides between; -1 if there is no room.
+    """Return the node of an action of a policy that randomises; -1 if there is no space.
 
     Parameters
     ----------
@@ -117,11 +117,11 @@ def node_of_action(
     successors : (edges,)
         Likewise.
     used : (2,) int64
-        How many nodes and edges there are; written.
+        The numbers of nodes and edges; written.
     node : int
         Of the position.
     place, count : int
-        Which of how many actions.
+        The index of the action, and the number of actions.
     """
     if sizes[node] == 0:
         first = used[EDGES]
@@ -155,32 +155,33 @@ def walk_on(
     earned: Floats,
     row: int,
 ) -> tuple[int, int]:
-    """Take a game along what is known; return the node where that ends, and its plies.
+    """Advance a game along the known positions; return the last node, and its plies.
 
-    Which outcome is drawn is guessed as if all were equally likely: most often that is right.
+    The first guess of the drawn outcome assumes that all are equally likely, which is usually
+    right.
 
     Parameters
     ----------
     node : int
         Where the game is.
     plies, most : int
-        How many it has taken, and may take.
+        The number of plies taken, and its limit.
     streams, coming : (M,) uint64
         As for `drawn_from`.
     firsts, sizes : (nodes,)
-        The first edge of a node, and how many there are; negative if they are actions that chance
-        decides between; 0 if they are not known.
+        The first edge of a node, and the number of its edges; negative if they are actions that
+        chance decides between; 0 if unknown.
     drawers : (nodes,)
-        From which stream one of them is drawn.
+        The stream from which one of them is drawn.
     cumulative : (edges,) float64
-        Up to each outcome of its node, how likely these are together; infinite at the last one.
+        The cumulative probability of the outcomes of a node; infinite at the last one.
     successors : (edges,)
         The node that each leads to.
     has_rewards : bool
     rewards : (nodes, N) float64
-        What each player earns there.
+        The rewards of each player in the node.
     earned : (games, N) float64
-        What they have earned in each game; added to.
+        The total rewards of each game; increased.
     row : int
         Of this game.
     """

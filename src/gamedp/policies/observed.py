@@ -1,4 +1,4 @@
-"""How likely games that were counted are, if what is computed is right: statistics, no bounds."""
+"""P-values of observed games, given computed probabilities; statistics, not bounds."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ if TYPE_CHECKING:
 __all__ = ["normal_p_value", "p_value"]
 
 NEAR = 1e-9
-"""Payoffs that differ by less, relatively, are the same, however they were rounded."""
+"""Relative difference below which payoffs are equal, however they were rounded."""
 
 
 def normal_p_value(
     mean: float, error: float, bounds: tuple[float, float], *, is_known: bool
 ) -> float:
-    """Return how likely a mean is so far from an exact value, by the normal distribution.
+    """Return the p-value of the distance of a mean from an exact value, by the normal distribution.
 
     Parameters
     ----------
     mean, error : float
-        With its standard error.
+        The mean and its standard error.
     bounds : (float, float)
-        Of the exact value.
+        Bounds of the exact value.
     is_known : bool
-        Whether the error is the true one, not that of what was seen.
+        Whether the error is the true one, not an estimate.
 
     Raises
     ------
     UnsupportedProblemError
-        If nothing is known of the error: one game was played, or all were the same by chance.
+        If the error is unknown: one game was played, or all were the same by chance.
     """
     from scipy.stats import norm  # noqa: PLC0415 - slow to import, and rarely needed
 
@@ -52,22 +52,22 @@ def normal_p_value(
 def p_value(
     counts: Mapping[float, int], distribution: Mapping[float, tuple[float, float]]
 ) -> float:
-    """Return how likely counts of payoffs are as far off as these, or farther.
+    """Return the probability of a deviation at least as large as that of counts of payoffs.
 
-    The games that were counted have ended: so each payoff is as likely as it is among those that
-    end. Of all that the bounds leave open, what is nearest to the counts counts.
+    The counted games have ended, so the probability of each payoff is conditional on the end. Among
+    all values within the bounds, the one nearest to the counts is used.
 
     Parameters
     ----------
     counts : mapping of float to int
-        How many games have brought which payoff.
+        The number of games by payoff.
     distribution : mapping of float to (float, float)
-        Bounds of how likely each payoff is, of all games.
+        Bounds of the probability of each payoff among all games.
 
     Raises
     ------
     InvalidParameterError
-        If something is no count, or there are no games.
+        If an entry is not a count, or there are no games.
     """
     from scipy.stats import binomtest  # noqa: PLC0415 - slow to import, and rarely needed
 
@@ -97,7 +97,7 @@ def p_value(
     value = math.fsum(payoff * chance for payoff, chance in middles.items()) / ended
     squares = ((payoff - value) ** 2 * chance for payoff, chance in middles.items())
     error = math.sqrt(math.fsum(squares) / ended / games)
-    # The mean less the value is that of what payoffs differ from it.
+    # The mean minus the value is the mean of the payoffs' differences from the value.
     open_ = math.fsum(
         abs(payoff - value) * (high - low) / 2 for payoff, (low, high) in possible.items()
     )

@@ -1,4 +1,4 @@
-"""Games of two policies in pairs: the seats change, and the dice stay."""
+"""Games of two policies in pairs, with swapped seats and the same dice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from gamedp.runtime.options import Tier
 __all__ = ["simulate_pairs"]
 
 Play: TypeAlias = Callable[[int, int], tuple[Played, Played]]
-"""Plays the pairs from one number up to another, and returns both games of each."""
+"""A function that plays a range of pairs, and returns both games of each."""
 
 
 def simulate_pairs(
@@ -41,19 +41,19 @@ def simulate_pairs(
     by_rules: bool = False,
     compile: Tier = "auto",
 ) -> PairedSimulation:
-    """Compare two policies by games in pairs: the seats change, and the dice stay.
+    """Compare two policies by games in pairs, with swapped seats and the same dice.
 
-    The k-th throw of whoever sits first is the same in both games of a pair, and so is that of the
-    second seat (common random numbers [1]_): so luck decides less.
+    The k-th throw of the first seat is the same in both games of a pair, and so is that of the
+    second seat (common random numbers [1]_), which reduces the variance.
 
     Parameters
     ----------
     game_or_model
-        For two players; a staged game, too.
+        A game for two players, which may be staged.
     policies : sequence of two policies
         As for :func:`gamedp.simulate`.
     pairs : int
-        Of games.
+        Number of pairs of games.
     seed, threads, max_plies, by_rules, compile
         As for :func:`gamedp.simulate`.
 
@@ -66,7 +66,7 @@ def simulate_pairs(
     InvalidParameterError
         As for :func:`gamedp.simulate`.
     UnsupportedProblemError
-        If the game is not for two.
+        If the game is not for two players.
 
     References
     ----------
@@ -132,12 +132,13 @@ def _tallied(
     Returns
     -------
     tallies : (Tally, Tally)
-        Of the first games of all pairs, and of the second ones.
+        The tallies of the first games of all pairs, and of the second ones.
     sums : (float, float)
-        What the first policy got on average in both games of a pair, beyond half of the constant
-        sum, added up; and its squares. Those of large payoffs leave nothing of their differences.
+        The sum over pairs of the first policy's average payoff minus half of the constant sum, and
+        the sum of its squares. Without the subtraction, squares of large payoffs would lose the
+        differences.
     finished : int
-        Pairs of which both games have ended: the sums are those of these.
+        The number of pairs of which both games have ended; the sums are over these.
     """
     blocks: dict[int, tuple[Tally, Tally, float, float, int]] = {}
 

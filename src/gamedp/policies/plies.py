@@ -1,4 +1,4 @@
-"""How likely play is not over after so many actions: for policies, and at most for any."""
+"""The probability that play is not over after a number of actions, for policies and its maximum."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["greatest_survival", "most_unfinished", "survival"]
 
 MOST_PLIES = 10**8
-"""Of survival: a few gigabytes."""
+"""Largest number of plies of a survival function, which takes a few gigabytes."""
 
 
 def survival(
@@ -36,18 +36,18 @@ def survival(
     names: tuple[str, ...],
     actions: tuple[int, ...] | None,
 ) -> Survival:
-    """Return bounds of how likely play is not over after n actions that count, at most, for all n.
+    """Return bounds of the greatest probability that play lasts beyond n counted actions.
 
-    By backward induction: the probability that play goes on for k + 1 of them is the mean of those
-    for k. It is computed with positive numbers alone, so that each step is relatively exact but
-    for a few units in the last place.
+    The bounds are for all n, by backward induction: the probability that play continues for k + 1
+    of them is the mean of those for k. It is computed with positive numbers alone, so that the
+    relative error of each step is a few units in the last place.
 
     Parameters
     ----------
     model : Model
-        Each choice is the one that most likely prolongs play.
+        In each state, the choice that most likely prolongs play is taken.
     plies : int
-        The greatest n.
+        The largest n.
     counted : (C,) bool
         The choices that count.
     names, actions
@@ -56,7 +56,7 @@ def survival(
     Raises
     ------
     UnsupportedProblemError
-        If play may go on and on with choices that do not count.
+        If play may continue for ever with choices that do not count.
     """
     matrix: Any = model.transition_matrix.copy()
     matrix.data = np.abs(model.probabilities)
@@ -99,7 +99,7 @@ def survival(
 
 
 def _refuse_loops(model: Model, counted: Flags) -> None:
-    """Raise if choices that do not count lead back to where they were taken."""
+    """Raise if choices that do not count form a cycle."""
     import scipy.sparse  # noqa: PLC0415 - slow to import, and rarely needed
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - likewise
 
@@ -124,7 +124,7 @@ def checked_plies(plies: Any) -> int:
     Raises
     ------
     InvalidParameterError
-        If it is none.
+        If it is not a number of plies.
     """
     try:
         number = operator.index(plies)
@@ -142,7 +142,7 @@ def listed_actions(actions: Collection[int] | None) -> tuple[int, ...] | None:
     Raises
     ------
     InvalidParameterError
-        If they are no integers.
+        If they are not integers.
     """
     if actions is None:
         return None
@@ -154,7 +154,7 @@ def listed_actions(actions: Collection[int] | None) -> tuple[int, ...] | None:
 
 
 def counted_choices(labels: NDArray[Any], actions: tuple[int, ...] | None) -> Flags:
-    """Return which choices count: those with one of some actions, or all."""
+    """Return which choices count: those with one of the given actions, or all."""
     if actions is None:
         return np.ones(len(labels), np.bool_)
     known = np.unique(labels)
@@ -168,17 +168,17 @@ def greatest_survival(
     actions: Collection[int] | None = None,
     compile: Tier = "auto",
 ) -> Survival:
-    """Return bounds of how likely play is not over after n plies, whatever policies play.
+    """Return bounds of the greatest probability over all policies that play lasts beyond n plies.
 
-    For each n that is the greatest probability over all joint policies, including those that
-    remember what was played before; for another n it may be another policy.
+    For each n, it is the greatest probability over all joint policies, including those that
+    remember the history; the maximising policy may differ between n.
 
     Parameters
     ----------
     game_or_model
         An instance of a class that fulfils :class:`gamedp.Game`, or a Model.
     plies : int
-        The greatest n, 100,000,000 at most.
+        The largest n, 100,000,000 at most.
     actions : collection of int, optional
         The actions that count; all if not given.
     compile : {"auto", "always", "never"}
@@ -191,9 +191,9 @@ def greatest_survival(
     Raises
     ------
     InvalidParameterError
-        If `plies` is no number of plies, or an action no integer.
+        If `plies` is not a number of plies, or an action is not an integer.
     UnsupportedProblemError
-        If play may go on and on with actions that do not count.
+        If play may continue for ever with actions that do not count.
 
     Examples
     --------
@@ -217,9 +217,10 @@ def most_unfinished(
     actions: Collection[int] | None = None,
     compile: Tier = "auto",
 ) -> tuple[float, float]:
-    """Return bounds of how likely play is not over after so many plies, whatever policies play.
+    """Return bounds of the greatest probability that play is not over after a number of plies.
 
-    The last of :func:`gamedp.policies.greatest_survival`, which takes the same and raises the same.
+    They are the last ones of :func:`gamedp.policies.greatest_survival`, which has the same
+    parameters and errors.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the rules and the policies answer in one ply of a game, written to a page of arrays.
+"""One ply of a game: calls of the rules and the policies, with results in a page of arrays.
 
 Two functions: `decide` is compiled for each game and its policies, `act` for each game. The loop of
 :mod:`gamedp.policies.rules_loop`, which knows no rules, calls them through
@@ -15,33 +15,34 @@ from gamedp.policies.known_kernels import EDGES, node_of_jit
 from gamedp.policies.walk_kernels import S11, UNIT
 from gamedp.runtime.floats import SUM_TOLERANCE
 
-# What a call returns: go on; the game is over, or has taken as many plies as it may; the policy
-# takes an action that there is not; the rules are wrong.
+# Results of a call: continue; the game is over, or at the limit of plies; the policy takes an
+# action that does not exist; the rules are wrong.
 RIGHT, OVER, UNFINISHED, UNKNOWN_ACTION, WRONG_RULES = range(5)
 
-# Places in `asked`: the row of the game, whether seats are changed, whether no ply may follow;
-# the node where to keep what is learned, or -1, and whether to look at all outcomes.
+# Indices into `asked`: the row of the game, whether seats are swapped, whether no ply may follow;
+# the node for the cache, or -1, and whether to examine all outcomes.
 ROW, IS_CHANGED, IS_LAST, NODE, SEES_ALL = range(NUM_ASKED := 5)
 
-# Places in `found`: who moves, at which seat; the action, its place among how many; the node of the
-# position that was drawn, or -1, and how many outcomes are kept.
+# Indices into `found`: the player to move, and the seat; the action, its index, and the number of
+# actions; the node of the position that was drawn, or -1, and the number of outcomes cached.
 MOVER, SEAT, ACTION, PLACE, COUNT, SUCCESSOR, NUM_EDGES = range(NUM_FOUND := 7)
 
 MOST_IN_A_ROW = 1 << 24
-"""Actions of a state, or outcomes of an action: a loop that yields more is taken to be endless."""
+"""Largest number of actions of a state, or of outcomes of an action: a loop that yields more is
+considered endless."""
 
 
 def decide(place, page):
-    """Find the action that is taken in the position in `fields`; pay, if the game is over.
+    """Find the action that is taken in the position in `fields`; pay if the game is over.
 
-    Where a policy leaves something to chance, the next number of its stream decides. It is not
-    taken from the stream.
+    If a policy randomises, the next number of its stream decides. The number is not removed from
+    the stream.
 
     Parameters
     ----------
     place
-        Of the record of the `game` and ``gamedp_choose(state, seat, chance)``, which asks the
-        policy of a seat.
+        The pointer of the record of the `game` and ``gamedp_choose(state, seat, chance)``, which
+        asks the policy of a seat.
     page
         See :func:`gamedp.policies.rules_loop.play_games`.
     """
@@ -102,14 +103,14 @@ def decide(place, page):
 
 
 def act(place, page):
-    """Take the action that was found in the position in `fields`: earn, and draw an outcome.
+    """Take the action that was found in the position in `fields`: add rewards, draw an outcome.
 
-    The position that is drawn goes to `drawn`. What is earned, and all outcomes, are kept in the
-    node that is named, if there is room.
+    The position that is drawn is written to `drawn`. The rewards and all outcomes are cached in the
+    given node if there is space.
     """
     game, asked, found = held_at(place), page.asked, page.found
     state = game.gamedp_decode(page.fields)
-    action = int(found[ACTION])  # so that plain rules see one, too
+    action = int(found[ACTION])  # so that plain rules see an int, too
     node, sees_all = asked[NODE], asked[SEES_ALL]
     if page.has_rewards:
         total = 0.0
@@ -156,7 +157,7 @@ def act(place, page):
             else:
                 node = -1
         if not is_drawn:
-            # So the last one is taken where rounding leaves the sum a little short.
+            # So the last one is taken if rounding leaves the sum slightly below 1.
             game.gamedp_flatten(successor, page.drawn)
             is_drawn = drawn < reached
             following = known

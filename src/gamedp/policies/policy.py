@@ -1,4 +1,4 @@
-"""What a player does in every state of a model: one number for each choice."""
+"""Policies of a model: the probability of each choice."""
 
 from __future__ import annotations
 
@@ -36,33 +36,33 @@ __all__ = [
 ]
 
 AnyPolicy: TypeAlias = Any
-"""A Policy, a Solution, an object with ``choose(state)``, a function of a state, RandomPlayer; or
-an array, see `Policy.from_array`."""
+"""A Policy, a Solution, an object with ``choose(state)``, a function of a state, a RandomPlayer, or
+an array; see `Policy.from_array`."""
 
 
 @attrs.frozen(eq=False, repr=False)
 class Policy:
-    """What a player does in every state of a model: how likely each choice is.
+    """A policy of a model: the probability of each choice in every state.
 
-    It looks at the position alone, not at what has gone before. Where `canonical` merges
-    positions, it does the same in all that one state represents.
+    It depends on the position alone, not on the history. Where `canonical` merges positions, it
+    does the same in all positions that one state represents.
 
     Attributes
     ----------
     model : Model
-        Of S states and C choices.
+        The model, with S states and C choices.
     probabilities : (C,) float64
-        How likely each choice is in its state. All of a state may be zero: then the policy says
-        nothing there, and must not get there.
+        The probability of each choice in its state. All of a state may be zero: the policy is then
+        undefined there, and must not reach it.
     name : str
-        What to call it.
+        The name of the policy.
     rule : object, optional
-        What it was made from.
+        The object from which it was made.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If those of a state are no probabilities, or do not sum to one within 1e-9.
+        If the numbers of a state are not probabilities, or do not sum to one within 1e-9.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Policy:
         object.__setattr__(self, "probabilities", numbers)
 
     def __repr__(self) -> str:
-        """Say what it is called, and of what it is one."""
+        """Return the name and the model in short."""
         return f"<Policy {self.name} of {self.model!r}>"
 
     def _repr_html_(self) -> str:
@@ -104,7 +104,7 @@ class Policy:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether there is a state in which chance decides between actions."""
+        """Whether the policy randomises in some state."""
         return bool(((self.probabilities > 0) & (self.probabilities < 1)).any())
 
     def choose(self, state: Any) -> int:
@@ -113,9 +113,9 @@ class Policy:
         Raises
         ------
         UnsupportedProblemError
-            If chance decides in that state.
+            If the policy randomises in that state.
         InvalidParameterError
-            If the policy says nothing there.
+            If the policy is undefined there.
         """
         found = self.actions(state)
         if len(found) > 1:
@@ -127,12 +127,12 @@ class Policy:
         return next(iter(found))
 
     def actions(self, state: Any) -> dict[int, float]:
-        """Return how likely each action is in a state, those that are never taken left out."""
+        """Return the probability of each action in a state, without those that are never taken."""
         found: dict[int, float] = {}
         taken: set[int] = set()
         for action, choices in equal_choices(self.model, state).items():
             chance = float(sum(self.probabilities[choice] for choice in choices))
-            if chance > 0 and taken.isdisjoint(choices):  # of several that do the same, the first
+            if chance > 0 and taken.isdisjoint(choices):  # the first of several equivalent ones
                 found[action] = chance
                 taken.update(choices)
         return found
@@ -150,7 +150,7 @@ class Policy:
         Raises
         ------
         UnsupportedProblemError
-            If it depends on the steps that are left, as with :class:`gamedp.FiniteHorizon`.
+            If it depends on the remaining steps, as with :class:`gamedp.FiniteHorizon`.
         """
         if solution.counts_steps:
             message = (
@@ -171,22 +171,22 @@ class Policy:
         name: str | None = None,
         rule: Any = None,
     ) -> Policy:
-        """Ask a function in every state in which there is more than one action.
+        """Return the policy of a function, called in every state with more than one action.
 
         Parameters
         ----------
         model : Model
         function : callable
-            Takes a state, and returns an action, or how likely each one is.
+            Takes a state, and returns an action, or the probability of each action.
         name : str, optional
         rule : optional
-            What the function is of.
+            The object to which the function belongs.
 
         Raises
         ------
         InvalidParameterError
-            If it returns something else. An action that the state does not have is no error until
-            the policy gets there.
+            If it returns something else. An action that the state does not have is not an error
+            until the policy reaches the state.
 
         Examples
         --------
@@ -210,28 +210,28 @@ class Policy:
         meaning: Meaning | None = None,
         name: str = "array",
     ) -> Policy:
-        """Return the policy in an array, such as :attr:`gamedp.Solution.policy`, or other tools'.
+        """Return the policy in an array of :attr:`gamedp.Solution.policy` or another tool.
 
         Parameters
         ----------
         model : Model
         array : (S,) integers, or (S, A) or (C,) probabilities
-            What is taken in each state; -1, or 0 but for choices, where play is over. Or how likely
-            each action is, with a column for each; what stands where play is over does not count.
-            Or how likely each choice is.
+            The action of each state; in terminal states -1, or, except for choices, 0. Or the
+            probability of each action, with a column for each; entries of terminal states are
+            ignored. Or the probability of each choice.
         meaning : {"choices", "places", "labels"}, optional
-            What the integers are: choices of the model, as in :attr:`gamedp.Solution.policy`;
-            places of actions among those of their state, from 0; or labels of actions, as in
-            `action_labels` of the model. Or what the columns are: places, as many as the state with
-            most actions has; or labels, a column for each in ascending order, or from 0 on. If not
-            given, the one by which the array fits every state; it is refused if several do and say
-            different things.
+            The meaning of the integers: choices of the model, as in :attr:`gamedp.Solution.policy`;
+            places, the indices of actions within their state, from 0; or labels of actions, as in
+            `action_labels` of the model. Or the meaning of the columns: places, as many as the
+            state with the most actions has; or labels, a column for each in ascending order, or
+            from 0 on. If not given, the meaning under which the array fits every state; the array
+            is refused if several fit and give different policies.
         name : str
 
         Raises
         ------
         InvalidParameterError
-            If it is no policy of this model, or may be several.
+            If it is not a policy of this model, or is ambiguous.
 
         Examples
         --------
@@ -252,13 +252,13 @@ class Policy:
     def mix(cls, policies: Mapping[Policy, float], name: str = "mixture") -> Policy:
         """Return the policy that follows one of several policies, drawn anew in each state.
 
-        An opponent who draws once, and keeps to that policy for the whole game, is a field: see
+        An opponent who draws one policy for the whole game is a field: see
         :func:`gamedp.best_response`.
 
         Parameters
         ----------
         policies : mapping of Policy to float
-            All of one model, with their weights.
+            Policies of one model, with their weights.
         """
         (first, *others) = policies
         for other in others:
@@ -273,7 +273,7 @@ class Policy:
 
 
 def weights_of(given: Mapping[Any, float]) -> list[float]:
-    """Return positive weights as they are given; raise unless they sum to one within 1e-9."""
+    """Return positive weights unchanged; raise unless they sum to one within 1e-9."""
     weights = [float(chance) for chance in given.values()]
     if not (weights and min(weights) > 0 and abs(sum(weights) - 1) <= SUM_TOLERANCE):
         message = f"the weights {shown(weights)} must be positive and sum to 1 within 1e-9."
@@ -285,17 +285,17 @@ def weights_of(given: Mapping[Any, float]) -> list[float]:
 
 
 def same_model(one: Model, other: Model) -> bool:
-    """Say whether two models have the same states and choices."""
+    """Return whether two models have the same states and choices."""
     return one is other or one.digest() == other.digest()
 
 
 def model_of(given: Any) -> Model | None:
-    """Return the model that a solution or a policy is of; None for a rule."""
+    """Return the model of a solution or a policy; None for a rule."""
     return given.model if isinstance(given, (Policy, Solution)) else None
 
 
 def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Model) -> list[Policy]:
-    """Return things that choose as policies of a model.
+    """Convert objects that choose actions to policies of a model.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Mod
     Raises
     ------
     InvalidParameterError
-        If it is none of these, or of another model.
+        If an object is not one of these, or belongs to another model.
     """
     names, things = ("",) * len(given), given
     if isinstance(given, Mapping):
@@ -334,7 +334,7 @@ def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Mod
 
 
 def _known(given: Policy | Solution | RandomPlayer, model: Model, name: str) -> Policy:
-    """Return the policy that is given, a solution's, or the one of equal chances."""
+    """Return a given policy, that of a solution, or the uniform one of a random player."""
     if isinstance(given, Policy):
         return given
     if isinstance(given, Solution):
@@ -343,7 +343,7 @@ def _known(given: Policy | Solution | RandomPlayer, model: Model, name: str) -> 
 
 
 def _refuse_other(given: Any, model: Model) -> None:
-    """Raise InvalidParameterError for what is of another model or game."""
+    """Raise InvalidParameterError for an object of another model or game."""
     own = model_of(given)
     if own is not None and not same_model(own, model):
         message = f"{shown(given)} is of another model, {own!r}, than {model!r}."
@@ -360,12 +360,12 @@ def refuse_other_game(player: RandomPlayer, rules: Any) -> None:
 
 
 def rule_of(given: Any) -> Callable[[Any], Any]:
-    """Return what chooses in a state: the method of an object, or a function.
+    """Return the function that chooses in a state: the method of an object, or the function itself.
 
     Raises
     ------
     InvalidParameterError
-        If it is none of these.
+        If the object is neither.
     """
     choose: Any = getattr(given, "choose", given)
     if isinstance(given, type) or is_array(given) or not callable(choose):  # numpy's have one, too
@@ -378,7 +378,7 @@ def rule_of(given: Any) -> Callable[[Any], Any]:
 
 
 def name_of(given: Any) -> str:
-    """Return what to call a rule that has been given no name."""
+    """Return the default name of a rule."""
     return str(getattr(given, "__name__", None) or shown(given))
 
 
@@ -396,7 +396,7 @@ def _open_states(model: Model) -> list[tuple[int, Any]]:
 def _answers(
     model: Model, function: Callable[[Any], Any], name: str, states: list[tuple[int, Any]]
 ) -> NDArray[np.float64]:
-    """Ask a function in some states; return how likely each choice of the model is."""
+    """Call a function in some states; return the probability of each choice of the model."""
     counts = np.diff(model.choice_offsets)
     numbers = np.zeros(model.num_choices)
     numbers[model.choice_offsets[:-1][counts == 1]] = 1.0
@@ -418,14 +418,14 @@ def _answers(
 
 
 def chosen_action(answer: Any, name: str, state: Any) -> int:
-    """Return an action that a policy has chosen; a bool is refused."""
+    """Return the action that a policy has chosen; a bool is refused."""
     if type(answer) is int:  # as nearly always; what follows takes long
         return answer
     try:
         if not isinstance(answer, (bool, np.bool_)):
             return operator.index(answer)
     except TypeError:
-        pass  # no integer, as is worded below
+        pass  # not an integer, see the message below
     message = f"{name} chooses {shown(answer)} in {shown(state)}; an action is an integer."
     raise InvalidParameterError(message)
 
@@ -436,7 +436,7 @@ def _write_probabilities(
     numbers: NDArray[np.float64],
     place: tuple[str, Any],
 ) -> None:
-    """Write how likely each action of a state is."""
+    """Write the probability of each action of a state."""
     name, state = place
     for action, chance in answer.items():
         choice = known.get(chosen_action(action, name, state))
@@ -455,7 +455,7 @@ def _write_probabilities(
 
 
 def _checked(model: Model, given: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Return probabilities of choices, those of a state scaled to sum to one."""
+    """Return the probabilities of choices, scaled to sum to one in each state."""
     numbers = np.array(given, np.float64)
     if numbers.shape != (model.num_choices,):
         message = (

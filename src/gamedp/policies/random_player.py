@@ -1,4 +1,4 @@
-"""A player who takes any action."""
+"""A player who takes random actions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RandomPlayer:
     Parameters
     ----------
     game
-        What is played.
+        The game that is played.
 
     Examples
     --------

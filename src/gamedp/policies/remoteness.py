@@ -1,4 +1,4 @@
-"""How long play still lasts from each state of a solved game."""
+"""The remaining length of play from each state of a solved game."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 __all__ = ["Remoteness", "remoteness"]
 
 TOLERANCE = 1e-6
-"""Between the bounds of an expected number of actions."""
+"""Allowed distance between the bounds of an expected number of actions."""
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True)
 class Remoteness:
-    """How many actions are still taken from each state of a solved game.
+    """The remaining number of actions from each state of a solved game.
 
     Attributes
     ----------
     solution : Solution
     kind : {"forced", "mean"}
         Forced, for games of one or two players, without chance and with payoffs at the end alone:
-        if both play optimally and, among equally good ways, the
-        winner takes the shortest and the loser the longest; in a draw both take the shortest. Mean:
-        the expected number if all take the :meth:`gamedp.Solution.best_action`.
+        both play optimally and, among equally good lines, the winner takes the shortest and the
+        loser the longest; in a draw both take the shortest. Mean: the expected number if all take
+        the :meth:`gamedp.Solution.best_action`.
     lower, upper : (S,) float64
-        Proven bounds, equal where forced; infinite where play may go on for ever.
+        Proven bounds, equal where forced; infinite where play may continue for ever.
     """
 
     solution: Solution
@@ -56,11 +56,11 @@ class Remoteness:
     upper: Floats
 
     def __repr__(self) -> str:
-        """Say of which kind."""
+        """Return the kind in short."""
         return f"<Remoteness of {len(self.lower):,} states: {self.kind}>"
 
     def plies(self, state: Any = None) -> float:
-        """Return how many actions are still taken from a state, or from the start.
+        """Return the remaining number of actions from a state, or from the start.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class Remoteness:
         return self._mean(model.initial_states, model.initial_probabilities)
 
     def after(self, state: Any) -> dict[int, float]:
-        """Return the same for each action of a state if it is taken next, itself counted.
+        """Return the remaining number for each action of a state if taken next, itself counted.
 
         Raises
         ------
@@ -105,21 +105,21 @@ def remoteness(
     max_seconds: float = math.inf,
     progress: ProgressCallback | None = None,
 ) -> Remoteness:
-    """Return how many actions are still taken from each state of a solved game.
+    """Return the remaining number of actions from each state of a solved game.
 
-    Without chance, and with payoffs at the end alone, that is what "wins in 5" counts: the loser
-    delays, the winner hurries, as far as their values allow. Such numbers are called remoteness
-    [1]_; :class:`gamedp.solvers.Retrograde` finds them. In other games it is the expected number
-    if all take the :meth:`gamedp.Solution.best_action`.
+    Without chance, and with payoffs at the end alone, this is the number in "wins in 5": the loser
+    delays and the winner hurries, as far as their values allow. Such numbers are called remoteness
+    [1]_; :class:`gamedp.solvers.Retrograde` finds them. In other games it is the expected number if
+    all take the :meth:`gamedp.Solution.best_action`.
 
     Parameters
     ----------
     solution : Solution
-        For the total reward.
+        A solution for the total reward.
     max_seconds : float
-        Time at most, as for :func:`gamedp.solve`; a single pass is finished.
+        Time limit, as for :func:`gamedp.solve`; a single pass is finished.
     progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
+        Called with a :class:`gamedp.Progress` now and then.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def remoteness(
     UnsupportedProblemError
         If the solution is for another objective.
     NotSolvedError
-        If time is up, or the expected number cannot be found.
+        If the time is up, or the expected number cannot be found.
 
     References
     ----------
@@ -139,8 +139,8 @@ def remoteness(
 
     Examples
     --------
-    With six matches, of which each takes one to three, and the last one loses: the first player
-    leaves five, the second one delays.
+    Six matches, of which each player takes one to three, and the last one loses: the first player
+    leaves five, and the second one delays.
 
     >>> import gamedp
     >>> from gamedp.games.matches import Matches, MatchesState
@@ -156,7 +156,7 @@ def remoteness(
 
 
 def _remoteness(solution: Solution, limit: Limit, progress: ProgressCallback | None) -> Remoteness:
-    """Return the same within a limit of time."""
+    """Return the remoteness within a time limit."""
     model, objective = solution.model, solution.objective
     if not isinstance(objective, TotalReward) or objective.until is not None:
         message = f"remoteness is for TotalReward, not for {shown(objective)}."

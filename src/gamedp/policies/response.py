@@ -1,4 +1,4 @@
-"""The best response to given policies, and what players could gain by responding."""
+"""The best response to given policies, and the exploitability of joint policies."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class Response:
     Attributes
     ----------
     player : int
-        Who responds.
+        The player who responds.
     against : tuple of Policy
-        The policies of the other players, or the field of which one plays.
+        The policies of the other players, or the field, of which one plays.
     weights : tuple of float or None
-        How likely each of a field is.
+        The probability of each member of a field.
     solution : Solution
-        Of the decision process that is left. ``gamedp.certify(solution)`` proves it.
+        The solution of the induced decision process. ``gamedp.certify(solution)`` proves it.
     told : (float, float) or None
-        Against a field, bounds of the value for a player who is told which one plays: never less
-        than without being told.
+        Against a field, bounds of the value for a player who is told which member plays; never less
+        than without that information.
     """
 
     player: int
@@ -66,7 +66,7 @@ class Response:
     _process: Process
 
     def __repr__(self) -> str:
-        """Say against whom, and with which value."""
+        """Return the opponents and the value in short."""
         names = ", ".join(policy.name for policy in self.against)
         low, high = self.bounds()
         return f"<Response of player {self.player} to {names}: {low:.10g} ... {high:.10g}>"
@@ -86,34 +86,34 @@ class Response:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one may rely on."""
+        """The guarantee that the bounds carry."""
         return self.solution.guarantee
 
     @property
     def status(self) -> Status:
-        """How far the solver got."""
+        """The status of the solver."""
         return self.solution.status
 
     def value(self, state: Any = None, possible: Sequence[int] | None = None) -> float:
-        """Return what the player who responds can expect in a state, or from the start.
+        """Return the expectation of the player who responds in a state, or from the start.
 
         Parameters
         ----------
         state : optional
         possible : sequence of int, optional
-            Which ones of a field it may still be; all if not given.
+            The members of a field that may still be the opponent; all if not given.
 
         Raises
         ------
         UnknownStateError
-            If the model has no such state, or play does not get there.
+            If the model has no such state, or play does not reach it.
         """
         return self.solution.value(self._node(state, possible), self._seen)
 
     def bounds(
         self, state: Any = None, possible: Sequence[int] | None = None
     ) -> tuple[float, float]:
-        """Return (lower, upper) of what the player who responds can expect."""
+        """Return (lower, upper) of the expectation of the player who responds."""
         return self.solution.bounds(self._node(state, possible), self._seen)
 
     def choose(
@@ -125,22 +125,22 @@ class Response:
         ----------
         state
         possible : sequence of int, optional
-            Which ones of a field it may still be; all if not given.
+            The members of a field that may still be the opponent; all if not given.
         steps : int, optional
-            How many steps are left of a :class:`gamedp.FiniteHorizon`.
+            The number of remaining steps of a :class:`gamedp.FiniteHorizon`.
 
         Raises
         ------
         InvalidParameterError
-            If somebody else moves there, or the horizon has not so many steps.
+            If another player moves there, or the horizon has fewer steps.
         UnknownStateError
-            If the model has no such state, or play does not get there.
+            If the model has no such state, or play does not reach it.
         UnsupportedProblemError
             If `steps` is missing for a finite horizon, or given for another objective.
 
         Examples
         --------
-        To wait for 3 in the last step is best until then:
+        Waiting for the 3 of the last step is best until then:
 
         >>> import gamedp
         >>> model = gamedp.Model.from_arrays(
@@ -165,7 +165,7 @@ class Response:
         return next(action for action, choices in actions.items() if choice in choices)
 
     def possible_after(self, state: Any, action: int, possible: Sequence[int]) -> tuple[int, ...]:
-        """Return which ones of a field may still play, after an action of theirs in a state.
+        """Return the members of a field that may still play after their action in a state.
 
         Raises
         ------
@@ -187,13 +187,13 @@ class Response:
 
     @property
     def policy(self) -> Policy:
-        """The best response as a policy of the model; it says nothing where only others move.
+        """The best response as a policy of the model; undefined where only others move.
 
         Raises
         ------
         UnsupportedProblemError
-            Against a field: what is best depends on who it may still be. For a finite horizon: on
-            the steps that are left. See :meth:`choose`.
+            Against a field, since the best action depends on the members that may still play; or
+            for a finite horizon, since it depends on the remaining steps. See :meth:`choose`.
         """
         if self.weights is not None:
             message = "the response to a field depends on what was played; ask choose(state)."
@@ -246,27 +246,27 @@ def best_response(
 ) -> Response:
     """Find the best response to policies, and its value, between proven bounds.
 
-    The others keep to their policies, so a decision process is left, which is solved. Against a
-    field, one of several policies plays the whole game, and it is not known which. What is known
-    is who it may still be: those that would have acted as was seen, with their weights unchanged.
-    The states of the process say that, too.
+    Fixing the policies of the others induces a decision process, which is solved. Against a field,
+    one of several policies plays the whole game, and it is unknown which. Known is the set of
+    members that may still be playing: those that would have acted as observed, with their weights
+    unchanged. The states of the process include this set.
 
     Parameters
     ----------
     game_or_model
         An instance of a class that fulfils :class:`gamedp.Game`, or a Model.
     against : policy, mapping of policy to float, or sequence of policies
-        The other player's policy; or a field, each with its weight; or with three players and more
-        one policy for each of the others, in their order.
+        The other player's policy; or a field, policies with their weights; or with three players or
+        more one policy for each of the others, in their order.
     player : int
-        Who responds.
+        The player who responds.
     objective : optional
         The total reward, payoff at the end included, if not given.
     tolerance : float
         Allow this distance between the bounds of a value. Where rounding does not allow it, wider
         bounds are returned, and the status says so.
     everywhere : bool
-        Whether to respond in all states, also those that are not met.
+        Whether to respond in all states, also those that are not reached.
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`.
 
@@ -279,10 +279,10 @@ def best_response(
     InvalidParameterError
         If something is no policy, or takes no action that there is.
     UnsupportedProblemError
-        If the policies of a field leave actions to chance, or any does where the objective is a
-        long-run average.
+        If the policies of a field randomise, or any policy does and the objective is a long-run
+        average.
     NotSolvedError
-        If somebody may play for ever, and it is not declared what that counts.
+        If play may be endless, and the value of endless play is not declared.
 
     Examples
     --------
@@ -342,7 +342,7 @@ def best_response(
 
 
 def _answered(process: Process, objective: Objective, tolerance: float) -> tuple[Process, Solution]:
-    """Return a process whose actions all take as many steps, if these count, and its solution."""
+    """Return a process whose actions take equal steps if these count, and its solution."""
     if isinstance(objective, AverageReward):  # its even steps have no action in the state itself
         process.refuse_steps(objective)
     process = even_steps(process, objective)
@@ -357,7 +357,7 @@ def _listed(against: Any) -> tuple[list[AnyPolicy], list[float] | None]:
 
 
 def _seats(model: Model, others: tuple[Policy, ...], player: int) -> Seats:
-    """Let the others keep to their policies, and one player be free."""
+    """Fix the policies of the others, and leave one player free."""
     if len(others) != model.num_players - 1:
         message = (
             f"{len(others)} policies are given, and player {player} has "
@@ -370,12 +370,12 @@ def _seats(model: Model, others: tuple[Policy, ...], player: int) -> Seats:
 
 @attrs.frozen(kw_only=True)
 class Exploitability:
-    """What each player could gain by leaving a joint policy alone.
+    """The gain of each player from deviating unilaterally from a joint policy.
 
     Attributes
     ----------
     gains : tuple of (float, float)
-        Bounds of what each player gains by the best response to the others.
+        Bounds of the gain of each player from the best response to the others.
     """
 
     gains: tuple[tuple[float, float], ...]
@@ -391,18 +391,18 @@ class Exploitability:
 
     @property
     def nash_conv(self) -> tuple[float, float]:
-        """Bounds of the sum of all gains: zero for an equilibrium alone."""
+        """Bounds of the sum of all gains; zero only for an equilibrium."""
         low, high = self._mean(1.0)
         return max(0.0, low), high
 
     @property
     def lower(self) -> float:
-        """What a player can gain on average, at least."""
+        """The lower bound of the average gain of a player."""
         return max(0.0, self._mean(1.0 / len(self.gains))[0])
 
     @property
     def upper(self) -> float:
-        """What a player can gain on average, at most."""
+        """The upper bound of the average gain of a player."""
         return self._mean(1.0 / len(self.gains))[1]
 
     def _mean(self, weight: float) -> tuple[float, float]:
@@ -419,7 +419,7 @@ def exploitability(
     tolerance: float = 1e-9,
     compile: Tier = "auto",
 ) -> Exploitability:
-    """Compute what each player could gain by leaving a joint policy alone, with proven bounds.
+    """Bound each player's gain from deviating unilaterally from a joint policy.
 
     Parameters
     ----------
@@ -463,9 +463,10 @@ def exploitability(
 def gain_of(
     own: tuple[float, float], response: tuple[float, float], optimum: str
 ) -> tuple[float, float]:
-    """Return bounds of what a player gains who changes to the best response.
+    """Return bounds of a player's gain from changing to the best response.
 
-    It is no loss: the player may also keep to the policy. Infinite totals gain nothing by others.
+    The gain is not negative, since the player may keep the policy. Equal infinite totals have no
+    gain.
     """
     if optimum == "min":
         own, response = (-own[1], -own[0]), (-response[1], -response[0])
@@ -475,5 +476,5 @@ def gain_of(
 
 
 def _difference(one: float, other: float) -> tuple[float, float]:
-    """Return bounds of a difference; of equal infinities, 0."""
+    """Return bounds of a difference; 0 for equal infinities."""
     return (0.0, 0.0) if one == other else opposite_bounds(one, other, other)

@@ -1,7 +1,7 @@
-"""Games that are played by the rules, one position after the other: there is no table of positions.
+"""Simulation of games by their rules, position by position, without a table of positions.
 
 The loop of :mod:`gamedp.policies.rules_loop`, and the rules and policies that it calls, run
-compiled or as plain Python, and play the same games either way.
+compiled or as plain Python, with the same games either way.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 __all__ = ["RulesGames"]
 
 SLICE = 1_000_000
-"""Plies after which a call of the loop returns, since it cannot be interrupted."""
+"""Number of plies after which a call of the loop returns, since it cannot be interrupted."""
 
 POSITIONS, OUTCOMES = 1 << 16, 1 << 18
-"""How many a thread keeps of them. With more, reading them takes longer than to ask the rules."""
+"""Numbers of positions and outcomes that a thread caches. With more, reading them takes longer than
+calling the rules."""
 
 
 class RulesGames:
@@ -54,7 +55,7 @@ class RulesGames:
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     in_pairs : bool
-        Whether two games at a time have the same dice, and the policies' seats changed.
+        Whether games come in pairs, with the same dice and swapped seats.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class RulesGames:
             "patience": SLICE,
             "checked": CHECKED,
         }
-        start(rules)  # refuses what is no distribution
+        start(rules)  # refuses an invalid distribution
         pairs = [(float(chance), state) for chance, state in rules.initial() if chance > 0]
         self._starts = [state for _, state in pairs]
         self._start_sums = np.cumsum([chance for chance, _ in pairs])
@@ -94,7 +95,7 @@ class RulesGames:
             self._compile(must=compile == "always")
 
     def _compile(self, *, must: bool) -> None:
-        """Compile game and policies by a call that plays nothing, if that can be."""
+        """Compile game and policies, if possible, by a call that plays no game."""
         game, state = self.rules.game, self._starts[0]
         layout = Layout.of(state)
         if layout is None or layout.is_leaf:
@@ -105,13 +106,13 @@ class RulesGames:
             joined = JoinedRules.compiled(self.rules, self.policies, layout, state)
             joined.playing(self._page(joined, 0, 0) | self._nothing_known(joined))(0, 0)
         except Exception as error:  # noqa: BLE001 - numba has errors outside its own family
-            expand(self.rules, state)  # rules that do not compile are often just wrong
+            expand(self.rules, state)  # rules that do not compile are often simply wrong
             fall_back(game, first_reason(error), must=must)
             return
         self._joined = joined
 
     def payoffs(self) -> tuple[set[float] | None, float, float]:
-        """Return None for all that player 0 may be paid; the least of it and the most."""
+        """Return None for the unknown payoffs of player 0, and the least and the greatest one."""
         value_range = method(self.rules.game, "value_range")
         ranges = [value_range(self.rules.game, state, 0) for state in self._starts]
         lows, highs = zip(*ranges, strict=True)
@@ -136,9 +137,9 @@ class RulesGames:
         Raises
         ------
         InvalidModelError
-            If the rules are wrong in a position that is met.
+            If the rules are wrong in a position that is visited.
         InvalidParameterError
-            If a policy takes no action that there is.
+            If a policy takes no existing action.
         """
         joined = self._joined
         try:
@@ -178,7 +179,7 @@ class RulesGames:
         return first, second
 
     def _page(self, joined: JoinedRules, begin: int, count: int) -> dict[str, Any]:
-        """Return the fields of a page for so many games from `begin` on."""
+        """Return the fields of a page for a number of games from `begin` on."""
         num_players, rows = self.rules.num_players, joined.rows(self._starts)
         streams = num_players * (1 + bool(joined.is_mixed.any()))
         fields = np.zeros((3, rows.shape[1] + 1), rows.dtype)
@@ -203,7 +204,7 @@ class RulesGames:
         }
 
     def _nothing_known(self, joined: JoinedRules) -> dict[str, Any]:
-        """Return where a thread keeps what it learns of positions; nothing of plain objects."""
+        """Return an empty cache of positions for a thread; without space for plain objects."""
         nodes, edges = (POSITIONS, OUTCOMES) if joined.has_fields else (0, 0)
         starts = joined.rows(self._starts)
         return {

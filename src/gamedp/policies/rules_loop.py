@@ -3,12 +3,11 @@
 It is compiled once for all games, and calls the functions of :mod:`gamedp.policies.ply_loop`, which
 are compiled for each game and its policies, through their addresses. Each game has streams of
 random numbers that its number determines, as in :mod:`gamedp.policies.walk_kernels`: one for each
-seat's dice, and one for what the policy of each seat leaves to chance.
+seat's dice, and one for the random choices of each seat's policy.
 
-What has been learned of a position is kept, while there is room: the outcomes of what is done
-there, with their probabilities. So most plies take one random number and no question to the rules.
-A game that gets to a position for which there is no room goes on by the rules to its end, and is
-the same game.
+The outcomes of the action taken in a position are cached with their probabilities while there is
+space. So most plies take one random number and no call of the rules. A game that reaches a position
+for which there is no space continues by the rules to its end, and is the same game.
 """
 
 from __future__ import annotations
@@ -44,17 +43,17 @@ from gamedp.policies.walk_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed_ji
 from gamedp.runtime.jit import inlined
 
 DONE, WRONG, ILLEGAL, DECIDE_RAISED, ACT_RAISED = range(5)
-"""What the loop returns: whether the rules, or a policy, are wrong in the game it was playing, or
-which function of theirs has raised an error."""
+"""Results of the loop: done; the rules or a policy are wrong in the current game; or one of their
+functions has raised an error."""
 
 CHECKED = 16
-"""In one of so many games all outcomes of an action are looked at, so that their probabilities are
-known to sum to one; in the others only those up to the one that is drawn: a third less time. Where
-they are kept, all are looked at."""
+"""In one of this many games, all outcomes of an action are examined, to check that their
+probabilities sum to one; in the others only those up to the drawn one, which takes a third less
+time. Outcomes that are cached are always all examined."""
 
 
 def begin_game(page, number, is_changed):
-    """Seed the streams of a game and put down its start; return the number of that start."""
+    """Seed the streams of a game and write its start; return the number of the start."""
     streams, num_players = page.streams, page.num_players
     root = np.uint64(mixed_jit(page.key + np.uint64(number) * TWICE))
     for stream in range(len(streams)):
@@ -78,7 +77,7 @@ begin_game_jit = inlined(begin_game)
 
 
 def first_node(page, place, is_changed):
-    """Return the node of a start of the game; -1 if there is no room for it."""
+    """Return the node of a start of the game; -1 if there is no space for it."""
     if len(page.keys) == 0:
         return -1
     page.fields[-1] = page.following[-1] = is_changed
@@ -109,64 +108,64 @@ def play_games(page, rules, begin, end):
     Parameters
     ----------
     page
-        The place of the record with the fields below, which the rules read, too.
+        The pointer of the record with the fields below, which the rules read, too.
     rules
-        The record of what is called: `decide` with the `table` of game and policies, and `act` with
-        the `game`; and the `page`.
+        The record of the functions called: `decide` with the `table` of game and policies, and
+        `act` with the `game`; and the `page`.
     begin, end : int
     page.key : uint64
-        Of all games.
+        The key of all games.
     page.most : int
         Plies after which a game is left unfinished.
     page.patience : int
-        Plies after which to return, at the end of a game.
+        Number of plies after which to return, at the end of a game.
     page.checked : int
-        In one of so many games all outcomes are looked at.
+        In one of this many games all outcomes are examined.
     page.in_pairs : bool
-        Whether the games 2k and 2k + 1 have the same dice, and seats changed in the second one.
+        Whether the games 2k and 2k + 1 have the same dice, and swapped seats in the second one.
     page.has_rewards, page.num_players, page.total
-        Of the game; what the payoffs of two players add up to.
+        Properties of the game; `total` is the sum of the payoffs of two players.
     page.is_mixed : (N,) bool
-        Whether the policy of each seat leaves something to chance.
+        Whether the policy of each seat randomises.
     page.start_sums : (K,) float64
-        Up to each start of the game, how likely these are together.
+        The cumulative probabilities of the starts of the game.
     page.starts : (K, fields) int64
     page.fields, page.following, page.drawn : (fields + 1,) int64
-        Where the position of a game is put down, one after it, and the one that is drawn; then
-        whether seats are changed.
+        The position of a game, one that follows it, and the one that is drawn; then whether seats
+        are swapped.
     page.asked : (5,) int64
     page.found : (7,) int64
     page.chance : (1,) float64
-        What the rules are asked, and what they answer; see `gamedp.policies.ply_loop`.
+        The questions to the rules, and their answers; see `gamedp.policies.ply_loop`.
     page.streams : (N,) or (2 N,) uint64
         The random numbers of the dice of N seats, then of the policies at these, if any is mixed.
     page.coming : as page.streams
-        The next number of each, which is mixed beforehand.
+        The next number of each stream, mixed in advance.
     page.number : (1,) int64
-        The game that is played; afterwards the next one.
+        The current game; afterwards the next one.
     page.origin : int
-        The game that has the first row of the arrays below; each game has one.
+        The game with the first row of the arrays below; each game has one row.
     page.earned, page.paid : (games, N) float64
-        What each seat got in all, and at the end; written.
+        The total and the final payoff of each seat; written.
     page.plies : (games,) int64
-        How many actions each game took; written; negative if it was left unfinished.
+        The number of actions of each game; written; negative if it was left unfinished.
     page.used : (2,) int64
-        Nodes and edges that are in use. All that follows is kept from call to call.
+        The numbers of nodes and edges in use. This and the following fields are kept between calls.
     page.slots : (2**k,) int32
-        Where the positions are found; one more than their node, 0 if empty.
+        The hash table of the positions: one more than their node, 0 if empty.
     page.start_nodes : (2, K) int32
-        Those of the starts, before and after seats are changed, one more than each; 0 if not known.
+        The nodes of the starts plus one, before and after seats are swapped; 0 if unknown.
     page.keys : (nodes, fields + 1) int64
-        The position of each node. There is nothing to be known of them if there are no nodes.
+        The position of each node. Without nodes, nothing is cached.
     page.firsts, page.sizes : (nodes,) int32
-        The first of its edges, and how many there are: outcomes; negative if its edges are actions
-        between which chance decides, each with a node of its own; 0 if they are not known.
+        The first edge, and the number of edges: outcomes; negative if the edges are actions between
+        which chance decides, each with its own node; 0 if unknown.
     page.drawers : (nodes,) uint8
-        From which stream one of its edges is drawn.
+        The stream from which an edge is drawn.
     page.rewards : (nodes, N) float64
-        What is earned there.
+        The rewards in each node.
     page.cumulative : (edges,) float64
-        Up to each outcome of its node, how likely these are together; infinite at the last one.
+        The cumulative probability of the outcomes of a node; infinite at the last one.
     page.successors : (edges,) int32
     """
     page = held_at(page)

@@ -1,4 +1,4 @@
-"""Stopping a simulation as soon as enough is known, without fooling oneself."""
+"""Sequential stopping of simulations at a valid confidence level."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from gamedp.runtime.options import is_number
 __all__ = ["SequentialInterval", "Stopping", "check_stopping"]
 
 GROWTH = 1.5
-"""How many times as many games there are at the next look."""
+"""Factor between the numbers of games at successive looks."""
 
 
 @attrs.frozen
 class SequentialInterval:
-    """What is known of the mean of player 0 where games stop once enough is known.
+    """The confidence interval of player 0's mean after a sequential stop.
 
     Attributes
     ----------
     low, high : float
-        Contain the expected payoff of games that end, with this confidence.
+        The ends of an interval that contains the expected payoff of games that end, with this
+        confidence.
     confidence : float
-        Of the intervals of all looks together: whichever look was the last one.
+        The confidence of the intervals of all looks together, whichever look was the last one.
     looks : int
-        How often it was asked whether enough is known.
+        The number of times that the interval was examined.
     is_approximate : bool
-        Whether it is Student's, for games in which something is earned on the way. It relies on a
-        mean of many games being nearly normal: what is earned rarely and is large may be missed.
+        Whether it is Student's interval, for games with rewards on the way. It assumes that the
+        mean of many games is nearly normal, and may miss rare large rewards.
     """
 
     low: float
@@ -43,37 +44,36 @@ class SequentialInterval:
 
     @property
     def width(self) -> float:
-        """How far the two ends are apart."""
+        """The distance between the two ends."""
         return self.high - self.low
 
 
 @attrs.frozen(eq=False)
 class Stopping:
-    """When to look at the games so far, and whether to stop.
+    """The rule for when to examine the games so far, and whether to stop.
 
-    The error that is allowed is split evenly between all looks that there may be, so that with the
-    promised confidence the intervals of all of them contain the mean (the union bound). If there
-    are two payoffs only, an interval is that of Clopper and Pearson [1]_. Else it is what
-    Hoeffding's inequality for payoffs in a range leaves open [2]_, with the mean x and the true
-    one p on a scale of 0 to 1: ``x log(x / p) + (1 - x) log((1 - x) / (1 - p))`` is at most
-    ``log(2 / error) / games``.
+    The allowed error is split evenly between all possible looks, so that with the promised
+    confidence the intervals of all of them contain the mean (the union bound). With only two
+    payoffs, an interval is that of Clopper and Pearson [1]_. Otherwise it follows from Hoeffding's
+    inequality for payoffs in a range [2]_: with the mean x and the true one p on a scale of 0 to 1,
+    ``x log(x / p) + (1 - x) log((1 - x) / (1 - p))`` is at most ``log(2 / error) / games``.
 
-    What is earned on the way has no range that is known. Then the interval is Student's, which
-    contains the mean about as often as it says.
+    Rewards on the way have no known range. The interval is then Student's, whose confidence is
+    approximate.
 
     Attributes
     ----------
     width : float
-        Stop where the interval is as narrow as this.
+        The width of the interval at which to stop.
     confidence : float
     games : int
-        At most.
+        The largest number of games.
     payoffs : collection of float or None
-        All that there are, if they are known.
+        All possible payoffs, if they are known.
     low, high : float
         The range of payoffs.
     has_rewards : bool
-        Whether anything may be earned on the way, beside the payoffs.
+        Whether there may be rewards on the way, besides the payoffs.
 
     References
     ----------
@@ -92,7 +92,7 @@ class Stopping:
     has_rewards: bool = attrs.field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         check_stopping(self.width, self.confidence)
         if not self.has_rewards and not math.isfinite(self.high - self.low):
             message = (
@@ -102,7 +102,7 @@ class Stopping:
             raise UnsupportedProblemError(message)
 
     def looks(self) -> list[int]:
-        """Return after how many games to look."""
+        """Return the numbers of games after which to look."""
         found, wanted = [], float(BLOCK)
         while wanted < self.games:
             found.append(math.ceil(wanted / BLOCK) * BLOCK)
@@ -110,7 +110,7 @@ class Stopping:
         return [*(look for look in found if look < self.games), self.games]
 
     def interval(self, tally: Tally, looks: int) -> SequentialInterval:
-        """Return what is known at one of the looks, of which there have been so many."""
+        """Return the interval at a look, given the number of looks so far."""
         error = (1 - self.confidence) / len(self.looks())
         count = tally.games - tally.unfinished
         if self.has_rewards:
@@ -135,7 +135,7 @@ class Stopping:
 
 
 def check_stopping(width: Any, confidence: Any) -> None:
-    """Raise InvalidParameterError for a width or confidence that cannot be."""
+    """Raise InvalidParameterError for an impossible width or confidence."""
     if not (is_number(width) and 0 < width < math.inf):
         message = f"width is {shown(width)}; it must be a positive number."
         raise InvalidParameterError(message)
@@ -152,7 +152,7 @@ def _clopper_pearson(wins: int, count: int, error: float) -> tuple[float, float]
 
 
 def _hoeffding(mean: float, count: int, error: float) -> tuple[float, float]:
-    """Return the ends of the means whose divergence from what was seen is not too large."""
+    """Return the range of means whose divergence from the observed one is not too large."""
     most = math.log(2 / error) / count
 
     def last(true: float, end: float) -> float:

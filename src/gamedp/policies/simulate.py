@@ -1,4 +1,4 @@
-"""Games of given policies, played by the million."""
+"""Simulation of games of given policies."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
 ) -> Simulation:
     """Play games of given policies, by the million.
 
-    They are walks on the Markov chain that the policies leave. The exact value needs no games, see
-    :func:`gamedp.evaluate`; these are for what is not computed, for checking it, and to see how
-    much chance there is in so many games. A game with too many positions for that is played
-    `by_rules`.
+    The games are walks on the Markov chain that the policies induce. The exact value needs no
+    games, see :func:`gamedp.evaluate`; games are for quantities that are not computed, for checks,
+    and to see the effect of chance in a number of games. A game with too many positions for that is
+    played `by_rules`.
 
     The players of a staged game follow a :class:`gamedp.StagedSolution` of it, or are asked in a
-    :class:`gamedp.stages.Position`, a state of the stage and its context: what plays the ordinary
-    game :class:`gamedp.stages.Flattened` plays the staged one, too. What is counted then is the
-    total of a game, rewards included; :func:`gamedp.stages.distribution` computes its exact
-    distribution where all follow a solution.
+    :class:`gamedp.stages.Position`, a state of the stage and its context: a player of the ordinary
+    game :class:`gamedp.stages.Flattened` also plays the staged one. Payoffs are then the totals of
+    games, rewards included; :func:`gamedp.stages.distribution` computes their exact distribution if
+    all players follow a solution.
 
     Parameters
     ----------
@@ -56,32 +56,31 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
         An instance of a class that fulfils :class:`gamedp.Game` or :class:`gamedp.StagedGame`, a
         Model or a StagedModel.
     policies : policy or sequence of policies
-        As for :func:`gamedp.evaluate`; of a staged game, its solution, or what is asked in a
-        position. A policy always does the same in the same state, or leaves it to chance by saying
-        how likely each action is.
+        As for :func:`gamedp.evaluate`; for a staged game, its solution, or a player that is asked
+        in a position. A policy always does the same in the same state, or randomises by returning
+        the probability of each action.
     games : int
-        At most so many, if there is a `width`.
+        Number of games; the largest number if there is a `width`.
     seed : int, optional
-        The same seed gives the same games; a new one each time if not given.
+        The same seed gives the same games; a new one is drawn each time if not given.
     threads : int
-        How many play; the games are the same for any number.
+        Number of threads; the games are the same for any number.
     max_plies : int
         Stop a game after this many plies; it counts as unfinished. In a staged game, actions inside
         the stage count.
     width : float, optional
-        Stop once the mean of player 0 is known within an interval as narrow as this, by
-        `sequential` of the result. Where something is earned on the way the interval is Student's,
-        which is approximate.
+        Stop once the mean of player 0 is known within an interval of this width, by `sequential` of
+        the result. With rewards on the way, the interval is Student's, which is approximate.
     confidence : float
-        With which it is known.
+        The confidence of that interval.
     by_rules : bool
         Whether to follow the rules from position to position, instead of exploring all positions
         first. A policy is then an object with ``choose(state)``, or a function of a state, and
         compiled along with the rules; or a :class:`gamedp.play.RandomPlayer`. They are asked in the
-        game's own states, not in their representatives. Each thread keeps the answers of compiled
-        ones, with their outcomes, for the first 65,536 positions that it meets, and asks once
-        there; elsewhere it asks each time. The games are others than those on the chain for the
-        same seed.
+        game's own states, not in their representatives. Each thread caches the answers of compiled
+        ones, with their outcomes, for the first 65,536 positions that it visits, and asks once
+        there; elsewhere it asks each time. The games differ from those on the chain for the same
+        seed.
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`; the games are the same.
 
@@ -92,9 +91,9 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     Raises
     ------
     InvalidParameterError
-        If something is no policy, or takes no action that there is, or a number is not positive.
+        If an argument is not a policy, or takes no existing action, or a number is not positive.
     UnsupportedProblemError
-        If there is a `width`, nothing is earned on the way, and the range of payoffs is unknown.
+        If there is a `width`, no rewards on the way, and the range of payoffs is unknown.
 
     Examples
     --------
@@ -106,14 +105,14 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     >>> found.agrees_with(gamedp.evaluate(model, pair)) > 0.001
     True
 
-    By the rules alone, no position is looked at that does not come up:
+    By the rules alone, only the positions that occur are examined:
 
     >>> game = Matches(matches=30)
     >>> pair = [gamedp.play.RandomPlayer(game), lambda state: 1]
     >>> gamedp.simulate(game, pair, games=100, seed=7, by_rules=True, compile="never").finished
     100
 
-    A small Kniffel, and whether the points of these games agree with their exact distribution:
+    A small Kniffel, and a test that the points of these games agree with their exact distribution:
 
     >>> from gamedp.games.kniffel import Kniffel
     >>> small = Kniffel(dice=2, faces=2, threshold=3)
@@ -122,7 +121,7 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     >>> found.agrees_with(gamedp.stages.distribution(solution)) > 0.001
     True
 
-    A player who enters what has been thrown in the first box that is open:
+    A player who always enters the throw in the first open box:
 
     >>> from gamedp.stages import Flattened
     >>> flat = Flattened(small)

@@ -1,4 +1,4 @@
-"""What games of given policies say of the exact value."""
+"""The results of simulations, and their comparison with exact values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Kind: TypeAlias = Literal["exact", "wilson"]
 
 
 def _is_certain(exact: Evaluation | StagedSolution) -> bool:
-    """Say whether nothing in these games is left to chance."""
+    """Return whether nothing in these games is left to chance."""
     if not isinstance(exact, Evaluation):
         return False
     model = exact.chain.model
@@ -33,7 +33,7 @@ def _is_certain(exact: Evaluation | StagedSolution) -> bool:
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class Simulation:
-    """Games of given policies.
+    """The result of a simulation of given policies.
 
     The numbers depend on the seed alone, not on the number of threads.
 
@@ -44,17 +44,16 @@ class Simulation:
     games : int
     seed : int
     unfinished : int
-        Games that were left after so many plies.
+        Number of games that were left at the limit of plies.
     outcomes : tuple of dict of float to int
-        For each player, how many games paid what at the end; of a staged game, what was earned
-        and paid in all.
+        For each player, the number of games by final payoff; for a staged game, by total.
     means, deviations : tuple of float
-        For each player what was earned and paid on average in the games that ended, and the
-        standard deviation of it; NaN if none or one has ended.
+        For each player, the mean of the totals, rewards and payoff, of the games that ended, and
+        their standard deviation; NaN if none or one has ended.
     mean_plies : float
-        How many actions a game took on average, those left unfinished among them.
+        The average number of actions of a game, including those left unfinished.
     sequential : SequentialInterval or None
-        Where games stopped once enough was known: what is known then.
+        The interval at the stop if there was a `width`.
     """
 
     names: tuple[str, ...]
@@ -79,11 +78,11 @@ class Simulation:
         has_rewards: bool,
         sequential: SequentialInterval | None = None,
     ) -> Simulation:
-        """Return what games say; `total` is what the payoffs of two players add up to."""
+        """Return the simulation of a tally; `total` is the sum of the payoffs of two players."""
         columns = range(len(tally.sums))
         means, deviations = zip(*map(tally.moments, columns), strict=True)
         outcomes = tally.outcomes
-        if not has_rewards:  # squares of large payoffs leave nothing of their differences
+        if not has_rewards:  # squares of large payoffs lose their differences
             deviations = tuple(map(deviation_of, outcomes))
         if len(names) == 2:
             means = (means[0], total - means[0])
@@ -105,7 +104,7 @@ class Simulation:
         )
 
     def __repr__(self) -> str:
-        """Say who played, and what came of it."""
+        """Return the players and the result in short."""
         names = " against ".join(self.names)
         got = f"player 0 got {self.means[0]:.6g}" if self.finished else "none of which has ended"
         return f"<Simulation of {names}: {self.games:,} games, {got}>"
@@ -127,7 +126,7 @@ class Simulation:
 
     @property
     def finished(self) -> int:
-        """How many games came to their end."""
+        """The number of games that ended."""
         return self.games - self.unfinished
 
     def standard_error(self, player: int = 0) -> float:
@@ -136,7 +135,7 @@ class Simulation:
         return self.deviations[player] / math.sqrt(self.finished) if self.finished else math.nan
 
     def count(self, payoff: float, player: int = 0) -> int:
-        """Return in how many games a player was paid that at the end."""
+        """Return the number of games in which a player got a payoff at the end."""
         check_player(len(self.means), player)
         return self.outcomes[player].get(payoff, 0)
 
@@ -148,18 +147,18 @@ class Simulation:
         kind: Kind = "exact",
         confidence: float = 0.95,
     ) -> tuple[float, float]:
-        """Return a confidence interval of how likely a player is paid that, of games that end.
+        """Return a confidence interval of the probability of a payoff among games that end.
 
-        It is for a number of games that was fixed beforehand; where they stopped once enough was
-        known, `sequential` says what is.
+        It is valid for a number of games that was fixed beforehand; after a sequential stop, see
+        `sequential`.
 
         Parameters
         ----------
         payoff : float
         player : int
         kind : {"exact", "wilson"}
-            That of Clopper and Pearson, which contains the truth at least as often as it says; or
-            Wilson's, which is narrower and does so on average.
+            The interval of Clopper and Pearson, which contains the truth at least as often as the
+            confidence says; or Wilson's, which is narrower and does so on average.
         confidence : float
 
         Raises
@@ -177,28 +176,28 @@ class Simulation:
     def agrees_with(
         self, exact: Evaluation | StagedSolution | Distribution, player: int = 0
     ) -> float:
-        """Return the p-value of games like these, if what is computed is right.
+        """Return the p-value of games like these if the exact result is correct.
 
-        Of an evaluation, and nothing earned on the way, as by :meth:`Evaluation.p_value`; else by
-        the normal distribution of the mean, with the deviation of the games. Of a distribution of
-        totals, by the largest distance between the shares of games up to a total and its chance
-        [1]_: the p-value is at most what is returned, and 0 for a total that cannot be. All that is
-        for a number of games that was fixed beforehand; where games stopped once enough was known,
-        it is approximate.
+        For an evaluation without rewards on the way, it is that of :meth:`Evaluation.p_value`; with
+        rewards, by the normal distribution of the mean, with the deviation of the games. For a
+        distribution of totals, it is by the largest distance between the share of games up to a
+        total and its probability [1]_: the p-value is at most the returned number, and 0 for an
+        impossible total. All this holds for a number of games that was fixed beforehand; after a
+        sequential stop, it is approximate.
 
         Parameters
         ----------
         exact : Evaluation, StagedSolution or Distribution
-            Of the same policies: of a staged game that all play by its solution, the solution, or
-            what :func:`gamedp.stages.distribution` says of its totals.
+            The exact result of the same policies; for a staged game in which all follow its
+            solution, the solution, or the result of :func:`gamedp.stages.distribution`.
         player : int
             A distribution of totals is player 0's.
 
         Raises
         ------
         UnsupportedProblemError
-            If some games are unfinished, which the value counts, too; or it is not that of a total;
-            or so few games have no p-value.
+            If some games are unfinished, which the value includes; or the value is not that of a
+            total; or there are too few games for a p-value.
 
         References
         ----------
@@ -251,11 +250,12 @@ class Simulation:
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class PairedSimulation:
-    """Games of two policies in pairs: the seats change, and the dice stay.
+    """The result of games of two policies in pairs, with swapped seats and the same dice.
 
-    The k-th throw of whoever sits first is the same in both games of a pair, and so is that of the
-    second seat. Luck is then shared, and the two policies are compared with fewer games. The pairs
-    are independent of one another, the two games of a pair are not: so errors are those of pairs.
+    The k-th throw of the first seat is the same in both games of a pair, and so is that of the
+    second seat. Luck is then shared, and fewer games are needed to compare the policies. The pairs
+    are independent of one another, but the two games of a pair are not, so errors are those of
+    pairs.
 
     Attributes
     ----------
@@ -264,11 +264,11 @@ class PairedSimulation:
     pairs : int
     seed : int
     unfinished : int
-        Pairs of which a game was left after so many plies. The means leave them out.
+        Number of pairs with a game that was left at the limit of plies. The means leave them out.
     means : (float, float)
-        What each policy got on average in both seats.
+        The average payoff of each policy over both seats.
     deviation : float
-        The standard deviation of what a policy gets in a pair, on average of its two games.
+        The standard deviation of a policy's average payoff in the two games of a pair.
     seatings : (Simulation, Simulation)
         The first games of all pairs, in which the first policy is player 0; and the second games.
     """
@@ -282,7 +282,7 @@ class PairedSimulation:
     seatings: tuple[Simulation, Simulation]
 
     def __repr__(self) -> str:
-        """Say who played, and what came of it."""
+        """Return the players and the result in short."""
         one, other = self.names
         mean = with_error(self.means[0], self.standard_error, "pairs that have ended")
         return (
@@ -304,7 +304,7 @@ class PairedSimulation:
 
     @property
     def finished(self) -> int:
-        """How many pairs came to their end in both games."""
+        """The number of pairs in which both games ended."""
         return self.pairs - self.unfinished
 
     @property
@@ -314,25 +314,25 @@ class PairedSimulation:
 
     @property
     def independent_error(self) -> float:
-        """What the standard error would be if each game had dice of its own."""
+        """The standard error if each game had its own dice."""
         errors = [each.standard_error() for each in self.seatings]
         return math.hypot(*errors) / 2
 
     def agrees_with(self, first: Evaluation, second: Evaluation) -> float:
-        """Return the p-value of pairs like these, if the evaluations of both seatings are right.
+        """Return the p-value of pairs like these if the evaluations of both seatings are correct.
 
         By the normal distribution of the mean of pairs.
 
         Parameters
         ----------
         first, second : Evaluation
-            Of the policies in their order, and with the seats changed.
+            The evaluations of the policies in their order, and with swapped seats.
 
         Raises
         ------
         UnsupportedProblemError
             If some games are unfinished, which the value counts, too; or it is not that of a total;
-            or so few pairs have no p-value.
+            or there are too few pairs for a p-value.
         """
         for each, evaluation in zip(self.seatings, (first, second), strict=True):
             each.refuse(evaluation)

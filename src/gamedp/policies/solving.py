@@ -1,4 +1,4 @@
-"""The solution of the process that policies leave."""
+"""Solving the process that policies induce."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ __all__ = ["lengths_of", "solved", "solved_problem"]
 
 
 def solved(process: Process, objective: Objective, tolerance: float) -> Solution:
-    """Return the solution of a process; wider bounds than asked for are bounds.
+    """Return the solution of a process; bounds wider than the tolerance are accepted.
 
     Raises
     ------
     NotSolvedError
-        If values depend on what endless play counts, which is not declared.
+        If values depend on the value of endless play, which is not declared.
     """
     low, high = process.draws(objective)
     off = process.probabilities_off
@@ -63,7 +63,7 @@ def lengths_of(
     limit: Limit | None = None,
     progress: ProgressCallback | None = None,
 ) -> Solution:
-    """Return how many of some choices are taken until the end, as a solution of its own.
+    """Return the expected number of some choices taken until the end, as a solution.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ def solved_problem(
     *,
     probabilities_off: float = 0.0,
 ) -> Solution:
-    """Return the solution of a problem; where rounding stops the solver, that is one.
+    """Return the solution of a problem; a solution stopped by rounding is accepted.
 
-    What the model's rewards, payoffs and probabilities are off is counted here, and the solver does
-    not hear of it: it could ask no rules for the numbers that are meant. Nor are numbers solved as
-    they are stored: bounds hold for all probabilities that agree with these to two units in the
-    last place.
+    The errors of the model's rewards, payoffs and probabilities are included here, without the
+    solver: it has no rules to ask for the intended numbers. Nor are the stored numbers solved as
+    exact ones: bounds hold for all probabilities that agree with these to two units in the last
+    place.
 
     Parameters
     ----------
@@ -108,8 +108,9 @@ def solved_problem(
     tolerance : float
     limit, progress : optional
     probabilities_off : float
-        As in :class:`gamedp.policies.chain.Process`. If all of a choice are off by a part e
-        together, a mean of values of at most v is off by e v, as if a reward was.
+        As in :class:`gamedp.policies.chain.Process`. If all probabilities of a choice have a
+        relative error of e together, a mean of values of at most v has an error of e v, like that
+        of a reward.
     """
     limit = limit or Limit(math.inf)
     payoff_off, reward_off, part = problem.model.rounding
@@ -135,7 +136,7 @@ def solved_problem(
 
 
 def _largest(problem: Problem, solution: Solution, off: tuple[float, float]) -> float:
-    """Return what no value that follows a step exceeds; payoffs and rewards may be off."""
+    """Return an upper bound of the values after a step; payoffs and rewards may have errors."""
     model, objective = problem.model, problem.objective
     if not isinstance(objective, FiniteHorizon):
         return float(np.maximum(np.abs(solution.lower), np.abs(solution.upper)).max())

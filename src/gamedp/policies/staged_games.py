@@ -1,8 +1,8 @@
-"""Games of a staged game, whose players follow its solutions, or rules that are asked.
+"""Simulation of staged games, whose players follow solutions or rules.
 
-All games go from stage to stage together. Those that are in the same context share its choices:
-those of a solution are found as for the distribution of totals, the first best one in each state;
-a rule is asked once for all games that wait in the same position.
+All games advance from stage to stage together. Games in the same context share its choices: those
+of a solution are found as for the distribution of totals, the first best one in each state; a rule
+is asked once for all games that wait in the same position.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 __all__ = ["StagedGames"]
 
 TOGETHER = 1 << 20
-"""Games that go from stage to stage together, about 60 bytes each."""
+"""Number of games that advance from stage to stage together, about 60 bytes each."""
 
 
 class StagedGames:
     """Plays the games of policies of a staged game.
 
-    What a game is said to pay is all that player 0 earns and is paid, as in the distribution of
+    The payoff of a game is the total of player 0, rewards and payoffs, as in the distribution of
     totals.
 
     Parameters
@@ -58,7 +58,8 @@ class StagedGames:
     given
         The staged game or its model.
     policies : sequence
-        One for each player: a StagedSolution, or what is asked in a `gamedp.stages.Position`.
+        One for each player: a StagedSolution, or a player that is asked in a
+        `gamedp.stages.Position`.
     key : uint64
         What the games are drawn from.
     most : int
@@ -67,12 +68,12 @@ class StagedGames:
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`, for a game without a solution.
     in_pairs : bool
-        Whether each player has dice of its own, the same in both games of a pair.
+        Whether each player has its own dice, the same in both games of a pair.
 
     Raises
     ------
     InvalidParameterError
-        If a player follows something else, or what is of another game.
+        If a player follows something else, or a solution or policy of another game.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class StagedGames:
             program_of(stage, optimum=one.objective.optimum, keeps_all=True)
             for one in self._solutions
         ]
-        # Those of solutions differ in what they want alone.
+        # Solutions differ in their objective alone.
         self._program = next(iter(self._programs), None) or program_of(stage, keeps_all=True)
         order = np.asarray(stage.structure.order)
         inner = order[np.diff(stage.choice_offsets)[order] > 0]
@@ -125,14 +126,15 @@ class StagedGames:
         self._games = 0
 
     def payoffs(self) -> tuple[set[float] | None, float, float]:
-        """Return all that player 0 may be paid, the least of it and the most.
+        """Return all payoffs of player 0, the least and the greatest.
 
-        A reward that is declared and always 0 is none; to know that, all contexts are looked at.
+        A declared reward that is always 0 does not count; all contexts are examined to find that
+        out.
         """
         self.has_rewards = self.has_rewards and _earns(self.model)
         found = self.model.sweeper.survey().values
         paid = set(np.unique(found[~np.isnan(found)]).tolist())
-        if self.model.num_players == 2:  # as player 1 of the context that represents another
+        if self.model.num_players == 2:  # as player 1 of a representative context
             total = self.model.constant_sum
             paid |= {total - payoff for payoff in paid}
             paid = set(as_paid(np.array(list(paid)), total).tolist())
@@ -162,7 +164,7 @@ class StagedGames:
     def _played(
         self, begin: int, end: int, each: Callable[..., Any], *, is_changed: bool = False
     ) -> Played:
-        """Play the games with these numbers; `each` is what maps a function over parts of them."""
+        """Play the games with these numbers; `each` maps a function over parts of them."""
         streams = _streams(self._key, begin, end, in_pairs=self._in_pairs, is_changed=is_changed)
         games = _Games.begun(self.model, streams, OwnContexts.of(self.model, self._rules))
         while len(games.active):
@@ -170,7 +172,7 @@ class StagedGames:
         return games.played(self.model)
 
     def _go_on(self, games: _Games, part: Part, *, is_changed: bool) -> None:
-        """Take some games through one stage, or to their end."""
+        """Advance some games through one stage, or to their end."""
         model, (codes, some, contexts) = self.model, part
         onward = model.sweeper.follow(codes)
         paid = onward.payoffs[contexts]
@@ -251,7 +253,7 @@ class StagedGames:
                 disagree(f"in {shown(context)}", None)
 
     def _seated(self, is_changed: bool) -> NDArray[np.int64]:
-        """Return whom each player follows: which solution, or -1 less the number of a rule."""
+        """Return what each player follows: the number of a solution, or -1 minus that of a rule."""
         return self._tables[::-1].copy() if is_changed else self._tables
 
     def _ask(
@@ -266,20 +268,20 @@ class StagedGames:
         *,
         is_changed: bool,
     ) -> None:
-        """Ask the players of w games, once for all of these in the same position.
+        """Ask the players of w games, once for all games in the same position.
 
         Parameters
         ----------
         known : OwnContexts or None
-            What the contexts of the positions are numbers of; else they are codes.
+            The numbering of the positions' contexts; if None, they are given by codes.
         waiting : (w,)
         positions : (3, w)
-            Which player is asked, in which context, at which place of the stage.
+            The player that is asked, the context, and the place in the stage.
         codes : (w,)
-            Of the contexts that represent these.
+            Codes of the contexts that represent these.
         possible : (w, C) bool
         streams, answers
-            Of all games; those that wait are moved on, and filled.
+            Those of all games; streams are advanced, and answers filled, for games that wait.
         """
         _, firsts, groups = np.unique(positions, axis=1, return_index=True, return_inverse=True)
         groups = groups.ravel()  # in numpy 2.0 it has two axes
@@ -292,7 +294,7 @@ class StagedGames:
             actions = self._stage.actions(place, possible[first])
             if not actions:
                 self._refuse_first(codes[first : first + 1], np.ones(1, np.bool_))
-            with self._asking:  # not every function can be called by several threads at once
+            with self._asking:  # not every function is thread-safe
                 answer = rule.answer(own, self._stage.state(place), actions)
             games = waiting[group]
             column = 2 + (player ^ is_changed) if self._in_pairs else 0
@@ -301,7 +303,7 @@ class StagedGames:
             streams[games, column] = own_streams
 
     def _chosen(self, codes: NDArray[np.int64], onward: Any) -> NDArray[np.int32]:
-        """Return what each solution chooses in each inner state of each context."""
+        """Return the choice of each solution in each inner state of each context."""
         shape = len(self._solutions), len(codes), len(self._movers)
         chosen = np.full(shape, -1, np.int32)
         inner = np.flatnonzero(np.isnan(onward.payoffs))
@@ -333,11 +335,11 @@ class Part(NamedTuple):
     Attributes
     ----------
     codes : (n,) int64
-        Of the contexts.
+        The codes of the contexts.
     games : (m,) int64
-        The places of the games.
+        The indices of the games.
     contexts : (m,) int64
-        Which of the n contexts each of these is in.
+        The number of the context of each of these games.
     """
 
     codes: NDArray[np.int64]
@@ -346,26 +348,26 @@ class Part(NamedTuple):
 
 
 class _Games:
-    """Games that go from stage to stage together.
+    """Games that advance from stage to stage together.
 
     Parameters
     ----------
     codes : (games,) int64
-        Of the contexts that the games begin in.
+        Codes of the contexts in which the games begin.
     swapped : (games,) bool
     streams : (games, S) uint64
     own : (games,) int64
         The contexts in the players' own view, by their numbers in `known`.
     known : OwnContexts or None
-        None where the codes say it.
+        None if the codes suffice.
 
     Attributes
     ----------
     plies : (games,) int64
     earned : (games,) float64
-        By player 0.
+        Rewards and payoffs of player 0.
     active : (a,) int64
-        The places of those that go on.
+        The indices of the games in progress.
     """
 
     def __init__(
@@ -403,7 +405,7 @@ class _Games:
         return cls(model.initial_states[places], swapped, streams, own, known)
 
     def parts(self) -> list[Part]:
-        """Return those that go on, by their contexts, a slice of these at a time."""
+        """Return the games in progress by their contexts, a slice of contexts at a time."""
         self.active = self.active[self._goes_on[self.active]]
         if self.known is not None:
             self.own[self.active] = self.known.kept(self.own[self.active])
@@ -420,7 +422,7 @@ class _Games:
     def finish(
         self, some: NDArray[np.int64], paid: NDArray[np.float64], constant_sum: float
     ) -> None:
-        """End some games with what the context pays to its player 0."""
+        """End some games with the payoff of the context to its player 0."""
         self.earned[some] += np.where(self.swapped[some], constant_sum - paid, paid)
         self._is_over[some] = True
         self._goes_on[some] = False
@@ -430,7 +432,7 @@ class _Games:
         self._goes_on[some] = False
 
     def played(self, model: StagedModel) -> Played:
-        """Return what they have brought."""
+        """Return the results of the games."""
         earned = self.earned[:, None]
         if model.num_players == 2:
             earned = np.concatenate([earned, model.constant_sum - earned], axis=1)
@@ -445,8 +447,8 @@ def _streams(
     Returns
     -------
     streams : (games, 1) or (games, 5) uint64
-        In pairs, those of each player's dice, of what each policy leaves to chance, and of the
-        start, as in :func:`gamedp.policies.walk_kernels.walk_in_seats`.
+        In pairs, those of each player's dice, of each policy's random choices, and of the start, as
+        in :func:`gamedp.policies.walk_kernels.walk_in_seats`.
     """
     with np.errstate(over="ignore"):
         roots = mixed(key + np.arange(begin, end, dtype=np.uint64) * TWICE)
@@ -460,7 +462,7 @@ def _streams(
 
 
 def _earns(model: StagedModel) -> bool:
-    """Say whether anything is earned on the way, in any context."""
+    """Return whether any context has rewards on the way."""
     if model.stage.rewards.any():
         return True
     codes = model.sweeper.survey().codes
@@ -472,7 +474,7 @@ def _earns(model: StagedModel) -> bool:
 
 
 def _model_of(given: Any, policies: Sequence[Any], compile: Tier) -> StagedModel:
-    """Return the model that is played, after a look at who plays."""
+    """Return the model that is played, after a check of the players."""
     own = [given] if isinstance(given, StagedModel) else []
     models = own + check_players(given, policies)
     return models[0] if models else compile_staged(given, compile=compile)

@@ -1,7 +1,7 @@
-"""Games of a staged game: many games, each taken through the stage once.
+"""Kernels that take many games of a staged game through the stage once.
 
-Each game has streams of random numbers, as in :mod:`gamedp.policies.walk_kernels`, which go on from
-stage to stage.
+Each game has streams of random numbers, as in :mod:`gamedp.policies.walk_kernels`, which continue
+from stage to stage.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 UNFINISHED, ASKS = -1, -2
-"""The end of a game that has been left inside the stage; and of one whose player is asked."""
+"""Codes of `ends`: the game was left inside the stage; a player is to be asked."""
 
 
 def walk_stage(
@@ -52,40 +52,40 @@ def walk_stage(
     ends: Integers,
     earned: Floats,
 ) -> None:
-    """Play the stage once in each of m games, or on until a player is asked.
+    """Play the stage once in each of m games, or until a player is asked.
 
     Parameters
     ----------
     program : Program
-        With a row for every state: those of the ends, then the inner ones in their order.
+        A program with a row for every state: those of the ends, then the inner ones in their order.
     movers : (N,)
-        Which player of the stage decides in each inner state.
+        The player of the stage who decides in each inner state.
     num_ends : int
     chosen : (K, n, N)
-        What each of K solutions chooses in each of n contexts, where there are several choices.
+        The choice of each of K solutions in each of n contexts, where there are several choices.
     tables : (players,)
-        Which of the solutions each player of the game follows; negative for one who is asked.
+        The solution that each player of the game follows; negative for a player who is asked.
     dice : (players,)
-        From which stream of a game each player throws.
+        The stream of a game from which each player throws.
     contexts : (m,)
-        In which of the n contexts each game is.
+        The number of the context of each game.
     swapped : (m,) bool
-        Whether the players have changed places there.
+        Whether the players have swapped places there.
     most : int
         Plies after which a game is left unfinished.
     streams : (m, S) uint64
-        Where the random numbers of each game are; moved on.
+        The random streams of each game; advanced.
     plies : (m,)
         Counted up.
     places : (m,)
-        The inner state in which each game is; moved on.
+        The inner state of each game; advanced.
     answers : (m,)
         The choice in that state of a player who has been asked; -1 once it is made.
     ends : (m,)
-        `ASKS` for games to play; then the number of the end that is reached, `UNFINISHED`, or
-        `ASKS` where a player is to be asked.
+        `ASKS` for games to play; afterwards the number of the end that is reached, `UNFINISHED`, or
+        `ASKS` if a player is to be asked.
     earned : (m,)
-        Added to: what the stage pays to its player 0.
+        Increased by the payments of the stage to its player 0.
     """
     for game in range(len(contexts)):
         if ends[game] != ASKS:
@@ -115,7 +115,7 @@ def walk_stage(
                 number = np.uint64(mixed_jit(streams[game, dice[player]]))
                 drawn = float(np.int64(number >> S11)) * UNIT
                 reached = program.probabilities[transition]
-                # The last one where rounding leaves the sum a little short.
+                # The last one if rounding leaves the sum slightly below 1.
                 while transition < last and reached <= drawn:
                     transition += 1
                     reached += program.probabilities[transition]
@@ -134,7 +134,7 @@ walk_stage_jit: Any = compiled(walk_stage)
 
 
 def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
-    """Mark the choices that are open in each context: those that force no end it forbids.
+    """Mark the open choices in each context: those that do not force an end that it forbids.
 
     A choice is open if the state after each of its outcomes is an end that the context allows, or
     an inner state with an open choice.
@@ -144,7 +144,7 @@ def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
     program : Program
         As for `walk_stage`.
     allowed : (n, E) bool
-        Which ends each of n contexts allows.
+        The ends that each of n contexts allows.
     possible : (n, C) bool
         Filled: whether each choice is open in each context.
     """

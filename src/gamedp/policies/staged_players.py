@@ -1,7 +1,7 @@
-"""Players of a staged game who are asked: by rules that look at the position they are in.
+"""Players of a staged game that choose by the position.
 
-A position is a :class:`gamedp.stages.Position`: a state of the stage, and the context. So what
-plays the ordinary game :class:`gamedp.stages.Flattened` plays the staged one.
+A position is a :class:`gamedp.stages.Position`: a state of the stage, and the context. So a player
+of the ordinary game :class:`gamedp.stages.Flattened` also plays the staged one.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
 __all__ = ["OwnContexts", "Stage", "StageRule", "check_players", "refuse_other_player"]
 
 KEPT = 1 << 17
-"""Contexts, and steps from one to the next, that are kept although no game is in them: a few dozen
-megabytes."""
+"""Number of contexts, and of steps between contexts, that are cached without a game in them: a few
+dozen megabytes."""
 
 
 class Stage:
-    """What those who are asked know of the stage.
+    """The stage as seen by the players who are asked.
 
     Parameters
     ----------
     model : StagedModel
     inner : (N,) int64
-        The states of the stage that decide or throw, in the order of the program.
+        The decision and chance states of the stage, in the order of the program.
     program : Program
     """
 
@@ -57,12 +57,12 @@ class Stage:
         self._stage, self._inner, self._program = model.stage, inner, program
 
     def possible(self, following: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which choices can end as each context allows.
+        """Return which choices can reach an end that each context allows.
 
         Parameters
         ----------
         following : (n, E) int64
-            The contexts after each end, -1 where it is not allowed.
+            The contexts after each end, -1 if it is not allowed.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class Stage:
         return self._stage.state(int(self._inner[place]))
 
     def actions(self, place: int, possible: NDArray[np.bool_]) -> dict[int, int]:
-        """Return the actions at a place, each with its choice; `possible` is that of a context."""
+        """Return the actions at a place, each with its choice; `possible` is a context's row."""
         first, stop = self._program.choice_offsets[place : place + 2].tolist()
         own = int(self._stage.choice_offsets[self._inner[place]])
         labels = self._stage.action_labels[own : own + stop - first].tolist()
@@ -87,20 +87,20 @@ class Stage:
 
 
 class Answer(NamedTuple):
-    """What a player does in a position: one of these choices.
+    """The distribution of a player's choices in a position.
 
     Attributes
     ----------
     choices : (k,) int64
     sums : (k - 1,) float64
-        Up to each of them but the last, how likely they are together.
+        The cumulative probabilities of the choices, without the last one.
     """
 
     choices: NDArray[np.int64]
     sums: NDArray[np.float64]
 
     def drawn(self, streams: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Draw a choice for each of some games, from their streams, which are moved on."""
+        """Draw a choice for each of some games from their streams, which are advanced."""
         if not len(self.sums):
             return np.full(len(streams), self.choices[0])
         with np.errstate(over="ignore"):
@@ -137,7 +137,7 @@ class StageRule:
             self._rule = rule_of(given)
 
     def answer(self, context: Any, state: Any, actions: dict[int, int]) -> Answer:
-        """Return what the player does.
+        """Return the player's answer.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class StageRule:
         Raises
         ------
         InvalidParameterError
-            If it is none of the actions, or no distribution of some.
+            If it is neither one of the actions nor a distribution over them.
         """
         choices = np.array(list(actions.values()), np.int64)
         if len(choices) == 1:
@@ -161,7 +161,7 @@ class StageRule:
         return Answer(np.array([actions[action] for action in likely], np.int64), sums)
 
     def shares(self, position: Position, actions: Sequence[int]) -> dict[int, float]:
-        """Return how likely each action is that the player may take; errors as for `answer`."""
+        """Return the probability of each possible action; errors as for `answer`."""
         if self._rule is None:
             return dict.fromkeys(actions, 1 / len(actions))
         with Calling("choose", position):
@@ -188,10 +188,10 @@ class StageRule:
 
 
 class OwnContexts:
-    """The contexts that games are in, where others represent them: rules look at their own.
+    """The games' own contexts where others represent them: rules see their own context.
 
-    Each row of games that are played together has its own: a game names its context by a number
-    that changes when others are forgotten.
+    Each batch of games that are played together has its own instance: a game refers to its context
+    by a number that changes when others are discarded.
 
     Parameters
     ----------
@@ -200,9 +200,9 @@ class OwnContexts:
     Attributes
     ----------
     contexts : list
-        As they come up; a game names one by its place here.
+        The contexts in the order of their occurrence; a game refers to one by its index.
     starts : (K,) int64
-        Those at the start.
+        The contexts at the start.
     """
 
     def __init__(self, model: StagedModel) -> None:
@@ -215,30 +215,30 @@ class OwnContexts:
 
     @classmethod
     def of(cls, model: StagedModel, rules: list[StageRule]) -> OwnContexts | None:
-        """Return them if there are rules to be asked, and contexts that represent others."""
+        """Return an instance if there are rules to ask, and contexts that represent others."""
         has_symmetry = hasattr(type(model.rules.game), "canonical")
         return cls(model) if rules and has_symmetry else None
 
     def kept(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Forget the contexts that no game is in if there are many; return the others' numbers.
+        """Discard unused contexts if there are many; return the numbers of the others.
 
         To be called while no thread plays.
 
         Parameters
         ----------
         own : (n,) int64
-            Those that all games are in that go on.
+            The contexts of all games in progress.
 
         Returns
         -------
         own : (n,) int64
-            The same contexts, by the numbers that they have from now on.
+            The same contexts, by their new numbers.
         """
         if len(self._after) > KEPT:
             self._after.clear()
         if len(self.contexts) <= KEPT:
             return own
-        self._after.clear()  # it has numbers, too
+        self._after.clear()  # it contains numbers, too
         used, places = np.unique(own, return_inverse=True)
         self.contexts = [self.contexts[number] for number in used.tolist()]
         self._numbers = {context: number for number, context in enumerate(self.contexts)}
@@ -257,12 +257,14 @@ class OwnContexts:
         ----------
         own, ends : (n,) int64
         codes, swapped : (n,)
-            The contexts that represent those that follow, and whether players changed places there.
+            The contexts that represent the following ones, and whether players swapped places
+            there.
 
         Raises
         ------
         InvalidModelError
-            If others represent them: rules would look at other contexts than those that are played.
+            If these are not the representatives of the following contexts: rules would see other
+            contexts than those that are played.
         """
         if not len(own):
             return own
@@ -291,7 +293,7 @@ class OwnContexts:
         return self._after[step]
 
     def _number(self, context: Any) -> int:
-        """Return the number of a context, a new one if it is new."""
+        """Return the number of a context, a new number for a new context."""
         number = self._numbers.setdefault(context, len(self.contexts))
         if number == len(self.contexts):
             self.contexts.append(context)
@@ -306,7 +308,7 @@ def check_players(given: Any, policies: Sequence[Any]) -> list[StagedModel]:
     given
         The staged game or its model.
     policies : sequence
-        One for each player: a StagedSolution, or what is asked in a position.
+        One for each player: a StagedSolution, or a player that is asked in a position.
 
     Raises
     ------
@@ -333,7 +335,7 @@ def check_players(given: Any, policies: Sequence[Any]) -> list[StagedModel]:
 
 
 def refuse_other_player(given: Any, game: Any) -> None:
-    """Raise InvalidParameterError for what plays another game than this staged one."""
+    """Raise InvalidParameterError for a player of another game than this staged one."""
     model = model_of(given)
     own = None
     if isinstance(given, RandomPlayer):

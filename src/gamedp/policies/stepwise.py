@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["even_steps"]
 
 PROBABILITIES_OFF = 6 * UNIT
-"""How far a product of two probabilities may be off relatively, beyond what any stored one may be:
-as much again, and its own rounding."""
+"""Relative error of a product of two probabilities, beyond that of any stored one: as much again,
+and its own rounding."""
 
 
 def even_steps(process: Process, objective: Objective) -> Process:
-    """Return a process in which all actions take the same number of steps, if that counts."""
+    """Return a process in which all actions take the same number of steps, if steps count."""
     is_even = process.num_nodes == process.model.num_states
     if is_even or isinstance(objective, (TotalReward, Reachability)):
         return process
@@ -36,8 +36,8 @@ def even_steps(process: Process, objective: Objective) -> Process:
 def _two_steps_each(process: Process) -> Process:
     """Return a process with a throw before every action, and twice the rewards.
 
-    The average a step is then the one an action, and no probability is multiplied: what a long-run
-    average makes of a rounding error has no bound.
+    The average per step is then the average per action, and no probabilities are multiplied: the
+    effect of a rounding error on a long-run average has no bound.
     """
     model, num_nodes = process.model, process.num_nodes
     last = int(model.choice_offsets[num_nodes])
@@ -82,13 +82,13 @@ def _two_steps_each(process: Process) -> Process:
 def _one_step_each(process: Process) -> Process:
     """Return a process without throws.
 
-    What a policy leaves to chance, and what comes of it, is then drawn at once.
+    The random choice of a policy and its outcome are then drawn in one step.
     """
     model, num_nodes = process.model, process.num_nodes
     last = int(model.choice_offsets[num_nodes])
     lengths = np.diff(model.transition_offsets)
     drawn = process.sources[:last] < 0
-    # Parts of the new rows: an old row with its probability, itself or one of a throw.
+    # Parts of the new rows: an old row, or the row of a throw, with its probability.
     counts = np.where(drawn, lengths[:last], 1)
     rows = np.repeat(np.arange(last), counts)
     places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)

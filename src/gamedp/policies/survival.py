@@ -1,4 +1,4 @@
-"""How likely play is not over after each number of actions."""
+"""The probability that play is not over after each number of actions."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 __all__ = ["Survival"]
 
 MOST_SHOWN = 12
-"""Rows that notebooks show."""
+"""Largest number of rows that notebooks show."""
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class Survival:
-    """How likely play is not over after n actions, for n = 0 ... N: the survival function.
+    """The survival function: the probability that play is not over after n = 0 ... N actions.
 
     Attributes
     ----------
     lower, upper : (N+1,) float64
         Proven bounds.
     names : tuple of str
-        Of the policies, player 0's first; none for the greatest over all policies.
+        The names of the policies, player 0's first; empty for the maximum over all policies.
     actions : tuple of int or None
         The actions that count; None if all do.
 
@@ -57,7 +57,7 @@ class Survival:
             array.flags.writeable = False
 
     def __repr__(self) -> str:
-        """Say of which policies, and how far it goes."""
+        """Return the policies and the range in short."""
         counted = "plies" if self.actions is None else "actions that count"
         return f"<Survival of {self.title}: 0 ... {self.plies:,} {counted}>"
 
@@ -73,21 +73,21 @@ class Survival:
 
     @property
     def title(self) -> str:
-        """Whose games these are, in words."""
+        """A title that names the policies."""
         return " against ".join(self.names) or "the longest games"
 
     @property
     def plies(self) -> int:
-        """N, the greatest number of actions."""
+        """N, the largest number of actions."""
         return len(self.lower) - 1
 
     def bounds(self, plies: int) -> tuple[float, float]:
-        """Return (lower, upper) of how likely play is not over after some number of actions.
+        """Return (lower, upper) of the probability that play is not over after a number of actions.
 
         Raises
         ------
         InvalidParameterError
-            If that is no number from 0 to `plies`.
+            If it is not a number from 0 to `plies`.
         """
         try:
             number = operator.index(plies)

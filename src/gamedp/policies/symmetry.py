@@ -1,4 +1,4 @@
-"""Whether a rule does the same in positions that a game merges: looked at in the first ones."""
+"""A check that a rule does the same in positions that a game merges."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["check_symmetric", "merged_states"]
 
 MOST_MET, MOST_ASKED = 300, 24
-"""How many states are met, and how many of these are asked about."""
+"""Largest numbers of states visited, and of states checked among them."""
 
 
 def merged_states(model: Model) -> list[tuple[Any, Any]]:
-    """Return the first states in which there is a choice and that another one represents.
+    """Return the first states with a choice that another state represents.
 
-    Each with that one, breadth first; `MOST_ASKED` at most.
+    Each is paired with its representative, breadth first; `MOST_ASKED` at most.
     """
     rules = model.rules
     if rules is None or model.states is None or not hasattr(type(rules.game), "canonical"):
@@ -30,7 +30,7 @@ def merged_states(model: Model) -> list[tuple[Any, Any]]:
     game, found = rules.game, []
     waiting = [state for _, state in rules.initial()]
     met = set(waiting)
-    for state in waiting:  # which grows meanwhile
+    for state in waiting:  # the list grows meanwhile
         if game.is_terminal(state):
             continue
         actions = [int(action) for action in game.actions(state)]
@@ -50,14 +50,14 @@ def merged_states(model: Model) -> list[tuple[Any, Any]]:
 def check_symmetric(
     model: Model, function: Callable[[Any], Any], name: str, pairs: list[tuple[Any, Any]]
 ) -> None:
-    """Raise if a rule does different things in states that the game says are the same.
+    """Raise if a rule acts differently in states that the game declares equal.
 
-    It is asked in the representatives alone, so its value would not be its own.
+    A rule is asked in the representatives alone, so the computed value would not be its own.
 
     Raises
     ------
     InvalidParameterError
-        Names the two states, and what the rule does in them.
+        Names the two states, and the actions of the rule in them.
     """
     for state, representative in pairs:
         choices = equal_choices(model, state)
@@ -75,9 +75,9 @@ def check_symmetric(
 
 
 def _taken(choices: Mapping[int, list[int]], answer: Any) -> list[tuple[int, float]]:
-    """Return choices of the model, and how likely each is; what is no action is left out."""
+    """Return choices of the model with their probabilities; invalid actions are left out."""
     probabilities: Mapping[int, float] = {}
-    if type(answer) is int:  # as nearly always; what follows takes long
+    if type(answer) is int:  # the usual case; the rest is slow
         probabilities = {answer: 1.0}
     elif isinstance(answer, Mapping):
         probabilities = answer
@@ -88,5 +88,5 @@ def _taken(choices: Mapping[int, list[int]], answer: Any) -> list[tuple[int, flo
 
 
 def _of(taken: list[tuple[int, float]], choices: set[int]) -> float:
-    """Return how likely one of some choices is taken."""
+    """Return the probability that one of some choices is taken."""
     return sum(chance for choice, chance in taken if choice in choices)

@@ -1,6 +1,6 @@
-"""What many games have brought, added up so that the number of threads makes no difference.
+"""Sums over many games that do not depend on the number of threads.
 
-All of it is statistics and no bound: sums are rounded, and sampling errs by far more.
+They are statistics, not bounds: sums are rounded, and the sampling error is far larger.
 """
 
 from __future__ import annotations
@@ -34,20 +34,21 @@ __all__ = [
 ]
 
 BLOCK = 8_192
-"""Games of a block: what they earn is added up in their order, and then that of the blocks."""
+"""Number of games per block: earnings are summed within a block in order, and then over the
+blocks."""
 
 
 @attrs.frozen(eq=False)
 class Tally:
-    """What games have brought so far; of two players the first one's, else each player's.
+    """The sums of games so far: of the first of two players, otherwise of each player.
 
     Attributes
     ----------
     games, unfinished, plies : int
     outcomes : tuple of dict of float to int
-        How many games paid what at the end.
+        Number of games by final payoff.
     sums : tuple of (float, float)
-        What was earned and paid in the games that ended, and its squares.
+        The sum of the totals of the games that ended, and the sum of their squares.
     """
 
     games: int
@@ -57,18 +58,18 @@ class Tally:
     sums: tuple[tuple[float, float], ...]
 
     def moments(self, column: int) -> tuple[float, float]:
-        """Return mean and standard deviation, NaN where so many games have none."""
+        """Return mean and standard deviation, NaN if there are too few games."""
         return moments(self.sums[column], self.games - self.unfinished)
 
     def rounding(self, column: int) -> float:
-        """Return how large a deviation may be and yet be lost where squares are added up."""
+        """Return the largest deviation that rounding of the sum of squares may hide."""
         count = self.games - self.unfinished
         squares = self.sums[column][1]
         return math.sqrt(3 * BLOCK * UNIT * squares / (count - 1)) if count > 1 else math.nan
 
     @classmethod
     def total(cls, tallies: Iterable[Tally]) -> Tally:
-        """Return what several rows of games have brought together, in their order."""
+        """Return the sum of several tallies, in their order."""
         parts = list(tallies)
         outcomes: list[dict[float, int]] = []
         for column in range(len(parts[0].sums)):
@@ -87,19 +88,19 @@ class Tally:
 
 
 def _added(sums: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Return sums and sums of squares, each added up."""
+    """Return the totals of sums and of sums of squares."""
     totals, squares = zip(*sums, strict=True)
     return math.fsum(totals), math.fsum(squares)
 
 
 @attrs.frozen(eq=False)
 class Played:
-    """Some games in a row, of N seats.
+    """Consecutive games with N seats.
 
     Attributes
     ----------
     earned, paid : (games, N) float64
-        What each seat got in all, and at the end; of no meaning where a game was left unfinished.
+        The total and the final payoff of each seat; meaningless if a game was left unfinished.
     plies : (games,) int64
     is_over : (games,) bool
     """
@@ -110,7 +111,7 @@ class Played:
     is_over: NDArray[np.bool_]
 
     def tally(self) -> Tally:
-        """Return what they have brought."""
+        """Return the tally of these games."""
         num_players = self.paid.shape[1]
         outcomes, sums = [], []
         for column in range(num_players if num_players > 2 else 1):
@@ -130,11 +131,11 @@ class Played:
 def as_paid(
     payoffs: NDArray[np.float64], total: float, *, of_other: bool = False
 ) -> NDArray[np.float64]:
-    """Return payoffs of one of two players, with those that rounding alone sets apart made equal.
+    """Return payoffs of one of two players, with those that differ only by rounding made equal.
 
-    Where seats are merged, a player is paid what the other one leaves of the constant sum, which
-    may be next to the number of the rules: 1 - 0.9 is not 0.1. Of such numbers it is the one with
-    the fewest digits.
+    If seats are merged, a player's payoff is the constant sum minus the other one's, which may
+    differ from the number of the rules: 1 - 0.9 is not 0.1. Of such numbers, the one with the
+    fewest digits is returned.
 
     Parameters
     ----------
@@ -142,15 +143,15 @@ def as_paid(
     total : float
         The constant sum.
     of_other : bool
-        Whether to return what that leaves the other player.
+        Whether to return the payoffs of the other player instead.
     """
     if not (total and len(payoffs)):
         return total - payoffs if of_other else payoffs
     numbers, places = np.unique(np.concatenate([payoffs, total - payoffs]), return_inverse=True)
-    # Each payoff, the sum and the difference are off by half a unit in the last place at most.
+    # Each payoff, the sum and the difference are rounded by half a unit in the last place at most.
     sizes = np.spacing(np.maximum(np.maximum(np.abs(numbers), np.abs(total - numbers)), abs(total)))
     firsts = np.flatnonzero(np.diff(numbers, prepend=-np.inf) > 2 * sizes)
-    for same in np.split(numbers, firsts[1:]):  # which are views
+    for same in np.split(numbers, firsts[1:]):  # these are views
         if len(same) > 1:
             same[:] = min(same.tolist(), key=lambda number: len(repr(number)))
     first, other = places.reshape(2, -1)
@@ -161,7 +162,7 @@ def as_paid(
 def counted_as_paid(
     counts: Mapping[float, int], total: float, *, of_other: bool = False
 ) -> dict[float, int]:
-    """Return counts of payoffs by what :func:`as_paid` makes of them, or of what the other got."""
+    """Return counts by the payoffs of :func:`as_paid`, or by those of the other player."""
     payoffs = np.array(list(counts), np.float64)
     found: dict[float, int] = {}
     paid = as_paid(payoffs, total, of_other=of_other)
@@ -171,7 +172,7 @@ def counted_as_paid(
 
 
 def deviation_of(counts: Mapping[float, int]) -> float:
-    """Return the standard deviation of numbers that were counted, NaN of fewer than two."""
+    """Return the standard deviation of counted numbers, NaN for fewer than two."""
     count = sum(counts.values())
     if count < 2:
         return math.nan
@@ -181,7 +182,7 @@ def deviation_of(counts: Mapping[float, int]) -> float:
 
 
 def moments(sums: tuple[float, float], count: int) -> tuple[float, float]:
-    """Return mean and standard deviation of so many numbers, by their sum and that of squares."""
+    """Return mean and standard deviation from a count, a sum, and a sum of squares."""
     total, squares = sums
     mean = total / count if count else math.nan
     if count < 2:
@@ -192,7 +193,7 @@ def moments(sums: tuple[float, float], count: int) -> tuple[float, float]:
 def student_interval(
     mean: float, deviation: float, count: int, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return Student's confidence interval of what numbers are expected to be [1]_.
+    """Return Student's confidence interval of the expectation of numbers [1]_.
 
     It is exact for numbers with a normal distribution, and approximate for others.
 
@@ -201,13 +202,13 @@ def student_interval(
     mean, deviation : float
         Mean and standard deviation of independent numbers.
     count : int
-        How many there are. Of fewer than two, the interval has no end.
+        The count of the numbers. With fewer than two, the interval is infinite.
     confidence : float
 
     Raises
     ------
     InvalidParameterError
-        If `count` or `confidence` cannot be.
+        If `count` or `confidence` is impossible.
 
     References
     ----------
@@ -235,14 +236,14 @@ def student_interval(
 def in_blocks(
     begin: int, end: int, threads: int, play: Callable[[int, int, int, int], None]
 ) -> None:
-    """Play the games from `begin`, where a block begins, to `end`.
+    """Play the games from `begin`, the start of a block, to `end`.
 
     Parameters
     ----------
     begin, end, threads : int
     play : callable
-        Of the thread's number, the block's, and its first game and the one behind its last. What
-        it raises in one thread ends the others after their block, and so does Ctrl-C.
+        A function of the numbers of the thread and the block, the block's first game, and its end.
+        An exception in one thread ends the others after their block, and so does Ctrl-C.
     """
     is_stopped = Event()
 

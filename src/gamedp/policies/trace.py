@@ -1,4 +1,4 @@
-"""The classical methods step by step: what every sweep, and every improvement, has found."""
+"""The classical methods step by step: the result of every sweep or improvement."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ if TYPE_CHECKING:
 __all__ = ["Trace", "trace_improvements", "trace_sweeps"]
 
 MARGIN = 1e-12
-"""An action must be better by this, relatively, to replace the policy's: rounding must not."""
+"""Relative margin by which an action must be better to replace the policy's, so that rounding does
+not."""
 
 MOST_SHOWN, FEW = 12, 5
-"""Steps that notebooks show, or as many of the first and of the last ones."""
+"""Largest number of steps that notebooks show; number of the first and last steps shown
+otherwise."""
 
 
 @attrs.frozen(eq=False, repr=False)
 class Trace:
-    """What a method has found, step by step: K sweeps or policies, of S states.
+    """The results of a method step by step: K sweeps or policies, over S states.
 
     Attributes
     ----------
@@ -43,10 +45,10 @@ class Trace:
     objective : Objective
     kind : {"sweeps", "improvements"}
     values : (K, S) float64
-        After each sweep, the values at the start first; or of each policy.
+        The values after each sweep, beginning with the initial ones; or of each policy.
     lower, upper : (K, S) float64
-        Proven bounds: of the solution for sweeps, infinite where they prove nothing; of the
-        policy's own values for improvements.
+        Proven bounds: of the solution for sweeps, infinite if nothing is proven; of the policy's
+        own values for improvements.
     policies : (K, S) int64
         The number of the choice in each state, -1 in terminal states: the best by the values so far
         for sweeps; the policy itself for improvements.
@@ -66,7 +68,7 @@ class Trace:
             array.flags.writeable = False
 
     def __repr__(self) -> str:
-        """Say how long it is."""
+        """Return the length in short."""
         return f"<Trace of {len(self.values):,} {self._steps} of {self.model!r}>"
 
     def _repr_html_(self) -> str:
@@ -100,7 +102,7 @@ class Trace:
 
     @property
     def changes(self) -> Floats:
-        """The largest change of a value from each row to the next one; (K-1,)."""
+        """The largest change of a value from each row to the next; (K-1,)."""
         changes: Floats = np.abs(np.diff(self.values, axis=0)).max(axis=1, initial=0.0)
         return changes
 
@@ -129,7 +131,7 @@ class _Operator:
         return np.repeat(np.arange(self.model.num_states), counts)
 
     def of_choices(self, values: Floats) -> Floats:
-        """Return the value of each choice if these are the values of the states."""
+        """Return the value of each choice, given the values of the states."""
         model = self.model
         after = estimated_sums(
             model.transition_offsets, model.probabilities, values[model.successors]
@@ -166,7 +168,7 @@ class _Operator:
     ) -> NDArray[np.int64]:
         """Return the best choice of each state; the current one unless another is better.
 
-        Values that are known to within `width` do not tell smaller differences.
+        Values that are known to within `width` cannot distinguish smaller differences.
         """
         model, best = self.model, current.copy()
         most = (model.players == 0) == (self.objective.optimum == "max")
@@ -176,7 +178,7 @@ class _Operator:
         top[inner] = np.maximum.reduceat(signed, model.choice_offsets[inner]) if len(inner) else 0.0
         hits = np.flatnonzero(signed >= top[self.owners])[::-1]
         first = current.copy()
-        first[self.owners[hits]] = hits  # the first of equally good ones comes last here
+        first[self.owners[hits]] = hits  # the first of equally good ones is written last
         known = inner[current[inner] >= 0]
         best[inner] = first[inner]
         margin = MARGIN * np.maximum(1.0, np.abs(top[known])) + 2 * width
@@ -186,7 +188,7 @@ class _Operator:
 
 
 def _operator(model: Any, objective: Objective | None) -> _Operator:
-    """Return the operator of what is asked for, or say why there is none."""
+    """Return the operator of a problem, or raise if there is none."""
     asked = checked_objective(objective)
     if not isinstance(model, Model):
         message = f"a trace is of a Model, not of {shown(model)}; gamedp.compile makes one."
@@ -205,7 +207,7 @@ def _operator(model: Any, objective: Objective | None) -> _Operator:
 
 
 def _probabilities(model: Model, given: Any) -> Floats:
-    """Return how likely a policy takes each choice; it must say something in every state."""
+    """Return a policy's probability of each choice; it must be defined in every state."""
     (policy,) = as_policies([given], model)
     inner = np.flatnonzero(np.diff(model.choice_offsets))
     if len(inner):
@@ -226,10 +228,10 @@ def trace_sweeps(
     sweeps: int = 100,
     tolerance: float = 0.0,
 ) -> Trace:
-    """Apply Bellman's operator to all states at once, again and again, and keep every row.
+    """Apply Bellman's operator to all states repeatedly, and keep every row.
 
-    That is value iteration as textbooks have it (Jacobi sweeps); with a `policy`, the evaluation of
-    that policy by sweeps. :func:`gamedp.solve` is what solves models: this is to look at.
+    This is value iteration as in textbooks (Jacobi sweeps); with a `policy`, the evaluation of that
+    policy by sweeps. To solve models, use :func:`gamedp.solve`: this function is for study.
 
     With a discount b, the true values lie in ``v + b/(1-b) * [min d, max d]``, d being the last
     change (Puterman [1]_, theorem 6.6.3), and the bounds here count rounding besides. Without one,
@@ -241,20 +243,20 @@ def trace_sweeps(
     objective : optional
         :class:`gamedp.Discounted` or :class:`gamedp.TotalReward`, the default.
     policy : optional
-        As for :func:`gamedp.evaluate`; chance may decide. The best actions if not given.
+        As for :func:`gamedp.evaluate`; it may randomise. The best actions if not given.
     start : (S,) array_like, optional
         The values to begin with; 0 if not given. Terminal states have their payoffs.
     sweeps : int
-        Sweeps at most.
+        Largest number of sweeps.
     tolerance : float
         Stop once no value changes by more than this.
 
     Raises
     ------
     InvalidParameterError
-        If something is no number, no policy, or not of this model.
+        If an argument is not a number or a policy, or not of this model.
     UnsupportedProblemError
-        If the objective has targets, or players change places.
+        If the objective has targets, or players swap places.
 
     References
     ----------
@@ -262,7 +264,7 @@ def trace_sweeps(
 
     Examples
     --------
-    A reward of 1 a step, at a discount of 1/2:
+    A reward of 1 per step, at a discount of 1/2:
 
     >>> import gamedp
     >>> model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
@@ -313,7 +315,7 @@ def _trace(
     rows: list[tuple[Floats, Floats, Floats]],
     policies: list[NDArray[np.int64]],
 ) -> Trace:
-    """Return a trace of its rows."""
+    """Return a trace of the given rows."""
     values, lower, upper = np.array(rows).swapaxes(0, 1).copy()
     chosen = np.array(policies)
     return Trace(operator.model, operator.objective, kind, values, lower, upper, chosen)
@@ -322,13 +324,13 @@ def _trace(
 def _bounded(
     operator: _Operator, values: Floats, probabilities: Floats | None, unknown: Floats
 ) -> tuple[Floats, Floats]:
-    """Return bounds that the change by a sweep of some values proves; else those given."""
+    """Return the bounds proven by the change in a sweep, otherwise the given ones."""
     if operator.discount >= 1:
         return unknown[0], unknown[1]
     inner = np.diff(operator.model.choice_offsets) > 0
     after = operator.enclosed(values, probabilities)
     low, high = (np.where(inner, *each) for each in zip(after, unknown, strict=True))
-    # Of the exact sweep, in which payoffs may change as they were rounded.
+    # Bounds of the exact sweep, in which payoffs may change as they were rounded.
     least = float(np.nextafter((low - values).min(initial=np.inf), -np.inf))
     most = float(np.nextafter((high - values).max(initial=-np.inf), np.inf))
     size = len(values)
@@ -342,12 +344,12 @@ def _bounded(
 def trace_improvements(
     model: Model, objective: Objective | None = None, *, start: Any = None, most: int = 1000
 ) -> Trace:
-    """Evaluate a policy, improve it in all states at once, and keep every policy.
+    """Evaluate a policy, improve it in all states, and repeat; keep every policy.
 
-    That is policy iteration as textbooks have it (Howard [1]_). The last row is a policy that
-    nothing improves, unless `most` ends it. An action replaces the policy's own only if it is
-    better by more than the bounds of the values leave open. :func:`gamedp.solve`
-    is what solves models: this is to look at.
+    This is policy iteration as in textbooks (Howard [1]_). The last row is a policy that no action
+    improves, unless `most` ends it. An action replaces the policy's own only if it is better by
+    more than the uncertainty of the values. To solve models, use :func:`gamedp.solve`: this
+    function is for study.
 
     Parameters
     ----------
@@ -357,9 +359,9 @@ def trace_improvements(
         :class:`gamedp.Discounted` or :class:`gamedp.TotalReward`, the default.
     start : optional
         The first policy, as for :func:`gamedp.evaluate`; the first action of each state if not
-        given. Each policy must be worth a finite total.
+        given. Each policy must have a finite total.
     most : int
-        Policies at most.
+        Largest number of policies.
 
     References
     ----------
@@ -367,7 +369,7 @@ def trace_improvements(
 
     Examples
     --------
-    Stay for 1 a step, or go where each step pays 3:
+    Stay for 1 per step, or go to where each step pays 3:
 
     >>> import gamedp
     >>> model = gamedp.Model.from_arrays(

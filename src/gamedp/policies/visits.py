@@ -1,4 +1,4 @@
-"""How often each state of a Markov chain is visited, between proven bounds."""
+"""The expected number of visits of each state of a Markov chain, between proven bounds."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ __all__ = ["visits"]
 def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
     """Return bounds of the expected number of visits of each state.
 
-    They solve ``x = p + P' x`` for where play begins, p, and the probabilities P [1]_. For any x,
-    what the equation misses is r = p + P' x - x, and the true numbers differ from x by
-    ``inv(I - P') r``. The columns of this inverse sum to the expected lengths of play, so that all
-    differences together are at most the sum of ``|r| * length``.
+    They solve ``x = p + P' x`` for the initial distribution p and the probabilities P [1]_. For any
+    x, the residual is r = p + P' x - x, and the true numbers differ from x by ``inv(I - P') r``.
+    The columns of this inverse sum to the expected lengths of play, so that all differences
+    together are at most the sum of ``|r| * length``.
 
     Parameters
     ----------
     chain : Model
         One choice in each state; play surely ends.
     longest : (S,)
-        No less than how many states play is expected to visit from each one, itself among them;
+        Upper bounds of the expected number of states visited from each state, itself included;
         terminal ones need not be counted.
 
     Returns
@@ -62,12 +62,12 @@ def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
     moves = scipy.sparse.csr_array(
         (np.abs(chain.probabilities), (chain.successors, owners)), shape=(size, size)
     )
-    # Those that are parallel have been added up.
+    # Parallel transitions have been added up.
     products = Products(moves, PROBABILITY_ROUNDING + UNIT * int(lengths.max(initial=0)))
     system = scipy.sparse.eye_array(size, format="csc") - moves.tocsc()
 
     def missing(visits: Floats) -> tuple[Floats, Floats]:
-        """Return bounds of what the equation misses."""
+        """Return bounds of the residual."""
         came = products.enclosed(visits, visits)
         terms = (
             np.column_stack([*each, -visits]).ravel() for each in zip(begins, came, strict=True)
@@ -75,7 +75,7 @@ def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
         return enclosed_sums(3 * np.arange(size + 1), np.ones(3 * size), *terms, relative=0.0)
 
     found = np.maximum(scipy.sparse.linalg.spsolve(system, begins[0]), 0.0)
-    for _ in range(2):  # what was lost by rounding is found from what is missed
+    for _ in range(2):  # the residual recovers what was lost by rounding
         low, high = missing(found)
         found = np.maximum(found + scipy.sparse.linalg.spsolve(system, (low + high) / 2), 0.0)
     low, high = missing(found)

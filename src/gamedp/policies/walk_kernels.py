@@ -1,7 +1,7 @@
-"""Games played on a Markov chain, as fast as chance can be drawn.
+"""Kernels that play games on a Markov chain, as fast as random numbers can be drawn.
 
-Each game has a stream of random numbers of its own, which its number determines: a counter that is
-mixed to 64 bits [1]_. So games may be played in any order, by any number of threads.
+Each game has its own stream of random numbers, determined by its number: a counter that is mixed to
+64 bits [1]_. So games may be played in any order, by any number of threads.
 
 References
 ----------
@@ -31,20 +31,20 @@ TWICE = np.uint64(0x94D049BB133111EB)
 S27, S30, S31, S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(11)
 
 ONE = np.uintp(1)
-"""Unsigned numbers of places: no test whether one counts from the end."""
+"""Unsigned one, for indices without a test for negative ones."""
 
 UNIT = 2.0**-53
-"""What random numbers are multiples of."""
+"""The unit of which random numbers are multiples."""
 
 PLIES, SQUARES, UNFINISHED = range(3)
-"""Places in `counters`."""
+"""Indices into `counters`."""
 
 TOTAL, TOTAL_SQUARES = range(2)
-"""Places in `sums`."""
+"""Indices into `sums`."""
 
 
 def mixed(number: Any) -> Any:
-    """Return 64 bits that each depend on all those of a number."""
+    """Return 64 bits, each of which depends on all bits of a number."""
     number = (number ^ (number >> S30)) * ONCE
     number = (number ^ (number >> S27)) * TWICE
     return number ^ (number >> S31)
@@ -81,28 +81,28 @@ def walk(
     most : int
         Plies after which a game is left unfinished.
     first_node : int
-        Where each game begins.
+        The node in which each game begins.
     firsts : (nodes,)
-        Where the successors of a node begin.
+        The first successor of each node.
     scales : (nodes,)
-        How many there are, times `UNIT`; negative if they are not equally likely, and 0 if the game
-        is over.
+        The number of successors times `UNIT`; negative if they are not equally likely, and 0 if the
+        game is over.
     steps : (nodes,)
         The plies that a node counts for.
     cumulative : (T,)
-        Up to each successor of its node, how likely these are together, in units of `UNIT`.
+        The cumulative probability of the successors of a node, in units of `UNIT`.
     successors : (T,)
     has_rewards : bool
     rewards : (nodes,)
-        What is earned there.
+        The reward in each node.
     payoffs : (nodes,)
-        What is paid where the game is over.
+        The payoff where the game is over.
     ends : (nodes,)
-        How many games have ended there; counted up.
+        The number of games that have ended in each node; increased.
     counters : (3,)
-        Plies, their squares summed, and unfinished games; counted up.
+        The sums of plies and of their squares, and the number of unfinished games; increased.
     sums : (2,)
-        What was earned and paid in games that ended, and its squares; added up.
+        The sums of the totals of games that ended, and of their squares; increased.
     """
     for game in range(begin, end):
         state = mixed_jit(key + np.uint64(game) * TWICE)
@@ -160,8 +160,9 @@ def walk_in_seats(
 ) -> None:
     """Play the games with the numbers from `begin` to `end`, with streams of numbers by seat.
 
-    Each seat has dice of its own, so that the k-th throw of a seat is the same in every game with
-    that number, whoever sits there; and so has what is left to chance by the policy at a seat.
+    Each seat has its own dice, so that the k-th throw of a seat is the same in every game with that
+    number, for any player there. The random choices of the policy at a seat have their own stream,
+    too.
 
     Parameters
     ----------
@@ -170,16 +171,16 @@ def walk_in_seats(
     firsts, scales, steps, cumulative, successors, rewards, payoffs
         As for `walk`, too.
     drawers : (nodes,)
-        The stream from which the way on from a node is drawn: that of a seat's dice, 0 or 1; of
-        what the policy there leaves to chance, 2 or 3; or of the start, 4.
+        The stream from which the successor of a node is drawn: that of a seat's dice, 0 or 1; of
+        the random choices of its policy, 2 or 3; or of the start, 4.
     seats_changed : bool
-        Whether these are the games with the seats changed: the policies draw other numbers there.
+        Whether these are the games with swapped seats: the policies draw other numbers there.
     streams : (5,) uint64
-        Where the streams are kept.
+        Working space for the streams.
     earned, paid : (end - begin,)
-        What the first seat got in all, and at the end; written.
+        The total and the final payoff of the first seat; written.
     plies : (end - begin,)
-        How many actions each game took; negative if it was left unfinished; written.
+        The number of actions of each game; negative if it was left unfinished; written.
     """
     for game in range(begin, end):
         row = game - begin

@@ -1,4 +1,4 @@
-"""The room of `gamedp serve`: a page in the browser, and what it asks for.
+"""The server of `gamedp serve`: a page in the browser, and the answers to its requests.
 
-Nothing here is part of the public face; docs/reference/web-api.md says what the server answers.
+Nothing here is part of the public interface; docs/reference/web-api.md describes the answers.
 """

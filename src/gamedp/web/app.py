@@ -1,4 +1,4 @@
-"""The server: addresses, limits of what comes in, and headers of what goes out."""
+"""The server: addresses, limits of requests, and headers of responses."""
 
 from __future__ import annotations
 
@@ -43,25 +43,26 @@ if TYPE_CHECKING:
 __all__ = ["make_app"]
 
 MOST_BODY = 16 * 1024
-"""Bytes of a request: a game of 2,000 plies fits in, and the page's address holds no more."""
+"""Largest size of a request in bytes: a game of 2,000 plies fits, and the page's address holds no
+more."""
 
 MOST_ADDRESS = 4 * 1024
-"""Bytes of a path with its query."""
+"""Largest size of a path with its query in bytes."""
 
 MOST_AT_ONCE = 200
-"""Requests that are answered at a time."""
+"""Largest number of requests answered at the same time."""
 
 MOST_OF_ONE = 100
-"""The same of one client."""
+"""The same for one client."""
 
 ARRIVES = 10.0
-"""Seconds in which the body of a request must be here."""
+"""Seconds within which the body of a request must arrive."""
 
 HOLD = 0.4
-"""Seconds that a request waits for work that is under way, before it is told to ask again."""
+"""Seconds that a request waits for work in progress before the client is told to ask again."""
 
 PAUSE = 0.02
-"""Seconds between two looks at whether it is done."""
+"""Seconds between two checks of whether it is done."""
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
 """Hosts that are always allowed."""
@@ -79,7 +80,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-"""Of every answer."""
+"""Headers of every response."""
 
 HTML = "text/html; charset=utf-8"
 
@@ -91,7 +92,7 @@ ERROR_PAGE = (
     '<body><main id="page"><h1>gamedp</h1><p>{sentence}</p>'
     '<p><a href="/">{games}</a></p></main></body></html>'
 )
-"""What is shown at an address that is none."""
+"""The page shown at an unknown address."""
 
 in_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -115,7 +116,7 @@ def answer_of(
 
 
 def refusal(error: Refused, language: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return the answer that says what a request is refused for."""
+    """Return the response with the reason for a refusal."""
     content = {"error": error.message_in(language)}
     if error.limit is not None:
         content["limit"] = error.limit
@@ -125,7 +126,7 @@ def refusal(error: Refused, language: str, headers: Mapping[str, str] | None = N
 
 
 def language_of(accepted: str) -> Language:
-    """Return the first of the languages in an ``accept-language`` that there are words in.
+    """Return the first supported language of an ``accept-language`` header.
 
     >>> language_of("fr-CH, de;q=0.9, en;q=0.8"), language_of("*"), language_of("en-GB,de")
     ('de', 'en', 'en')
@@ -148,12 +149,12 @@ def make_app(
     Parameters
     ----------
     games : mapping of str to Listed
-        What there is to play.
+        The games on offer.
     tables : Tables
     allowed_hosts : tuple of str
-        Names of this machine that browsers may know it by, besides the local ones.
+        Names by which browsers may know this machine, besides the local ones.
     pages : sequence of Page
-        That games bring along.
+        Pages that games provide.
     """
     server = _Server(games, tables, pages)
     own_pages = _OwnPages(pages, tables)
@@ -179,13 +180,13 @@ def make_app(
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    """Answer a program in JSON, and who looks at the address in a browser with a page."""
+    """Answer a program in JSON, and a person at the address in a browser with a page."""
     assert isinstance(error, Refused)  # noqa: S101 - it is registered for this class
     return _told_as_wanted(request, error)
 
 
 def _http_error(request: Request, error: Exception) -> Response:
-    """Answer likewise where there is nothing, or by another method."""
+    """Answer likewise for an unknown address, or another method."""
     assert isinstance(error, HTTPException)  # noqa: S101 - likewise
     sentences = {404: "there is nothing at this address.", 405: "this address has other methods."}
     sentence = sentences.get(error.status_code, "this request cannot be answered.")
@@ -198,7 +199,7 @@ def _failed(request: Request, _error: Exception) -> Response:
 
 
 def _language_for(request: Request) -> Language:
-    """Return the language of a page that says it, or else what the browser wants."""
+    """Return the language that a page declares, otherwise the browser's preference."""
     wanted = request.scope.get("language") or request.headers.get("accept-language", "")
     return language_of(wanted)
 
@@ -206,7 +207,7 @@ def _language_for(request: Request) -> Language:
 def _told_as_wanted(
     request: Request, error: Refused, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return an error in the language that is asked for, and in a page for who looks at it."""
+    """Return an error in the requested language, and as a page for a browser."""
     language = _language_for(request)
     answer = refusal(error, language, headers)
     if "text/html" not in request.headers.get("accept", ""):
@@ -222,7 +223,7 @@ def _told_as_wanted(
 
 
 class _Guard:
-    """What every request passes: the host, the sizes; and the headers of every answer."""
+    """Middleware that checks the host and the sizes of requests, and adds headers to responses."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
         self._app = app
@@ -261,7 +262,7 @@ class _Guard:
                 del self._running[client]
 
     def _objection(self, scope: Scope) -> Refused | None:
-        """Return why a request goes no further."""
+        """Return the reason to refuse a request, if any."""
         host = _without_port(_header(scope, b"host") or "")
         if host not in self._hosts:
             return Refused(403, "this server was not started for that host; see --allow-host.")
@@ -276,7 +277,7 @@ class _Guard:
 
 
 def _client(scope: Scope) -> str:
-    """Return the address of a client, whatever connections it has."""
+    """Return the address of a client, the same for all its connections."""
     return scope["client"][0] if scope.get("client") else ""
 
 
@@ -292,7 +293,7 @@ def _without_port(host: str) -> str:
 
 
 def _with_links(start: PageFile, own_pages: Sequence[Page]) -> PageFile:
-    """Return the start page with links, for those without JavaScript, to what works without it."""
+    """Return the start page with links to the pages that work without JavaScript."""
     links = "".join(
         f'<p>{escape(page.title)}: <a href="{page.name}?lang=en" lang="en" hreflang="en">works '
         f'without it</a>, <a href="{page.name}?lang=de" lang="de" hreflang="de">geht auch ohne</a>'
@@ -304,7 +305,7 @@ def _with_links(start: PageFile, own_pages: Sequence[Page]) -> PageFile:
 
 
 class _Server:
-    """What stands at the addresses."""
+    """The handlers of the addresses."""
 
     def __init__(
         self, games: Mapping[str, Listed], tables: Tables, own_pages: Sequence[Page]
@@ -392,7 +393,7 @@ class _Server:
 
 
 def _told(job: Job) -> Response:
-    """Return the answer that says how far work is."""
+    """Return the response with the progress of work."""
     return answer_of(job.told(), 202, {"retry-after": "1"})
 
 
@@ -401,7 +402,7 @@ async def _answered(
     work: Callable[[], Response],
     waiting: Callable[[Job], Response] = _told,
 ) -> Response:
-    """Return what the work returns, or how far it is, or what it is refused for."""
+    """Return the result of the work, its progress, or its refusal."""
     until = time.monotonic() + HOLD
     while True:
         try:
@@ -424,7 +425,7 @@ async def _answered(
 
 
 class _OwnPages:
-    """Pages that games bring along."""
+    """The handlers of pages that games provide."""
 
     def __init__(self, pages: Sequence[Page], tables: Tables) -> None:
         self._pages = {page.name: page for page in pages}
@@ -445,7 +446,7 @@ class _OwnPages:
         return await _answered(request, lambda: answer_of(dict(page.answer(shared, query))))
 
     async def draw(self, request: Request) -> Response:
-        """Answer with the whole page; it loads itself again while it has to wait."""
+        """Answer with the whole page; it reloads itself while it has to wait."""
         page, query, shared = self._asked(request)
         headers = {"cache-control": "no-store"}
 
@@ -464,7 +465,7 @@ class _OwnPages:
         return await _answered(request, work, waiting)
 
     def _asked(self, request: Request) -> tuple[Page, dict[str, str], _SharedBy]:
-        """Return the page that is asked, the query, and what the page has had worked out."""
+        """Return the requested page, the query, and the shared work of the page."""
         page = self._pages[request.url.path.rpartition("/")[2]]
         query = dict(request.query_params)
         if page.language is not None:
@@ -473,7 +474,7 @@ class _OwnPages:
 
 
 class _SharedBy:
-    """What a page has had worked out: :class:`gamedp.web.plugin.Shared`."""
+    """The shared work of a page: :class:`gamedp.web.plugin.Shared`."""
 
     def __init__(self, name: str, tables: Tables) -> None:
         self._name = name
@@ -481,7 +482,7 @@ class _SharedBy:
 
     @property
     def bytes(self) -> float:
-        """Return what a table may take, as one of a game."""
+        """Return the memory limit of a table, as for one of a game."""
         return self._tables.limits.bytes
 
     def table(
@@ -496,7 +497,7 @@ class _SharedBy:
 
 
 def _guarded(work: Callable[[], Answered]) -> Answered:
-    """Do the work; turn what the rules raise into a refusal."""
+    """Do the work; turn an error of the rules into a refusal."""
     try:
         return work()
     except (Pending, Refused):
@@ -506,13 +507,13 @@ def _guarded(work: Callable[[], Answered]) -> Answered:
     except Exception as error:
         logger.exception("a request fails")
         raise rules_fail(error) from error
-    except BaseException as error:  # SystemExit for one would end the server
+    except BaseException as error:  # SystemExit, for example, would end the server
         logger.exception("a request ends its thread")
         raise ends_the_work() from error
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body of a request, if it is JSON by its headers and not too long."""
+    """Return the body of a request if it is JSON by its headers and not too long."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise Refused(415, "the content type must be application/json.")
     body = b""

@@ -1,4 +1,4 @@
-"""What the values of a game come from: its table, or a search of each position."""
+"""The source of a game's values: its table, or a search of each position."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 __all__ = ["Basis", "NoLengths"]
 
 NoLengths: TypeAlias = Literal["states", "time", "unknown"]
-"""Why it is not known how long play lasts: too many states, no time left, or another reason."""
+"""Reason why the length of play is unknown: too many states, no time left, or another one."""
 
 
 @attrs.frozen(eq=False)
 class Basis:
-    """What the values of a game come from.
+    """The source of a game's values.
 
     Attributes
     ----------
     solution : Solution or None
         The table; None for a game that is searched.
     why_not : str
-        Why there is no table.
+        The reason why there is no table.
     range : tuple of two floats or None
-        About how small and large values get.
+        The approximate range of the values.
     bytes : int
     remoteness : Remoteness or None
-        How long play still lasts; None if that is not known.
+        The remaining length of play; None if unknown.
     why_no_lengths : str or None
-        Why it is not, of a table.
+        The reason why it is unknown for a table.
     """
 
     solution: Solution | None

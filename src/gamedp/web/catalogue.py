@@ -1,4 +1,4 @@
-"""The games of a server: by registered names, and those that the person who starts it has named."""
+"""The games of a server: registered ones, and those named by the person who starts it."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 __all__ = ["Listed", "Made", "from_registry"]
 
 LARGEST = 100_000
-"""No number among the parameters that come from outside is larger."""
+"""Largest number in the parameters of a request."""
 
 LONGEST = 64
-"""Numbers in a list, and letters in a text."""
+"""Largest number of items in a list, and of characters in a text."""
 
 MOST_PARTS = 400
-"""Numbers and texts in the start of a game; a larger one is too long for the page."""
+"""Largest number of numbers and texts in the start of a game; more do not fit the page."""
 
 
 MOST_MADE = 32
-"""Games of one name that are kept, with different parameters."""
+"""Largest number of games of one name that are kept, with different parameters."""
 
 MOST_OUTCOMES = 4_000
-"""Of all actions at the start."""
+"""Largest number of outcomes of all actions at the start."""
 
 
 @attrs.frozen
@@ -56,9 +56,9 @@ class Made:
     name : str
     rules : Rules
     parameters : dict
-        All of them, as JSON has them.
+        All parameters, as JSON values.
     solution : Solution or None
-        If the person who started the server has brought it along.
+        A solution provided by the person who started the server.
     is_foreign : bool
         Whether a request has set parameters.
     """
@@ -71,12 +71,12 @@ class Made:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What is equal for equal games alone."""
+        """A key that is equal for equal games only."""
         return self.name, repr(sorted(self.parameters.items()))
 
     @property
     def shape(self) -> tuple[str, str]:
-        """What rules are compiled anew for: kinds and lengths, in parameters and start."""
+        """The types and lengths in parameters and start for which rules are compiled anew."""
         start = plain_state(self.rules.initial()[0][1])
         return self.name, repr(_shape(self.parameters)) + repr(_shape(start))
 
@@ -91,9 +91,9 @@ class Listed:
     kind : type
         The class.
     given : dict
-        Parameters that the person who started the server has set; what is not said counts so.
+        Parameters set by the person who started the server; used as defaults.
     fixed : Made or None
-        The one game that there is, of a class that takes no parameters from outside.
+        The only game of a class that takes no parameters from requests.
     is_registered : bool
         Whether the name is that of a registered game.
     """
@@ -123,7 +123,7 @@ class Listed:
         try:
             key = json.dumps(parameters, sort_keys=True)
         except RecursionError:
-            return self._new(parameters)  # which says what is wrong with them
+            return self._new(parameters)  # which reports what is wrong with them
         found = self._made.get(key)
         if found is None:
             found = self._made[key] = self._new(parameters)
@@ -132,7 +132,7 @@ class Listed:
         return found
 
     def _new(self, parameters: Mapping[str, Any]) -> Made:
-        """Return the game with some parameters, made anew."""
+        """Return a new game with some parameters."""
         settings = settings_of(self.kind)
         values = dict(self.given)
         for name, plain in parameters.items():
@@ -161,7 +161,7 @@ class Listed:
             raise Refused(422, sentence, name=self.name, reason=error) from None
 
     def list_facts(self, basis: Basis | None) -> dict[str, Any]:
-        """Return what the list of games says; `basis` is None if nobody has asked for the game."""
+        """Return the game's list entry; `basis` is None if the game was never requested."""
         example = self.fixed or self.make({})
         about = _abouts(self.kind)
         return {
@@ -187,7 +187,7 @@ class Listed:
 
 
 def made(name: str, game: Any, solution: Solution | None = None) -> Made:
-    """Return a game as the server holds it.
+    """Return a game in the form that the server keeps.
 
     Raises
     ------
@@ -212,13 +212,13 @@ def from_registry(name: str, given: Mapping[str, Any] | None = None) -> Listed:
     Raises
     ------
     UnknownNameError
-        If there is none.
+        If there is no such game.
     """
     return Listed(name, find(GAMES, name), dict(given or {}), is_registered=True)
 
 
 def _is_wide(rules: Rules, state: Any) -> bool:
-    """Say whether more can follow a state than a page can show, without looking at all of it."""
+    """Return whether a state has more outcomes than a page can show, without examining all."""
     game = rules.game
     try:
         actions = () if game.is_terminal(state) else game.actions(state)
@@ -229,13 +229,13 @@ def _is_wide(rules: Rules, state: Any) -> bool:
 
 
 def _surface(kind: type) -> dict[str, Any] | None:
-    """Return what the game says of the surface of its decisions; None without."""
+    """Return the game's description of its decision surface; None without one."""
     said = getattr(kind, "surface", None)
     return dict(zip(AXES, said, strict=True)) if isinstance(said, tuple) else None
 
 
 def _size(plain: Any) -> int:
-    """Return how many numbers and texts there are."""
+    """Return the number of numbers and texts."""
     if isinstance(plain, dict):
         plain = list(plain.values())
     if isinstance(plain, list):
@@ -244,7 +244,7 @@ def _size(plain: Any) -> int:
 
 
 def _shape(plain: Any) -> Any:
-    """Return the kinds and lengths in what JSON has, without the numbers themselves."""
+    """Return the types and lengths in a JSON value, without the numbers themselves."""
     if isinstance(plain, dict):
         return {name: _shape(value) for name, value in plain.items()}
     if isinstance(plain, list):
@@ -261,7 +261,7 @@ def _plain(value: Any) -> Any:
 
 
 def _bare(kind: Any) -> Any:
-    """Return a type without the None that it may be as well."""
+    """Return a type without an optional None."""
     if typing.get_origin(kind) in {typing.Union, types.UnionType}:
         others = [each for each in typing.get_args(kind) if each is not type(None)]
         return others[0] if len(others) == 1 else Any
@@ -269,7 +269,7 @@ def _bare(kind: Any) -> Any:
 
 
 def _kind(setting: Setting) -> dict[str, Any]:
-    """Return what may be given for a parameter."""
+    """Return a description of the values of a parameter."""
     kind = _bare(setting.kind)
     if typing.get_origin(kind) is typing.Literal:
         return {"kind": "choice", "choices": list(typing.get_args(kind))}
@@ -280,7 +280,7 @@ def _kind(setting: Setting) -> dict[str, Any]:
 
 
 def _value(setting: Setting, plain: Any) -> Any:
-    """Return what a request gives for a parameter, of its type; the game checks it further.
+    """Return the value of a parameter in a request by its type; the game validates it further.
 
     Raises
     ------
@@ -312,7 +312,7 @@ def _is_whole(plain: Any) -> bool:
 
 
 def _abouts(kind: type) -> dict[str, str]:
-    """Return what the docstring of a class says of its parameters, by their names."""
+    """Return the descriptions of parameters in the docstring of a class, by name."""
     text = inspect.getdoc(kind) or ""
     _, found, rest = text.partition("\nParameters\n----------\n")
     if not found:

@@ -1,4 +1,4 @@
-"""Connections of clients that take their time: each step of a request has a limit."""
+"""Connections of slow clients: each step of a request has a time limit."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 __all__ = ["ImpatientProtocol"]
 
 HEAD = 10.0
-"""Seconds in which the head of a request must be here, whole."""
+"""Seconds within which the complete head of a request must arrive."""
 
 REST = 120.0
-"""Seconds for all that follows: its body, and the answer, which the client must also read."""
+"""Seconds for the rest: the body, and the response, which the client must also read."""
 
 MOST_WAITING = 256
-"""Connections without a request at a time, new ones and those that are kept; of more, the client
-loses one that has most of them, its oldest."""
+"""Largest number of connections without a request, new or kept; beyond it, the client with the most
+of them loses its oldest one."""
 
 
 class ImpatientProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it, with limits of time for each step of a request.
+    """HTTP of uvicorn, with time limits for each step of a request.
 
-    uvicorn itself has one for connections between two requests alone, until the next byte comes.
+    uvicorn itself only limits the time between two requests, until the next byte arrives.
     """
 
     _timer: asyncio.TimerHandle | None = None
@@ -38,28 +38,28 @@ class ImpatientProtocol(H11Protocol):
         self._look()
 
     def data_received(self, data: bytes) -> None:
-        """Look whether a request is here."""
+        """Check whether a request has arrived."""
         super().data_received(data)
         self._look()
 
     def on_response_complete(self) -> None:
-        """Look whether the connection waits for another request."""
+        """Check whether the connection waits for another request."""
         super().on_response_complete()
         self._look(anew=True)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing any more."""
+        """Cancel the timer."""
         super().connection_lost(exc)
         self._waits = False
         if self._timer is not None:
             self._timer.cancel()
 
     def _look(self, *, anew: bool = False) -> None:
-        """Set the time for the step that begins, if one does."""
+        """Set the timer for the step that begins, if one does."""
         is_sent = not self.transport.get_write_buffer_size()
         waits = self.conn.their_state is h11.IDLE and is_sent
         if self._timer is not None and waits == self._waits and not anew:
-            return  # part of a head is no head, nor part of a body all of it
+            return  # an incomplete head or body does not begin a new step
         self._waits, self._since = waits, time.monotonic()
         if self._timer is not None:
             self._timer.cancel()
@@ -69,10 +69,10 @@ class ImpatientProtocol(H11Protocol):
 
     def _hang_up(self) -> None:
         self._waits = False
-        self.transport.abort()  # closed, it would stay until all is read
+        self.transport.abort()  # merely closed, it would stay until all is read
 
     def _make_room(self) -> None:
-        """Hang up on the client that has most connections without a request, if there are many."""
+        """Disconnect the client with the most connections without a request, if there are many."""
         waiting = [
             each
             for each in self.connections

@@ -1,4 +1,4 @@
-"""A folder that any server of files can show: the page, and all positions of small games."""
+"""Export to a folder for any static file server: the page, and all positions of small games."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BYTES", "MOST_POSITIONS", "export"]
 
 MOST_POSITIONS = 10_000
-"""Of a game: their texts must reach a browser at once."""
+"""Largest number of positions of a game: a browser must load their texts in one go."""
 
 MOST_BYTES = 50_000_000
-"""Of these texts."""
+"""Largest size of these texts in bytes."""
 
 LIST = "games"
 """The name of the file that lists the games."""
@@ -41,29 +41,29 @@ POLICY = (
     b'<meta http-equiv="content-security-policy" content="default-src \'none\'; '
     b"script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'\">"
 )
-"""What the server says in a header."""
+"""The policy that the server sends in a header."""
 
 
 def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, tuple[int, Path]]:
-    """Write the page and the positions of games, whose tables are known, into a folder.
+    """Write the page, and the positions of games with known tables, into a folder.
 
     Parameters
     ----------
     listed : iterable of Listed
     tables : Tables
-        That has prepared them.
+        The tables, which have been prepared.
     folder : Path
-        Made if it does not exist; it must be empty, or one that was written by this.
+        Created if it does not exist; it must be empty, or written by an earlier export.
 
     Returns
     -------
     dict of str to (int, Path)
-        How many positions each game has, and their file.
+        The number of positions of each game, and their file.
 
     Raises
     ------
     InvalidParameterError
-        If there is something else in the folder.
+        If the folder contains anything else.
     UnsupportedProblemError
         If a game has too many positions, or no table.
     """
@@ -88,7 +88,7 @@ def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, 
             contents[f"{path}.bin"] = surface
         else:
             facts["surface"] = None
-        # Nobody can change the rules here, so that the page says all of them.
+        # The rules cannot be changed here, so the page states all of them.
         given = {name: plain for name, plain in game.parameters.items() if plain is not None}
         facts |= {"fixed": True, "given": given, "file": f"{path}.json"}
         known.append(facts)
@@ -98,19 +98,19 @@ def export(listed: Iterable[Listed], tables: Tables, folder: Path) -> dict[str, 
     _write_page(folder)
     for path, content in contents.items():
         _write(folder / path, content)
-    for old in (folder / "data").iterdir():  # of games that were there before
+    for old in (folder / "data").iterdir():  # files of earlier games
         if old.suffix in {".json", ".bin"} and f"data/{old.name}" not in contents:
             old.unlink()
     return counts
 
 
 def table_data(made: Made, basis: Basis) -> dict[str, Any]:
-    """Return all positions of a game, each with the places of those that follow.
+    """Return all positions of a game, each with the indices of its successors.
 
     Raises
     ------
     UnsupportedProblemError
-        If there are too many, or too much is to be said of them.
+        If there are too many positions, or their texts are too large.
     """
     rules, solution = made.rules, basis.solution
     assert solution is not None  # noqa: S101 - the caller has made sure
@@ -166,7 +166,7 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
 
 
 def _surface(axes: Mapping[str, Any] | None, solution: Solution) -> bytes | None:
-    """Return the surface of a game's decisions; None if it has none that can be drawn."""
+    """Return the decision surface of a game; None if it has none that can be drawn."""
     if axes is None:
         return None
     try:
@@ -176,7 +176,7 @@ def _surface(axes: Mapping[str, Any] | None, solution: Solution) -> bytes | None
 
 
 def _file_names(names: Iterable[str]) -> dict[str, str]:
-    """Return a name for the file of each game, which every system and every address can hold.
+    """Return a file name for each game that is valid on every system and in every address.
 
     >>> _file_names(["nim", "Nim", "games", "some.package:Game"])
     {'nim': 'nim', 'Nim': 'nim-2', 'games': 'games-2', 'some.package:Game': 'some-package-game'}
@@ -192,9 +192,9 @@ def _file_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def _is_foreign(folder: Path) -> bool:
-    """Say whether a folder has anything that no export writes, or a page that none has written.
+    """Return whether a folder has anything that no export writes, or a page that none has written.
 
-    A link is such a thing: what it leads to is not the folder's own.
+    That includes links, whose targets do not belong to the folder.
     """
     found = [path for path in folder.iterdir() if not is_temporary(path)]
     if any(path.is_symlink() for path in found):
@@ -211,7 +211,7 @@ def _is_foreign(folder: Path) -> bool:
 
 
 def _write_page(folder: Path) -> None:
-    """Write the page, first what says whose folder it is: what is interrupted can be done again."""
+    """Write the page, the folder's mark first, so that an interrupted export can be repeated."""
     files = page_files()
     for path in sorted(files, key=lambda path: path != "index.html"):
         content = files[path].content

@@ -1,4 +1,4 @@
-"""The files of the page, read once, as they come in the package."""
+"""The files of the page in the package, read once."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ TYPES = {
     "txt": "text/plain; charset=utf-8",
     "woff2": "font/woff2",
 }
-"""Files with other endings are not served."""
+"""Content types by suffix; files with other suffixes are not served."""
 
 SPARED = re.compile(
     rb"^[ \t]+(?://.*)?|^//.*|(?<=[;,{]) // .*| ?/\*(?:(?!\*/).)*\*/$", re.MULTILINE
 )
-"""In scripts and styles: indentation, and comments that end a line. The line's end stays, so that a
-browser's console names the lines of the source."""
+"""Text removed from scripts and styles: indentation, and comments at the end of a line. Line ends
+stay, so that a browser's console names the lines of the source."""
 
 SPARED_IN_STYLES = re.compile(rb"(?<=[:;{},]) +| +(?=[{}])|;(?= *\})")
-"""In styles alone: blanks around marks, and a last semicolon."""
+"""Text removed from styles only: blanks around punctuation, and a last semicolon."""
 
 
 @attrs.frozen
 class PageFile:
-    """A file of the page: as it is served, and packed by gzip; its type, a tag of its content."""
+    """A file of the page: its content, plain and compressed by gzip, its type, and its tag."""
 
     content: bytes
     packed: bytes
@@ -49,7 +49,7 @@ class PageFile:
 
     @classmethod
     def of(cls, content: bytes, kind: str) -> PageFile:
-        """Pack a file, and tag it."""
+        """Compress a file, and compute its tag."""
         tag = hashlib.sha256(content).hexdigest()[:20]
         return cls(content, gzip.compress(content, mtime=0), kind, f'"{tag}"')
 

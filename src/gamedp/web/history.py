@@ -1,4 +1,4 @@
-"""A game so far: what it was worth at each ply, choice and luck told apart, and the mistakes."""
+"""A game so far: its value at each ply, choice and luck distinguished, and the mistakes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _plain(value: Any) -> Any:
 def _plies(
     made: Made, played: Played, solution: Solution | None
 ) -> tuple[list[dict[str, Any]], list[float] | None]:
-    """Return what is to be said of each ply, and what each player has in the last position."""
+    """Return the facts about each ply, and the standing of each player in the last position."""
     rules = made.rules
     players = range(rules.num_players)
     earned = [0.0] * rules.num_players
@@ -73,7 +73,7 @@ def _plies(
 
 
 def _standing(solution: Solution, state: Any, earned: list[float]) -> list[float]:
-    """Return what each player has earned so far, and can expect to get besides."""
+    """Return the earnings of each player so far, and the expectation of the rest."""
     return [had + solution.value(state, player) for player, had in enumerate(earned)]
 
 
@@ -85,7 +85,7 @@ def _told_apart(
     action: int,
     rewards: list[float],
 ) -> dict[str, Any]:
-    """Return what a ply has changed for its mover: by the choice, and by the luck of chance."""
+    """Return the change of the mover's value by the choice of a ply, and by luck."""
     if solution is None:
         names = ("before", "chosen", "after", "choice", "luck", "best_name", "values")
         return {**dict.fromkeys(names), "best": [], "mistake": False}
@@ -108,7 +108,7 @@ def _told_apart(
 
 
 def _sums(player: int, plies: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return how a player has chosen in all, and what chance has brought."""
+    """Return the total effect of a player's choices, and of luck."""
     own = [ply for ply in plies if ply["mover"] == player]
     return {
         "player": player,

@@ -1,4 +1,4 @@
-"""Long work in threads: shared by all who wait for it, and given up when nobody does any more."""
+"""Long work in threads, shared by all clients that wait for it, and abandoned when none does."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ from gamedp.web.refusals import Refused, ends_the_work, too_busy
 __all__ = ["CLIENT", "GivenUp", "Job", "Jobs", "Pending"]
 
 CLIENT: contextvars.ContextVar[str] = contextvars.ContextVar("client", default="")
-"""Who asks, by address: work has its turn by that."""
+"""The client by address, which determines the turn of its work."""
 
 LEASE = 5.0
-"""Seconds that work goes on after a waiting client was told to ask again."""
+"""Seconds that work continues after a waiting client was told to ask again."""
 
 FORGIVE = 30.0
-"""Seconds after which work that has failed is tried again: memory may be free by then."""
+"""Seconds before work that has failed is tried again: memory may be free by then."""
 
 GLANCE = 0.05
-"""Seconds after which who waits for a turn looks whether anybody still wants the result."""
+"""Seconds between checks, while waiting for a turn, of whether the result is still wanted."""
 
 BEFORE = Progress("wait", 0, None, 0.0, "")
-"""What is told of work that waits for its turn."""
+"""The progress of work that waits for its turn."""
 
 MOST_WAITING = 16
-"""Jobs that wait for their turn; more are refused."""
+"""Largest number of jobs that wait for their turn; more are refused."""
 
 MOST_OF_ONE = 8
-"""Jobs of one client that are not done; more are refused."""
+"""Largest number of unfinished jobs of one client; more are refused."""
 
 SHORT = 2.0
-"""Seconds of a short turn, in which small games are solved while large ones are at work."""
+"""Seconds of a short turn, in which small games are solved while large ones are running."""
 
 logger = logging.getLogger("gamedp")
 
 
 class GivenUp(BaseException):
-    """Is raised in the work's own progress callback.
+    """Raised in the work's own progress callback.
 
-    Not an `Exception`: one while rules are compiled would be taken for a reason not to compile.
+    It is not an `Exception`, which during compilation would be taken for a reason not to compile.
     """
 
 
 class _TurnIsOver(BaseException):
-    """Is raised in the same place when a short turn is over."""
+    """Raised in the same place when a short turn is over."""
 
 
 class Pending(Exception):  # noqa: N818 - the answer is on its way
-    """What was asked needs a job that is not done.
+    """Raised if a request needs a job that is not done.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Pending(Exception):  # noqa: N818 - the answer is on its way
 
 @attrs.frozen
 class Lease:
-    """A client that was told to ask again, and until when it counts as one who waits."""
+    """A client that was told to ask again, and the time until which it counts as waiting."""
 
     client: Hashable
     until: float
@@ -79,22 +79,22 @@ class Lease:
 
 @attrs.define(eq=False)
 class Job:
-    """Work in a thread of its own, and who waits for it.
+    """Work in its own thread, and the clients that wait for it.
 
-    A client that waits counts while its request is held, and some seconds after it was told to ask
-    again: whoever comes back by the same connection takes the place of that. One that has hung up
-    does not count.
+    A waiting client counts while its request is held, and some seconds after it was told to ask
+    again; a request by the same connection then takes its place. A disconnected client does not
+    count.
 
     Attributes
     ----------
     done : threading.Event
     client : str
-        Who was the first to ask.
+        The first client to ask.
     since : float
-        When that was.
+        The time of that request.
     result
-        What the work has returned, or the exception that it has raised. If it has `bytes`, these
-        count.
+        The result of the work, or the exception that it has raised. Its `bytes`, if any, count as
+        memory.
     """
 
     kept: bool = False
@@ -115,7 +115,7 @@ class Job:
         self._leases.append(Lease(client, time.monotonic() + LEASE))
 
     def join(self, client: Hashable = None) -> bool:
-        """Count one who waits; false if the work has been given up."""
+        """Count a waiting client; return False if the work has been abandoned."""
         with self._lock:
             if self._given_up:
                 return False
@@ -129,32 +129,32 @@ class Job:
             return True
 
     def leave(self, client: Hashable = None, *, coming_back: bool) -> None:
-        """Count one less; for some seconds more, if that one was told to ask again."""
+        """Stop counting a client, after some seconds if it was told to ask again."""
         with self._lock:
             self._waiting -= 1
             if coming_back:
                 self.lease(client)
 
     def wait_again(self) -> None:
-        """Tell those who ask that the work waits for its turn."""
+        """Report that the work waits for its turn."""
         self._progress = BEFORE
 
     def end(self, result: Any) -> None:
-        """Keep what the work has returned, or the exception that it has raised."""
+        """Store the result of the work, or the exception that it has raised."""
         if isinstance(result, BaseException):
-            # The frames that it has passed through keep alive all that the work had built.
+            # Its frames would keep alive everything that the work has built.
             result.__traceback__ = result.__cause__ = result.__context__ = None
         self.result = result
         self._failed_at = time.monotonic() if isinstance(result, BaseException) else None
         self.done.set()
 
     def is_over(self) -> bool:
-        """Say whether it is done, but has not failed some time ago."""
+        """Return whether it is done, and not failed so long ago that it is tried again."""
         failed_at = self._failed_at
         return self.done.is_set() and (failed_at is None or time.monotonic() < failed_at + FORGIVE)
 
     def told(self) -> dict[str, Any]:
-        """Return how far the work is, as the answer with status 202 has it."""
+        """Return the progress of the work, in the form of the response with status 202."""
         last = self._progress
         return {
             "phase": last.phase,
@@ -165,24 +165,24 @@ class Job:
         }
 
     def report(self, progress: Progress) -> None:
-        """Keep how far the work is; give it up if nobody wants the result.
+        """Store the progress of the work; abandon it if no client wants the result.
 
         Raises
         ------
         GivenUp
-            If so, now and whenever it is called later.
+            If so, now and in all later calls.
         """
         self._progress = progress
         if not self.is_wanted():
             raise GivenUp
         ends = self._turn_ends
-        # What is compiled is kept: it would be a pity to come back to it.
+        # Compiled code is kept, so a compilation is not interrupted.
         if ends is not None and time.monotonic() > ends and progress.phase != "compile":
             raise _TurnIsOver
 
     @contextlib.contextmanager
     def within(self, seconds: float | None) -> Iterator[None]:
-        """End the work that is done meanwhile after so many seconds, if there is a limit."""
+        """Limit the time of the work inside, if there is a limit."""
         self._turn_ends = None if seconds is None else time.monotonic() + seconds
         try:
             yield
@@ -190,7 +190,7 @@ class Job:
             self._turn_ends = None
 
     def is_wanted(self) -> bool:
-        """Say whether anybody waits; if not, the work is given up for good."""
+        """Return whether a client waits; if not, the work is abandoned permanently."""
         with self._lock:
             self._drop_old()
             if not (self._waiting or self._leases):
@@ -198,7 +198,7 @@ class Job:
             return not self._given_up
 
     def give_up(self) -> None:
-        """Stop the work, whoever waits."""
+        """Stop the work, regardless of waiting clients."""
         with self._lock:
             self._given_up = True
 
@@ -208,12 +208,12 @@ class Job:
         Raises
         ------
         Pending
-            If it is not done.
+            If the work is not done.
         """
         if not self.done.is_set():
             raise Pending(self)
         if isinstance(self.result, BaseException):
-            raise self.result.with_traceback(None)  # or it would grow with every raise
+            raise self.result.with_traceback(None)  # otherwise it would grow with every raise
         return self.result
 
     def _drop_old(self) -> None:
@@ -222,11 +222,11 @@ class Job:
 
 
 class _Turns:
-    """Whose turn it is to work.
+    """A scheduler of the turns of jobs.
 
-    Some jobs are at work at a time, for as long as they take. The next one is of a client that has
-    fewest at work. One more works for a short while, so that small games do not wait for large
-    ones; if it is not done by then, it waits for the others.
+    A limited number of jobs runs at a time, without a time limit. The next one is of the client
+    with the fewest running jobs. One more runs for a short turn, so that small games do not wait
+    for large ones; if it is not done by then, it waits for the others.
     """
 
     def __init__(self, at_a_time: int) -> None:
@@ -236,12 +236,12 @@ class _Turns:
         self._at_work: collections.Counter[str] = collections.Counter()
 
     def take(self, job: Job, *, was_short: bool) -> float | None:
-        """Wait for a turn, and return the seconds that it lasts, None without limit.
+        """Wait for a turn, and return its length in seconds, None without a limit.
 
         Raises
         ------
         GivenUp
-            If nobody wants the result any more.
+            If no client wants the result any more.
         """
         entry = job, was_short
         with self._changed:
@@ -254,7 +254,7 @@ class _Turns:
                         self._long -= 1
                         seconds = None
                         break
-                    # Of equals the newest: those before have had such a turn, or are about to.
+                    # Among equals, the newest: earlier ones have had such a turn, or are about to.
                     small = [each for each in reversed(self._waiting) if not each[1]]
                     if self._short and small and entry is min(small, key=self._share):
                         self._short -= 1
@@ -268,7 +268,7 @@ class _Turns:
         return seconds
 
     def give_back(self, job: Job, seconds: float | None) -> None:
-        """Let others take the turn."""
+        """Release the turn."""
         with self._changed:
             self._at_work[job.client] -= 1
             if seconds is None:
@@ -285,15 +285,15 @@ class _Turns:
 
 
 class Jobs:
-    """Jobs by their keys: some at a time, each once; results are kept while there is room.
+    """Jobs by key, each run once, a limited number at a time, with a cache of results.
 
     Parameters
     ----------
     at_a_time : int
     kept : int
-        Results kept at most; those that were asked for last.
+        Largest number of results kept, the most recently used ones.
     kept_bytes : float
-        Memory that these may take, as far as they say it.
+        Largest memory of these, as far as they declare it.
     """
 
     def __init__(self, at_a_time: int, kept: int, kept_bytes: float = float("inf")) -> None:
@@ -309,12 +309,12 @@ class Jobs:
     ) -> Job:
         """Return the job of a key; a new one if there is none.
 
-        One that is to be `kept` is not forgotten, once it is done.
+        The result of a `kept` job is never discarded once it is done.
 
         Raises
         ------
         Refused
-            If too many wait for their turn.
+            If too many jobs wait for their turn.
         """
         with self._lock:
             job = self._jobs.get(key)
@@ -333,25 +333,25 @@ class Jobs:
             except RuntimeError:  # the system has no more threads
                 raise too_busy() from None
             self._jobs[key] = job
-            self._jobs.move_to_end(key)  # where one that has failed was before
+            self._jobs.move_to_end(key)  # it may replace one that has failed
             self.started += 1
         return job
 
     def put(self, key: Hashable, result: Any) -> None:
-        """Keep a result for good."""
+        """Keep a result permanently."""
         job = Job(kept=True)
         job.end(result)
         with self._lock:
             self._jobs[key] = job
 
     def known(self, key: Hashable) -> Job | None:
-        """Return the job of a key, if there is one that is done."""
+        """Return the job of a key if it is done."""
         with self._lock:
             job = self._jobs.get(key)
             return job if job is not None and job.done.is_set() else None
 
     def close(self) -> None:
-        """Give up all that is not done."""
+        """Abandon all unfinished jobs."""
         with self._lock:
             for job in self._jobs.values():
                 job.give_up()
@@ -363,7 +363,7 @@ class Jobs:
             result = None
         except Exception as error:  # noqa: BLE001 - whoever asks is told
             result = error
-        except BaseException:  # rules may end the thread, by SystemExit for one
+        except BaseException:  # rules may end the thread, for example by SystemExit
             logger.exception("work ends without a result")
             result = ends_the_work()
         if job._given_up:  # noqa: SLF001 - whatever the work has made of that
@@ -373,7 +373,7 @@ class Jobs:
             self._make_room()
 
     def _worked(self, job: Job, work: Callable[[ProgressCallback], Any]) -> Any:
-        """Return the result of the work, which begins anew after a turn that was too short."""
+        """Return the result of the work, which is restarted after a turn that was too short."""
         was_short = False
         while True:
             seconds = self._turns.take(job, was_short=was_short)
@@ -393,7 +393,7 @@ class Jobs:
                 del self._jobs[key]
 
     def _make_room(self) -> None:
-        """Forget the results that nobody has asked for longest."""
+        """Discard the least recently used results."""
         with self._lock:
             done = [
                 (key, job) for key, job in self._jobs.items() if job.done.is_set() and not job.kept

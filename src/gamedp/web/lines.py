@@ -1,4 +1,4 @@
-"""Games under way: from the actions and outcomes of a request to positions, by the rules."""
+"""Games in progress: from the actions and outcomes of a request to positions, by the rules."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ __all__ = ["generator", "replayed", "take"]
 
 
 def generator(seed: int, plies: int) -> np.random.Generator:
-    """Return where chance comes from in one ply: the same for the same seed."""
+    """Return the random generator of one ply, the same for the same seed."""
     return np.random.default_rng((seed, plies))
 
 
 def replayed(made: Made, basis: Basis, line: Line) -> tuple[Played, Start | None]:
-    """Return the game of a line, and where it starts, as the next request must say it.
+    """Return the game of a line, and its start in the form for the next request.
 
     Raises
     ------
     Refused
-        If there is no such start, or an action or outcome that there is not.
+        If the start, an action or an outcome does not exist.
     """
     state, start = _begin(made, basis, line.start)
     rules = made.rules
@@ -45,7 +45,7 @@ def replayed(made: Made, basis: Basis, line: Line) -> tuple[Played, Start | None
 
 
 def take(played: Played, action: int, outcome: int | np.random.Generator) -> None:
-    """Go on with an action, and with an outcome or what draws one.
+    """Take an action, with an outcome or a generator that draws one.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def _begin(made: Made, basis: Basis, start: Start | None) -> tuple[Any, Start | 
         return _given_state(made, basis, start.state, starts[0][1]), start
     number = start.drawn
     if start.seed is not None:
-        rng = generator(start.seed, 2**32)  # not the one of the first ply
+        rng = generator(start.seed, 2**32)  # different from that of the first ply
         number = drawn(rng, [probability for probability, _ in starts])
     assert number is not None  # noqa: S101 - the request has one of the three
     if number >= len(starts):
@@ -93,7 +93,7 @@ def _begin(made: Made, basis: Basis, start: Start | None) -> tuple[Any, Start | 
 
 
 def _given_state(made: Made, basis: Basis, plain: Any, example: Any) -> Any:
-    """Return a state that comes from outside, if the table has it."""
+    """Return a state from a request if the table contains it."""
     if basis.solution is None:
         sentence = "{name} has no table, so a start cannot be given."
         raise Refused(422, sentence, name=made.name)

@@ -1,4 +1,4 @@
-"""How the computer chooses: by a table, a search, at random, or mistaken now and then."""
+"""The computer's choice: by a table, a search, at random, or with occasional mistakes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def chosen_action(
     ----------
     player : Player
     actions : sequence of int
-        All that there are.
+        All legal actions.
     values : Values or None
-        What is known of them; None for a player at random, and where there is but one action.
+        Their values; None for a random player, and if there is only one action.
     rng : numpy.random.Generator
-        Decides among equally good ones, and where the player is mistaken.
+        Decides among equally good actions, and whether the player makes a mistake.
     """
     mistaken = player.chance is not None and rng.random() < player.chance
     among: Sequence[int] = () if values is None or mistaken else values.choose()

@@ -1,4 +1,4 @@
-"""What a page of its own is made of, which a game may bring along.
+"""The interface of separate pages, which a game may provide.
 
 A package registers a :class:`Page` in the entry point group ``gamedp.pages``.
 """
@@ -15,60 +15,60 @@ from gamedp.runtime.progress import Progress, ProgressCallback
 __all__ = ["Page", "Progress", "ProgressCallback", "Query", "Shared"]
 
 Query: TypeAlias = Mapping[str, str]
-"""What stands behind the question mark of an address: texts from strangers."""
+"""The query of an address: untrusted texts."""
 
 Work: TypeAlias = Callable[[ProgressCallback], Any]
-"""Works something out, and reports how far it is."""
+"""A function that computes a result, and reports its progress."""
 
 
 class Shared(Protocol):
-    """What answers rest on: worked out in a thread of its own, once for all who ask.
+    """The shared work behind answers: done in its own thread, once for all clients.
 
-    While that is under way, both methods raise what tells the server to answer how far it is; so
-    they are for `answer` and `draw` of a page, and not for the work itself.
+    While it is in progress, both methods raise an exception that makes the server answer with the
+    progress; so they are for `answer` and `draw` of a page, and not for the work itself.
     """
 
     @property
     def bytes(self) -> float:
-        """Memory that work may take: none that needs more should be begun."""
+        """The memory that work may take; work that needs more should not be started."""
         ...
 
     def table(self, key: Hashable, work: Work, *, kept: bool = False) -> Any:
-        """Return the table of this key; one that is not `kept` is forgotten when there is no room.
+        """Return the table of this key; one that is not `kept` is discarded when space runs out.
 
-        What it has as `bytes`, if anything, counts as the memory that it takes.
+        Its attribute `bytes`, if any, counts as the memory that it takes.
         """
         ...
 
     def result(self, key: Hashable, work: Work) -> Any:
-        """Return something small, of which many are kept."""
+        """Return a small result, of which many are kept."""
         ...
 
 
 @attrs.frozen(kw_only=True)
 class Page:
-    """A page with its own questions.
+    """A page with its own queries.
 
-    What `answer` and `draw` raise of gamedp's own errors is told to whoever asks.
+    Errors of gamedp that `answer` and `draw` raise are reported to the client.
 
     Attributes
     ----------
     name : str
         Its address, and that of its answers, ``api/NAME``.
     title : str
-        For the list of pages.
+        The title in the list of pages.
     about : str
         A sentence for that list.
     answer : callable
-        Returns the answer to a query, in what JSON has; is given a :class:`Shared` to have worked
-        out what it needs.
+        Returns the answer to a query as a JSON value, given a :class:`Shared` for the work that it
+        needs.
     draw : callable
-        Returns the whole page for a query, as HTML: from a :class:`Shared`, or from None while what
-        it needs is being worked out; the third argument says how far that is, or what was wrong
-        with the query. All texts in it must be escaped.
+        Returns the whole page for a query, as HTML: from a :class:`Shared`, or from None while its
+        work is in progress; the third argument is the progress, or the error in the query. All
+        texts in it must be escaped.
     language : callable, optional
         Returns the language of a query, ``"en"`` or ``"de"``: that of the server's own sentences
-        in the answer. If not given, it is the one that the browser asks for.
+        in the answer. If not given, the browser's preference is used.
     """
 
     name: str

@@ -33,7 +33,7 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
     Raises
     ------
     Pending
-        While a table or a search that it needs is under way.
+        While a table or a search that it needs is in progress.
     Refused
         If the request makes no sense in this game.
     """
@@ -63,7 +63,7 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
 
 
 def basis_facts(basis: Basis, values: Values | None) -> dict[str, Any]:
-    """Return what the values come from; of a table also where there are none."""
+    """Return the source of the values; for a table, also where it has none."""
     solution = basis.solution
     why = None if values is None else values.why
     if why is None and solution is not None:
@@ -89,7 +89,7 @@ def _plain_start(start: Start | None) -> dict[str, Any] | None:
 def _values(
     tables: Tables, made: Made, basis: Basis, state: Any, look: Look | None
 ) -> Values | None:
-    """Return what a position is worth; None if nobody wants to know."""
+    """Return the values of a position; None if they are not requested."""
     if basis.solution is not None:
         return by_table(basis.solution, made.rules, state)
     if look is None:
@@ -104,7 +104,7 @@ def _values(
 def shown_position(
     made: Made, played: Played, values: Values | None, basis: Basis
 ) -> dict[str, Any]:
-    """Return what is to be seen and done in the last position, and what that is worth."""
+    """Return the view, the actions and the values of the last position."""
     rules, state = made.rules, played.states[-1]
     over = played.is_over
     shown = to_plain(rules.view(state)) if hasattr(rules.game, "view") else None
@@ -126,7 +126,7 @@ def shown_position(
 
 
 def _length(made: Made, basis: Basis, values: Values | None, state: Any) -> dict[str, Any]:
-    """Return how long play still lasts from a position, and how it ends for the mover."""
+    """Return the remaining length of play from a position, and its result for the mover."""
     if basis.remoteness is None or values is None:
         return {"plies": None, "ends": None}
     plies = basis.remoteness.plies(state)
@@ -134,7 +134,7 @@ def _length(made: Made, basis: Basis, values: Values | None, state: Any) -> dict
 
 
 def _ends(made: Made, basis: Basis, plies: float, number: float) -> str | None:
-    """Say how a game without chance ends for the mover, who gets so much."""
+    """Return the result of a game without chance for the mover, given the payoff."""
     is_forced = basis.remoteness is not None and basis.remoteness.kind == "forced"
     if not is_forced or made.rules.num_players != 2 or plies == float("inf"):
         return None
@@ -164,7 +164,7 @@ def _actions(
     basis: Basis,
     spots: dict[int, Any],
 ) -> list[dict[str, Any]]:
-    """Return each action with what it is worth, and what chance may make of it."""
+    """Return each action with its value, and its possible outcomes."""
     rules, state = made.rules, played.states[-1]
     known = {} if values is None else {each.action: each for each in values.actions}
     most = max((each.number for each in known.values()), default=0.0)
@@ -210,7 +210,7 @@ def _actions(
 def chances(
     made: Made, state: Any, action: int, solution: Solution | None, most: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return the outcomes of an action that can come out, and what the mover gets after them.
+    """Return the possible outcomes of an action, and the mover's values after them.
 
     Raises
     ------
@@ -246,7 +246,7 @@ def chances(
 def _go_on(
     tables: Tables, made: Made, basis: Basis, played: Played, then: Then
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Let happen what comes next; return what has happened, or what waits for chance."""
+    """Carry out the next step; return what has happened, or the action that waits for chance."""
     rules, state, plies = made.rules, played.states[-1], len(played.actions)
     rng = None if then.seed is None else generator(then.seed, plies)
     if played.is_over:
@@ -276,12 +276,12 @@ def _go_on(
 
 
 def _look_of(player: Player, basis: Basis) -> Look | None:
-    """Return how far a computer player looks where it has no table."""
+    """Return the search depth of a computer player without a table."""
     return player.look or (None if basis.solution is not None else Look(seconds=0.5))
 
 
 def happened(made: Made, played: Played, ply: int = -1) -> dict[str, Any]:
-    """Return what was done in a ply, the last one if not given, and what chance made of it."""
+    """Return the action of a ply, the last one if not given, and its outcome."""
     rules = made.rules
     state = played.states[ply if ply >= 0 else ply - 1]
     action, outcome = played.actions[ply], played.outcomes[ply]

@@ -1,4 +1,4 @@
-"""What a request is refused for, and how it is told."""
+"""Refusals of requests, and their wording."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
     Parameters
     ----------
     status : int
-        Of HTTP.
+        The status code of HTTP.
     sentence : str
-        In English; :data:`gamedp.web.sentences.GERMAN` has the German one.
+        The sentence in English; :data:`gamedp.web.sentences.GERMAN` has the German one.
     limit : str or None
-        Which limit was reached, for status 409.
+        The limit that was reached, for status 409.
     parts
-        What stands in the braces of the sentence: numbers, names, and words that are not the
-        server's own, which are the same in both languages.
+        The values for the braces of the sentence: numbers, names, and words from elsewhere, which
+        are the same in both languages.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
         self.status = status
         self.limit = limit
         self._sentence = sentence
-        # An exception would keep alive all that was in its frames.
+        # An exception would keep alive everything in its frames.
         self._parts = {
             name: str(part) if isinstance(part, BaseException) else part
             for name, part in parts.items()
@@ -61,7 +61,7 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
 
 
 def rules_fail(error: Exception, name: str | None = None) -> Refused:
-    """Return what is told where the rules of a game raise something of their own."""
+    """Return the refusal for an exception raised by the rules of a game."""
     if isinstance(error, MemoryError):
         return Refused(409, "this takes more memory than there is.", "memory")
     parts: dict[str, Any] = {"kind": type(error).__name__, "reason": error}
@@ -71,15 +71,15 @@ def rules_fail(error: Exception, name: str | None = None) -> Refused:
 
 
 def ends_the_work() -> Refused:
-    """Return what is told where the rules of a game would end the thread, or the process."""
+    """Return the refusal for rules that would end the thread, or the process."""
     return Refused(422, "the rules of the game end the work without a result.")
 
 
 def too_busy() -> Refused:
-    """Return what is told where more would be done at once than the machine can bear."""
+    """Return the refusal for more simultaneous work than the machine can handle."""
     return Refused(503, "too many ask for work at once; ask again in a moment.")
 
 
 def nobody_waits() -> Refused:
-    """Return what would be told to one who has hung up."""
+    """Return the refusal for a client that has disconnected."""
     return Refused(499, "nobody waits for the answer any more.")

@@ -1,4 +1,4 @@
-"""Requests: data from strangers, of a declared shape, each number with its bounds."""
+"""Requests: untrusted data of a declared shape, with bounds for each number."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ __all__ = [
 ]
 
 MOST_PLIES = 2_000
-"""In a line."""
+"""Largest number of plies in a line."""
 
 MOST_SEED = 2**53 - 1
-"""The largest whole number that a browser holds exactly."""
+"""The largest integer that a browser represents exactly."""
 
 MOST_ACTION = 2**31 - 1
 
 DEEPEST, LEAST_SECONDS, MOST_SECONDS = 30, 0.05, 2.0
-"""Of a search."""
+"""Limits of a search: depth, and least and greatest number of seconds."""
 
 MOST_PARAMETERS = 40
 
@@ -43,7 +43,7 @@ RequestT = TypeVar("RequestT")
 
 
 def _between(least: float, most: float) -> Callable[[Any, attrs.Attribute[Any], Any], None]:
-    """Make a validator that asks for a number in a range; None is left out."""
+    """Return a validator that requires a number in a range, or None."""
 
     def check(_request: object, attribute: attrs.Attribute[Any], value: Any) -> None:
         if value is not None and not least <= value <= most:
@@ -54,7 +54,7 @@ def _between(least: float, most: float) -> Callable[[Any, attrs.Attribute[Any], 
 
 
 def _numbers(least: int, most: int) -> Callable[[Any, attrs.Attribute[Any], Any], None]:
-    """Make a validator that asks for a short list of numbers in a range."""
+    """Return a validator that requires a short list of numbers in a range."""
 
     def check(_request: object, attribute: attrs.Attribute[Any], values: Any) -> None:
         if len(values) > MOST_PLIES:
@@ -72,14 +72,14 @@ seed = functools.partial(attrs.field, default=None, validator=_between(0, MOST_S
 
 @attrs.frozen
 class Start:
-    """Where a line begins, if not at the only start: one of these."""
+    """The start of a line, if not the only start: one of these fields."""
 
     drawn: int | None = attrs.field(default=None, validator=_between(0, MOST_ACTION))
     seed: int | None = seed()
     state: Any = None
 
     def __attrs_post_init__(self) -> None:
-        """Ask for one of them."""
+        """Require exactly one of them."""
         if sum(each is not None for each in (self.drawn, self.seed, self.state)) != 1:
             message = "start must have one of drawn, seed and state"
             raise ValueError(message)
@@ -96,7 +96,7 @@ class Line:
     outcomes: tuple[int, ...] = attrs.field(default=(), validator=_numbers(0, MOST_ACTION))
 
     def __attrs_post_init__(self) -> None:
-        """Ask for an outcome of each action."""
+        """Require an outcome for each action."""
         if len(self.actions) != len(self.outcomes):
             message = "actions and outcomes must be equally many"
             raise ValueError(message)
@@ -104,7 +104,7 @@ class Line:
 
 @attrs.frozen
 class Look:
-    """How far a search looks."""
+    """The depth or time of a search."""
 
     depth: int | None = attrs.field(default=None, validator=_between(1, DEEPEST))
     seconds: float | None = attrs.field(
@@ -112,7 +112,7 @@ class Look:
     )
 
     def __attrs_post_init__(self) -> None:
-        """Ask for one of them."""
+        """Require exactly one of them."""
         if (self.depth is None) == (self.seconds is None):
             message = "a search needs one of depth and seconds"
             raise ValueError(message)
@@ -120,7 +120,7 @@ class Look:
 
 @attrs.frozen
 class Player:
-    """How the computer plays."""
+    """The method of the computer's play."""
 
     kind: Literal["solution", "search", "random", "mistaken"]
     depth: int | None = None
@@ -128,7 +128,7 @@ class Player:
     chance: float | None = attrs.field(default=None, validator=_between(0.0, 1.0))
 
     def __attrs_post_init__(self) -> None:
-        """Ask for what the kind needs, and nothing else."""
+        """Require the fields of the kind, and no others."""
         if self.kind == "search":
             Look(self.depth, self.seconds)
         elif (self.depth, self.seconds) != (None, None):
@@ -140,13 +140,13 @@ class Player:
 
     @property
     def look(self) -> Look | None:
-        """How far it looks, if it searches."""
+        """The depth or time of its search, if it searches."""
         return Look(self.depth, self.seconds) if self.kind == "search" else None
 
 
 @attrs.frozen
 class Then:
-    """What happens next."""
+    """The next step."""
 
     action: int | None = attrs.field(default=None, validator=_between(-MOST_ACTION, MOST_ACTION))
     outcome: int | None = attrs.field(default=None, validator=_between(0, MOST_ACTION))
@@ -155,7 +155,7 @@ class Then:
     by_hand: bool = False
 
     def __attrs_post_init__(self) -> None:
-        """Ask for an action or a player, with what decides chance."""
+        """Require an action or a player, with an outcome or a seed for chance."""
         if (self.action is None) == (self.player is None):
             message = "then needs one of action and player"
             raise ValueError(message)
@@ -172,7 +172,7 @@ class Then:
 
 @attrs.frozen
 class PositionRequest:
-    """What `position` is asked with."""
+    """The request of `position`."""
 
     line: Line
     parameters: dict[str, Any] = attrs.field(factory=dict)
@@ -182,7 +182,7 @@ class PositionRequest:
 
 @attrs.frozen
 class HistoryRequest:
-    """What `history` is asked with."""
+    """The request of `history`."""
 
     line: Line
     parameters: dict[str, Any] = attrs.field(factory=dict)
@@ -207,7 +207,7 @@ def read(body: bytes, kind: type[RequestT]) -> RequestT:
     Raises
     ------
     Refused
-        If it has not.
+        If it does not have that shape.
     """
     parsed = _parsed(body)
     try:
@@ -241,7 +241,7 @@ def _checked(parameters: Any) -> dict[str, Any]:
 
 @functools.cache
 def _converter() -> cattrs.Converter:
-    """Return what reads requests: nothing is turned into another kind of thing silently."""
+    """Return a converter that refuses implicit type conversion."""
     converter = cattrs.Converter(forbid_extra_keys=True, detailed_validation=False)
 
     def exactly(*kinds: type) -> Callable[[Any, type], Any]:

@@ -1,4 +1,4 @@
-"""The words of the server in German; English sentences stand where they are said."""
+"""The texts of the server in German; the English ones are where they are used."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ GERMAN = {
     ),
     "{why} And it cannot be searched: {reason}": "{why} Und eine Suche geht nicht: {reason}",
 }
-"""What a :class:`gamedp.web.refusals.Refused` says in English, and in German."""
+"""The sentences of :class:`gamedp.web.refusals.Refused` in English, and in German."""
 
 PHASES = {
     "en": {
@@ -135,7 +135,7 @@ PHASES = {
         "search": "rechnet voraus",
     },
 }
-"""What work is under way, for pages that show themselves again while they wait."""
+"""Names of the phases of work, for pages that reload themselves while they wait."""
 
 REASONS = (
     (
@@ -175,11 +175,11 @@ REASONS = (
         "pits={} mit stones={} ist zu groß; nimm weniger Mulden oder Steine.",
     ),
 )
-"""What registered games say of parameters that make no sense, as patterns; and in German."""
+"""Messages of registered games about invalid parameters, as patterns, and in German."""
 
 
 def reason_in_german(text: str) -> str:
-    """Return a reason of a registered game in German; words that are not known as they are."""
+    """Return a message of a registered game in German; unknown words are unchanged."""
     for pattern, sentence in REASONS:
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found:

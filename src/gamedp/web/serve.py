@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["configured", "require_packages", "serve"]
 
 MOST_CONNECTIONS = 1_000
-"""Further ones are cut off in few words; the application refuses politely before that."""
+"""Largest number of connections; further ones are rejected briefly. The application's own refusals
+begin before that."""
 
 
 def require_packages() -> None:
-    """Raise unless what the server is made of is installed.
+    """Raise unless the packages of the server are installed.
 
     Raises
     ------
     MissingPackageError
-        If not; says how to get it.
+        If not; the message says how to install them.
     """
     try:
         import starlette  # noqa: F401, PLC0415 - only to see whether it is there
@@ -41,9 +42,9 @@ def require_packages() -> None:
 
 
 def _own_names(host: str) -> tuple[str, ...]:
-    """Return what browsers call an address that is listened at; nothing where it is any of them.
+    """Return the names by which browsers call a listening address; none for a wildcard.
 
-    A page of someone else can lead a name of its own to this machine, but not an address.
+    A foreign page can point its own host name to this machine, but not an address.
     """
     if host in {"0.0.0.0", "::"}:  # noqa: S104 - to compare, not to bind
         return ()
@@ -51,7 +52,7 @@ def _own_names(host: str) -> tuple[str, ...]:
 
 
 def configured(app: ASGIApp) -> uvicorn.Config:
-    """Return how an application is served: with limits for whoever asks."""
+    """Return the configuration of the server, with limits for clients."""
     import uvicorn  # noqa: PLC0415 - an extra
 
     from gamedp.web.connections import ImpatientProtocol  # noqa: PLC0415 - likewise
@@ -89,9 +90,9 @@ def serve(
     host : str
         The address to listen at.
     port : int
-        0 for any that is free.
+        The port; 0 for any free one.
     ready : callable
-        Is told the address as soon as the server answers there.
+        Called with the address as soon as the server answers there.
 
     Raises
     ------

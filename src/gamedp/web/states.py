@@ -1,4 +1,4 @@
-"""States and numbers in what JSON has, and states back: by the shape of one that the game made."""
+"""Conversion of states and numbers to JSON values, and of states back, by an example's shape."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gamedp.web.refusals import Refused
 __all__ = ["plain_number", "plain_state", "state_like"]
 
 EXACT = 2**53 - 1
-"""A browser holds larger whole numbers not exactly: they travel as text."""
+"""Largest integer that a browser represents exactly; larger ones are sent as text."""
 
 LARGEST = 2**64
-"""No part of a state that comes from outside is larger."""
+"""Largest number in a state from a request."""
 
 LONGEST = 200
-"""Parts of a tuple, and letters of a text, in a state that comes from outside."""
+"""Largest number of parts of a tuple, and of characters of a text, in a state from a request."""
 
 
 def plain_number(number: float) -> float | str:
-    """Return a number as JSON has it; one that is infinite is a text.
+    """Return a number for JSON; an infinite one becomes a text.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def plain_number(number: float) -> float | str:
 
 
 def plain_state(state: Any) -> Any:
-    """Return a state in what JSON has.
+    """Return a state as a JSON value.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def plain_state(state: Any) -> Any:
 
 
 def _plain_whole(state: Any) -> Any:
-    """Return a state of several parts, or of a class of its own, in what JSON has."""
+    """Return a state of several parts, or of its own class, as a JSON value."""
     if isinstance(state, enum.Enum):
         return state.name
     if isinstance(state, tuple):
@@ -75,12 +75,12 @@ def _plain_whole(state: Any) -> Any:
 def state_like(example: Any, plain: Any) -> Any:
     """Return the state that `plain_state` has written, of the same shape as an example.
 
-    Only whole numbers, truth values, texts and tuples of these come in: nothing names a class.
+    Only integers, booleans, texts and tuples of these are accepted: nothing names a class.
 
     Raises
     ------
     Refused
-        If it has another shape.
+        If the data has another shape.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def state_like(example: Any, plain: Any) -> Any:
 
 
 def _parts_like(example: tuple[Any, ...], plain: list[Any]) -> tuple[Any, ...]:
-    """Return a tuple like the example, or of parts that are like its first."""
+    """Return a tuple like the example, or of parts like its first one."""
     if len(plain) != len(example) and len({type(part) for part in example}) != 1:
         sentence = "{state} has not the length of {example}."
         raise Refused(422, sentence, state=shown(plain), example=shown(example))
@@ -119,7 +119,7 @@ def _parts_like(example: tuple[Any, ...], plain: list[Any]) -> tuple[Any, ...]:
 
 
 def _whole(plain: Any) -> int:
-    """Return a whole number, written as a text if it is large."""
+    """Return an integer, which is written as a text if it is large."""
     digits = plain.removeprefix("-") if type(plain) is str else ""
     if digits.isascii() and digits.isdigit() and len(digits) <= 20:
         plain = int(plain)

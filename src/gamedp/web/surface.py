@@ -1,4 +1,4 @@
-"""Where the decision changes, as binary numbers: for two fields of the state, a third one."""
+"""The decision boundary in binary: for two fields of the state, a threshold of a third."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ NEVER, NO_STATES = -1, -2
 
 MOST_CELLS = 1_000_000
 LARGEST = 2**15 - 1
-"""The numbers of z travel in two bytes, and are less: this one stands for no action so far."""
+"""Marker for no action; numbers of z are sent in two bytes, and are smaller."""
 
 
 def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> bytes:
-    """Return the answer to `surface`; docs/reference/web-api.md says what is in it.
+    """Return the answer to `surface`; docs/reference/web-api.md describes it.
 
     Raises
     ------
     Refused
-        If there are no such fields, no integers in them, or several states in one place.
+        If there are no such fields, they are not integers, or several states have the same ones.
     """
     places = _places(solution.model, (x, y, z))
-    # As numbers of Python, which do not overflow.
+    # As Python integers, which do not overflow.
     low, high = places.min(axis=0).tolist(), places.max(axis=0).tolist()
     extents = [last - first + 1 for first, last in zip(low[:2], high[:2], strict=True)]
     count = math.prod(extents)
@@ -57,7 +57,7 @@ def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> by
     least[least == LARGEST] = NEVER
     least[tops == NO_STATES] = NO_STATES
     values = np.full(count, np.nan, "<f4")
-    descending = np.argsort(-heights, kind="stable")  # the last one that is written is the lowest
+    descending = np.argsort(-heights, kind="stable")  # the lowest one is written last
     values[cells[descending]] = _numbers(solution)[descending]
     reached = np.zeros(count, "u1")
     reached[cells[_reached(solution)]] = 1
@@ -85,7 +85,7 @@ def _numbers(solution: Solution) -> NDArray[np.float64]:
 
 
 def _reached(solution: Solution) -> NDArray[np.bool_]:
-    """Say which states are reached from the start by the policy."""
+    """Return which states are reached from the start by the policy."""
     model = solution.model
     seen = np.zeros(model.num_states, np.bool_)
     frontier = np.unique(model.initial_states)

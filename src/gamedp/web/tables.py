@@ -1,4 +1,4 @@
-"""Tables and searches that answers come from: each worked out once, for whoever asks."""
+"""Tables and searches behind the answers, each computed once for all clients."""
 
 from __future__ import annotations
 
@@ -35,39 +35,39 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "Tables"]
 
 TOLERANCE = 1e-9
-"""Finer than what a page prints."""
+"""Tolerance of solving, finer than the digits on a page."""
 
 MOST_SECONDS = 2.0
-"""Of a search, however many plies it is asked for."""
+"""Largest number of seconds of a search, for any number of plies."""
 
 MOST_REMOTE = 100_000
-"""States of a table of which it is found how long play still lasts."""
+"""Largest number of states of a table for which the length of play is computed."""
 
 logger = logging.getLogger("gamedp")
 
 
 @attrs.frozen
 class Limits:
-    """What the games of strangers may take.
+    """Limits for the games of clients.
 
     Attributes
     ----------
     states : float
-        Of a game that is solved; a larger one is searched.
+        Largest number of states of a game that is solved; a larger one is searched.
     seconds : float
-        For a solve.
+        Time limit of solving.
     lengths : float
-        Seconds to find out how long play lasts, after a solve.
+        Seconds to compute the length of play, after solving.
     bytes : float
-        Of all tables that are kept together, and of one that is solved.
+        Memory limit of all tables that are kept together, and of solving one.
     tables : int
-        Games kept at most, solved or not.
+        Largest number of games kept, solved or not.
     searches : int
-        Results of searches kept at most.
+        Largest number of search results kept.
     shapes : int
-        Shapes of games, set by requests, whose rules are compiled; those of further ones run as
-        plain Python. numba compiles anew for each length of a tuple, keeps the code on disk, and
-        never gives its memory back: one to three megabytes a shape.
+        Largest number of shapes of games, set by requests, whose rules are compiled; the rules of
+        further ones run as plain Python. numba compiles anew for each length of a tuple, keeps the
+        code on disk, and never frees its memory: one to three megabytes per shape.
     """
 
     states: float = 600_000
@@ -86,7 +86,7 @@ class Tables:
     ----------
     limits : Limits
     workers : int
-        Games solved at a time; and as many searches.
+        Number of games solved at the same time, and of searches.
     """
 
     def __init__(self, limits: Limits | None = None, workers: int = 2) -> None:
@@ -97,7 +97,7 @@ class Tables:
         self._lock = threading.Lock()
 
     def basis(self, made: Made) -> Basis:
-        """Return what the values of a game come from.
+        """Return the source of a game's values.
 
         Raises
         ------
@@ -115,23 +115,23 @@ class Tables:
     def prepare(
         self, made: Made, progress: ProgressCallback | None, limits: Limits | None = None
     ) -> Basis:
-        """Solve a game now, and keep the table for good."""
+        """Solve a game now, and keep the table permanently."""
         basis = _solved(made, progress, limits or self.limits)
         self.solves.put(made.key, basis)
         return basis
 
     def known(self, made: Made) -> Basis | None:
-        """Return the same if it is known already."""
+        """Return the source of a game's values if it is known already."""
         job = self.solves.known(made.key)
         return job.result if job is not None and isinstance(job.result, Basis) else None
 
     def search(self, made: Made, state: Any, look: Look) -> SearchResult:
-        """Return what a search finds.
+        """Return the result of a search.
 
         Raises
         ------
         Pending
-            While it is under way.
+            While it is in progress.
         """
         key = (made.key, state, look)
         job = self.searches.find(
@@ -141,7 +141,7 @@ class Tables:
         return found
 
     def _tier(self, made: Made) -> Tier:
-        """Say whether the rules of a game may be compiled."""
+        """Return whether the rules of a game may be compiled."""
         shape = made.shape
         with self._lock:
             own, foreign = self._compiled[False], self._compiled[True]
@@ -153,7 +153,7 @@ class Tables:
             return "auto"
 
     def close(self) -> None:
-        """Give up all that is under way."""
+        """Abandon all work in progress."""
         self.solves.close()
         self.searches.close()
 
@@ -161,7 +161,7 @@ class Tables:
 def _solved(
     made: Made, report: ProgressCallback | None, limits: Limits, tier: Tier = "auto"
 ) -> Basis:
-    """Solve a game; say why not if it is too large for that."""
+    """Solve a game; return the reason if it is too large."""
     if made.solution is not None:
         return _basis(made, made.solution, report, limits)
     try:
@@ -210,7 +210,7 @@ def _basis(
 def _lengths(
     solution: Solution, report: ProgressCallback | None, limits: Limits
 ) -> tuple[Remoteness | None, NoLengths | None]:
-    """Return how long play still lasts, or why that is not known: the table is there without it."""
+    """Return the remaining length of play, or why it is unknown, apart from the table."""
     if solution.model.num_states > MOST_REMOTE:
         return None, "states"
 

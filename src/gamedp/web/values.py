@@ -1,4 +1,4 @@
-"""What a position and its actions are worth to the mover, from a table or a search."""
+"""The values of a position and its actions for the mover, from a table or a search."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 SLACK = 1e-12
-"""What rounding may make of two sums that are equal, relative to them."""
+"""Largest relative difference that rounding may cause between two equal sums."""
 
 Relation: TypeAlias = Literal["=", "≥", "≤"]
 
@@ -57,15 +57,15 @@ class Values:
     kind : str
         ``"table"`` or ``"search"``.
     why : str
-        What the bounds rest on.
+        The basis of the bounds.
     depth : int or None
-        Plies that a search saw.
+        Number of plies that a search has looked ahead.
     each : tuple of (int, float, float, float)
         Each player with value and bounds, the mover first.
     relation : str
     actions : tuple of OfAction
     choose : callable
-        Returns what to choose from for play that gets the value.
+        Returns the actions to choose from for play that attains the value.
     """
 
     kind: Literal["table", "search"]
@@ -78,12 +78,12 @@ class Values:
 
 
 def is_less(value: float, most: float) -> bool:
-    """Say whether a value is less than another one, by more than rounding."""
+    """Return whether a value is less than another one by more than rounding."""
     return value < most - SLACK * max(1.0, abs(most))
 
 
 def why_of(solution: Solution) -> Literal["exact", "proven", "equilibrium", "unproven"]:
-    """Say what the bounds of a table rest on."""
+    """Return the basis of the bounds of a table."""
     if solution.guarantee is Guarantee.EQUILIBRIUM:
         return "equilibrium"
     if solution.guarantee is Guarantee.NONE:
@@ -92,7 +92,7 @@ def why_of(solution: Solution) -> Literal["exact", "proven", "equilibrium", "unp
 
 
 def by_table(solution: Solution, rules: Rules, state: Any) -> Values:
-    """Return what a table says of a position that is not the end."""
+    """Return the values of a non-terminal position from a table."""
     actions = actions_by_table(solution, rules, state)
     return Values(
         kind="table",
@@ -109,7 +109,7 @@ def by_table(solution: Solution, rules: Rules, state: Any) -> Values:
 
 
 def actions_by_table(solution: Solution, rules: Rules, state: Any) -> tuple[OfAction, ...]:
-    """Return what a table says of the actions in a position that is not the end."""
+    """Return the values of the actions in a non-terminal position from a table."""
     found = solution.action_values(state, rules.player(state))
     bests: list[Best] = [each.best for each in found]
     if rules.num_players > 2:
@@ -126,12 +126,12 @@ def actions_by_table(solution: Solution, rules: Rules, state: Any) -> tuple[OfAc
 
 
 def by_search(result: SearchResult, rules: Rules, state: Any) -> Values:
-    """Return what a search has found of a position that is not the end."""
+    """Return the values of a non-terminal position from a search."""
     mover = rules.player(state)
     many = rules.num_players > 2
     certain, possible = set(result.certain_actions), set(result.best_actions)
     numbers = [_seen(each, rules, mover) for each in result.actions]
-    if many:  # the search names one of them, and values are all exact
+    if many:  # the search names one of them, and all values are exact
         most = max(
             (
                 number
@@ -188,7 +188,7 @@ def _from(mover: int, count: int) -> list[int]:
 
 
 def _seen(each: Any, rules: Rules, mover: int) -> float:
-    """Return what the mover gets after an action that was searched."""
+    """Return the mover's value after an action that was searched."""
     if rules.num_players > 2:
         return float(each.values[mover])
     return float(each.value if mover == 0 else rules.constant_sum - each.value)

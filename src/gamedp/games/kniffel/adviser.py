@@ -1,4 +1,4 @@
-"""The adviser: the value of every keep and every entry, which is best, and what others lose."""
+"""The adviser: the value of every keep and every entry, the best one, and the losses of others."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ MOST_KNOWN = 1024
 
 @attrs.frozen(kw_only=True)
 class Expectation:
-    """What can be expected of a game that is played perfectly from here on.
+    """The expectation of a game that is played perfectly from here on.
 
     Attributes
     ----------
     value : float
-        The total at the end, the points that are on the card included.
+        The expected final total, the points on the card included.
     lower, upper : float
-        It is proven to lie between these.
+        Proven bounds of the value.
     rest : float
-        What is still to come: the article's Restgewinnerwartung, the bonus for the upper part
-        included.
+        The expected remaining points: the article's Restgewinnerwartung, the bonus for the upper
+        part included.
     """
 
     value: float
@@ -44,19 +44,19 @@ class Expectation:
 
 @attrs.frozen(kw_only=True)
 class Option(Expectation):
-    """A decision that can be taken, and what can be expected after it.
+    """A possible decision, and the expectation after it.
 
     Attributes
     ----------
     kept : tuple of int or None
-        How many dice of each face stay on the table, if this is a keep.
+        The number of dice by face that stay on the table, if this is a keep.
     box : int or None
         The number of the box, from 0, if this is an entry.
     points : int
-        What the entry counts in its box; 0 for a keep.
+        The points of the entry in its box; 0 for a keep.
     loss : float
-        By how much less can be expected than after the best decision: 0 for one that is not proven
-        to be worse. What a player has lost in this way is the article's handicap.
+        The difference from the expectation after the best decision; 0 for a decision that is not
+        proven to be worse. The sum of a player's losses is the article's handicap.
     """
 
     kept: tuple[int, ...] | None = None
@@ -73,17 +73,17 @@ class Option(Expectation):
 
 @attrs.frozen(eq=False)
 class Adviser:
-    """Knows the value of every decision in every situation of a game by some rules.
+    """The values of all decisions in all situations of a game by given rules.
 
     Parameters
     ----------
     solution : gamedp.StagedSolution
-        Of a :class:`Kniffel` with five ordinary dice. :meth:`of` solves it.
+        The solution of a :class:`Kniffel` with five ordinary dice. :meth:`of` computes it.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If it is the solution of something else.
+        If it is the solution of another game.
 
     Examples
     --------
@@ -111,12 +111,12 @@ class Adviser:
                 "Adviser.of(Kniffel()) makes one."
             )
             raise gamedp.errors.InvalidParameterError(message)
-        Card().sheet(rules)  # says what is wrong with other dice
+        Card().sheet(rules)  # reports what is wrong with other dice
         object.__setattr__(self, "rules", rules)
 
     @classmethod
     def of(cls, rules: Kniffel | None = None, **options: Any) -> Adviser:
-        """Solve a game and make its adviser.
+        """Solve a game and return its adviser.
 
         Parameters
         ----------
@@ -126,11 +126,11 @@ class Adviser:
             As for :func:`gamedp.solve`.
         """
         game = Kniffel() if rules is None else rules
-        Card().sheet(game)  # before it is solved for nothing
+        Card().sheet(game)  # before it is solved in vain
         return cls(gamedp.solve(game, **options))
 
     def expectation(self, situation: Situation) -> Expectation:
-        """Return what can be expected in a situation.
+        """Return the expectation in a situation.
 
         Raises
         ------
@@ -153,10 +153,10 @@ class Adviser:
         return Expectation(value=best.value, lower=best.lower, upper=upper, rest=best.rest)
 
     def options(self, situation: Situation) -> tuple[Option, ...]:
-        """Return all decisions that can be taken, the best one first.
+        """Return all possible decisions, the best one first.
 
-        Before the first throw, and when the card is full, there are none. Of decisions none of
-        which is proven to be worse than another, that which keeps most dice comes first.
+        Before the first throw, and when the card is full, there are none. Among decisions none of
+        which is proven to be worse than another, the one that keeps the most dice comes first.
 
         Raises
         ------
@@ -192,7 +192,7 @@ class Adviser:
     def expected_after(
         self, situation: Situation
     ) -> dict[tuple[tuple[int, ...] | None, int | None, int], float]:
-        """Return what can be expected after each decision: its keep, or its box and its points.
+        """Return the expectation after each decision, given as its keep, or its box and its points.
 
         Raises
         ------
@@ -211,13 +211,13 @@ class Adviser:
         ----------
         situation : Situation
         decision : str, int or tuple of int
-            After the last throw, a box: its name, or its number from 0. Else the dice that are
-            kept: their faces as a text, or how many there are of each.
+            After the last throw, a box: its name, or its number from 0. Otherwise the dice that are
+            kept: their faces as a text, or their number by face.
 
         Raises
         ------
         gamedp.errors.InvalidParameterError
-            If it cannot be taken.
+            If the decision is not possible.
 
         Examples
         --------
@@ -246,7 +246,7 @@ class Adviser:
         raise gamedp.errors.InvalidParameterError(message)
 
     def loss(self, situation: Situation, decision: str | int | tuple[int, ...]) -> float:
-        """Return how many points a decision gives away; see :meth:`option`."""
+        """Return the expected points that a decision loses; see :meth:`option`."""
         return self.option(situation, decision).loss
 
     @staticmethod
@@ -317,6 +317,6 @@ class Adviser:
 
 
 def _sum(whole: float, bound: float, direction: float) -> float:
-    """Add a bound to a whole number and round away from what lies inside."""
+    """Add a bound to an integer and round outwards."""
     total = whole + bound
     return total if bound.is_integer() else math.nextafter(total, direction)

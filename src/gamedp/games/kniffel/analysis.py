@@ -27,7 +27,7 @@ __all__ = [
 
 @attrs.frozen
 class Decision:
-    """A decision that was taken, beside the best one.
+    """A decision that was made, beside the best one.
 
     Attributes
     ----------
@@ -45,18 +45,18 @@ class Decision:
 
 @attrs.frozen
 class Fortune:
-    """A throw, and what it changed.
+    """A throw, and its effect.
 
     Attributes
     ----------
     round : int
         The round, from 1.
     number : int
-        Which throw it was, from 1.
+        The number of the throw, from 1.
     thrown : tuple of int
         All dice on the table after it.
     luck : float
-        By how much more can be expected after it than before.
+        The expectation after it minus that before.
     """
 
     round: int
@@ -69,14 +69,14 @@ class Fortune:
 class Analysis:
     """The analysis of a game.
 
-    What could be expected at the start, and the luck of all throws, less the losses of all
-    decisions, is what can be expected now: at the end, the total.
+    The expectation at the start, plus the luck of all throws, minus the losses of all decisions, is
+    the current expectation; at the end, the total.
 
     Attributes
     ----------
     record : Record
     start, now : Expectation
-        At the start, and where the record ends.
+        The expectations at the start, and at the end of the record.
     decisions : tuple of Decision
     throws : tuple of Fortune
     """
@@ -89,17 +89,17 @@ class Analysis:
 
     @property
     def handicap(self) -> float:
-        """How many points wrong decisions have given away so far."""
+        """The expected points lost by wrong decisions so far."""
         return math.fsum(decision.chosen.loss for decision in self.decisions)
 
     @property
     def luck(self) -> float:
-        """How many points the throws have brought beyond what could be expected of them."""
+        """The points by which the throws have exceeded their expectation."""
         return math.fsum(throw.luck for throw in self.throws)
 
     @property
     def mistakes(self) -> tuple[Decision, ...]:
-        """The decisions that lost something, the worst first."""
+        """The decisions with losses, the worst first."""
         wrong = [decision for decision in self.decisions if decision.chosen.loss > 0]
         return tuple(sorted(wrong, key=lambda decision: -decision.chosen.loss))
 
@@ -147,7 +147,7 @@ class Analysis:
 
 @attrs.frozen
 class AnalysisOfTwo:
-    """The analysis of a game of two: each player's points, whatever the other one had.
+    """The analysis of a game of two: each player's points, independent of the other's.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class AnalysisOfTwo:
     players: tuple[Analysis, ...]
 
     def to_dict(self, language: str | None = None) -> dict[str, Any]:
-        """Return everything as numbers and texts that JSON has; players are 1 and 2."""
+        """Return everything as JSON values; players are 1 and 2."""
         game, finished = self.game, self.game.is_over
         return {
             "begins": game.begins + 1,
@@ -241,7 +241,7 @@ def played_perfectly(record: Record, adviser: Adviser) -> Record:
 
 
 def _expectation_of(record: Record, adviser: Adviser) -> Expectation:
-    """Return what can be expected where a record ends."""
+    """Return the expectation at the end of a record."""
     if record.waits_for != "throw" or record.situation.number == 0:
         return adviser.expectation(record.situation)
     after = adviser.option(record.situation, record.kept)
@@ -249,7 +249,7 @@ def _expectation_of(record: Record, adviser: Adviser) -> Expectation:
 
 
 def _check(record: Record, adviser: Adviser) -> None:
-    """Ask for the same rules, whatever language the boxes are named in."""
+    """Require the same rules, regardless of the language of the box names."""
     if attrs.evolve(record.rules, language=adviser.rules.language) != adviser.rules:
         message = f"the game is {record.rules}, and the adviser is for {adviser.rules}."
         raise gamedp.errors.InvalidParameterError(message)

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 THREE_ALIKE, FOUR_ALIKE, FULL_HOUSE, SMALL_STRAIGHT, LARGE_STRAIGHT, KNIFFEL, CHANCE = range(7)
-"""The boxes of the lower part; on a sheet they are numbered on from those of the upper one."""
+"""The boxes of the lower part; on a sheet their numbers follow those of the upper part."""
 
 LOWER_BOXES = 7
 FULL_HOUSE_POINTS, SMALL_STRAIGHT_POINTS, LARGE_STRAIGHT_POINTS, KNIFFEL_POINTS = 25, 30, 40, 50
@@ -83,12 +83,12 @@ def kniffel_face(dice: tuple[int, ...]) -> int:
 
 @gamedp.helper
 def points(dice: tuple[int, ...], box: int, kniffel_is_full_house: bool) -> int:
-    """Return what a throw counts in a box, without any joker.
+    """Return the points of a throw in a box, without jokers.
 
     Parameters
     ----------
     dice : tuple of int
-        How many dice show each face.
+        The number of dice by face.
     box : int
     kniffel_is_full_house : bool
         Whether dice that are all alike count as a Full House.
@@ -132,7 +132,7 @@ def points(dice: tuple[int, ...], box: int, kniffel_is_full_house: bool) -> int:
 
 @gamedp.helper
 def points_as_joker(faces: int, box: int) -> int:
-    """Return what a joker counts in the box of the Full House or of a straight.
+    """Return the points of a joker in the box of the Full House or of a straight.
 
     Examples
     --------
@@ -167,13 +167,13 @@ def box_names(language: str = "de", faces: int = 6) -> tuple[str, ...]:
 def box_number(name: str, faces: int = 6) -> int:
     """Return the number of a box, from 0, by its name on either sheet.
 
-    Capitals, blanks and hyphens do not matter, nor does it whether umlauts are spelled out. What is
-    a number counts the boxes from 1, as on the sheet.
+    Capitals, blanks and hyphens do not matter, nor whether umlauts are spelled out. A number counts
+    the boxes from 1, as on the sheet.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If no box is called so.
+        If there is no such box.
 
     Examples
     --------
@@ -197,25 +197,25 @@ def box_number(name: str, faces: int = 6) -> int:
 
 
 def _plain(name: str) -> str:
-    """Leave of a name what tells it from others."""
+    """Reduce a name to its distinguishing characters."""
     lower = name.casefold().replace("ü", "ue").replace("ß", "ss")
     return re.sub(r"[\s_-]+", "", lower)
 
 
 def throw(text: str | Sequence[int], *, dice: int = 5, faces: int = 6) -> tuple[int, ...]:
-    """Read a throw: how many dice show each face.
+    """Read a throw: the number of dice by face.
 
     Parameters
     ----------
     text : str or sequence of int
         The faces in any order, such as ``"13345"`` or ``(1, 3, 3, 4, 5)``.
     dice, faces : int
-        How many dice there must be, and how many faces each has.
+        The required number of dice, and the number of their faces.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If that is no throw of these dice; the message says why.
+        If it is not a throw of these dice; the message says why.
 
     Examples
     --------
@@ -234,12 +234,12 @@ def throw(text: str | Sequence[int], *, dice: int = 5, faces: int = 6) -> tuple[
 
 
 def kept(text: str | Sequence[int], dice: tuple[int, ...]) -> tuple[int, ...]:
-    """Read which dice of a throw stay on the table: how many of each face.
+    """Read which dice of a throw stay on the table: the number by face.
 
     Parameters
     ----------
     text : str or sequence of int
-        Their faces in any order, such as ``"33"``; empty or ``"-"`` where all are thrown again.
+        Their faces in any order, such as ``"33"``; empty or ``"-"`` if all are thrown again.
     dice : tuple of int
         The throw.
 
@@ -265,7 +265,7 @@ def kept(text: str | Sequence[int], dice: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def shown(dice: tuple[int, ...]) -> str:
-    """Write dice as their faces in ascending order; none at all as a dash.
+    """Return dice as their faces in ascending order; no dice as a dash.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def shown(dice: tuple[int, ...]) -> str:
 
 def _faces(text: str | Sequence[int], faces: int) -> list[int]:
     items: Sequence[Any] = text
-    if isinstance(text, str):  # faces of two digits stand apart; those of one may
+    if isinstance(text, str):  # faces of two digits are separated; those of one may be
         items = re.findall(r"\d+|[^\s,;-]" if faces > 9 else r"[^\s,;-]", text)
     shown_faces = []
     for item in items:
@@ -299,7 +299,7 @@ def _counts(shown_faces: list[int], faces: int) -> tuple[int, ...]:
 
 
 def counted(number: int, word: str) -> str:
-    """Write a number of things.
+    """Return a count with a noun.
 
     Examples
     --------
@@ -310,7 +310,7 @@ def counted(number: int, word: str) -> str:
 
 
 def a_language(_game: object, attribute: attrs.Attribute[str], value: object) -> None:
-    """Ask for a language in which the boxes have names."""
+    """Require a language in which the boxes have names."""
     if value not in LANGUAGES:
         message = f"{attribute.name} must be one of {', '.join(LANGUAGES)}, not {in_short(value)}."
         raise gamedp.errors.InvalidParameterError(message)

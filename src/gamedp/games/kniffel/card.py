@@ -1,4 +1,4 @@
-"""Score cards as they lie on the table: an entry, or none yet, in each of the thirteen boxes."""
+"""Score cards: an entry, or none yet, in each of the thirteen boxes."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def _as_entries(entries: Iterable[int | None]) -> tuple[int | None, ...]:
 
 @attrs.frozen
 class Card:
-    """A card of Kniffel with five ordinary dice, with what has been entered so far.
+    """A card of Kniffel with five ordinary dice, with the entries so far.
 
     Parameters
     ----------
     entries : tuple of int or None, length 13
         The points in each box, from Einser to Chance: 0 if it is struck, None while it is free.
     further : int
-        How many Kniffels have been thrown since the one in the box of the Kniffel: each has earned
-        a bonus, where the rules pay any.
+        The number of Kniffels thrown since the one in the box of the Kniffel; each has earned a
+        bonus if the rules pay any.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If no game leads to such a card; the message says why.
+        If the card is impossible; the message says why.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class Card:
         Parameters
         ----------
         *entries : str, int or None
-            From Einser to Chance; a single text may hold them all.
+            The entries from Einser to Chance; a single text may hold them all.
         further : int
             As for the class.
 
@@ -137,7 +137,7 @@ class Card:
 
     @property
     def arguments(self) -> str:
-        """The card as :meth:`of` reads it."""
+        """The card in the format of :meth:`of`."""
         return " ".join(FREE if entry is None else str(entry) for entry in self.entries)
 
     @property
@@ -151,7 +151,7 @@ class Card:
         return self.total_by(Kniffel("yahtzee"))
 
     def entered(self, rules: Kniffel) -> int:
-        """Return the points so far; the bonus for the upper part, paid at the end, is not in it."""
+        """Return the points so far, without the bonus for the upper part, paid at the end."""
         return sum(entry or 0 for entry in self.entries) + self.further * rules.further_bonus
 
     def total_by(self, rules: Kniffel) -> int:
@@ -160,18 +160,18 @@ class Card:
         return self.entered(rules) + bonus
 
     def free_boxes(self, language: str = "de") -> tuple[str, ...]:
-        """Return the names of the boxes that are free."""
+        """Return the names of the free boxes."""
         named = zip(box_names(language), self.entries, strict=True)
         return tuple(name for name, entry in named if entry is None)
 
     def sheet(self, rules: Kniffel) -> Sheet:
-        """Return what of the card matters for the rest of a game by these rules.
+        """Return the part of the card that matters for the rest of a game by these rules.
 
         Raises
         ------
         gamedp.errors.InvalidParameterError
-            If they are not played with five ordinary dice, or do not know further Kniffels, of
-            which the card has some.
+            If they are not played with five ordinary dice, or do not count further Kniffels, but
+            the card has some.
         """
         if (rules.dice, rules.faces) != (DICE, FACES):
             message = (
@@ -218,7 +218,7 @@ class Card:
         return Card(entries, self.further + further)
 
     def with_throw(self, dice: str | tuple[int, ...], box: int | str, rules: Kniffel) -> Card:
-        """Return the card with a throw entered by the rules, a joker for the most it may count.
+        """Return the card with a throw entered by the rules, a joker with the most points possible.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Card:
         Raises
         ------
         gamedp.errors.InvalidParameterError
-            If the box is filled, or the rules forbid it to this throw.
+            If the box is filled, or the rules forbid it for this throw.
         """
         sheet, thrown, number = self.sheet(rules), throw(dice), _box(box)
         ends = rules.entries(sheet, thrown)
@@ -248,13 +248,13 @@ class Card:
         raise gamedp.errors.InvalidParameterError(message)
 
     def render(self, language: str = "de", expected: float | None = None) -> str:
-        """Draw the card as the article's program prints it.
+        """Return a drawing of the card in the format of the article's program.
 
         Parameters
         ----------
         language : {"de", "en"}
         expected : float, optional
-            The total that can be expected at the end.
+            The expected final total.
 
         Examples
         --------
@@ -301,7 +301,7 @@ class Card:
 
 
 def _entry(item: str | int | None) -> int | None:
-    """Read an entry; what is no number is the validator's to refuse."""
+    """Read an entry; the validator refuses anything that is not a number."""
     if item is None or item == FREE:
         return None
     if isinstance(item, str) and item.isdecimal():
@@ -320,7 +320,7 @@ def _box(box: int | str) -> int:
 
 @cache
 def possible_entries() -> tuple[frozenset[int], ...]:
-    """Return what may stand in each box. Chance, too, may be struck: the article's queries do."""
+    """Return the possible entries of each box; Chance, too, may be 0, as in the article."""
     throws = [throw(faces) for faces in combinations_with_replacement(range(1, FACES + 1), DICE)]
     return tuple(
         frozenset(points(dice, box, False) for dice in throws) | {0} for box in range(BOXES)
@@ -329,7 +329,7 @@ def possible_entries() -> tuple[frozenset[int], ...]:
 
 @cache
 def _entries_of_kniffels() -> tuple[frozenset[int], ...]:
-    """Return what a Kniffel may count in each box, as a joker or not."""
+    """Return the possible points of a Kniffel in each box, as a joker or not."""
     kniffels = [throw([face] * DICE) for face in range(1, FACES + 1)]
     joker_boxes = range(FACES + FULL_HOUSE, FACES + LARGE_STRAIGHT + 1)
     return tuple(
@@ -340,7 +340,7 @@ def _entries_of_kniffels() -> tuple[frozenset[int], ...]:
 
 
 def spans(numbers: Iterable[int]) -> str:
-    """Write numbers in ascending order, three and more in a row as a span."""
+    """Return numbers in ascending order, three or more consecutive ones as a span."""
     rows: list[list[int]] = []
     for number in sorted(numbers):
         if rows and number == rows[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""The probability of a throw that counts in one box, for a player who wants nothing else."""
+"""The probability of a throw that counts in one box, for a player with no other goal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Chance", "chance_of"]
 
 
 class Chance(NamedTuple):
-    """A probability, and two numbers that it is proven to lie between."""
+    """A probability with proven bounds."""
 
     value: float
     lower: float
@@ -25,13 +25,13 @@ class Chance(NamedTuple):
 
 @attrs.frozen
 class TurnForOneBox(KniffelTurn):
-    """A turn in which a single box can be filled, and points there are all that is wanted.
+    """A turn in which a single box can be filled, and only points there count.
 
     Parameters
     ----------
     box : int
     at_least : int
-        How many points are enough.
+        The number of points that suffices.
     """
 
     box: int = 0
@@ -56,21 +56,21 @@ def chance_of(
     faces: int = 6,
     kniffel_is_full_house: bool = True,
 ) -> Chance:
-    """Return how likely it is to throw what counts in a box, if nothing else is wanted.
+    """Return the probability of a throw that counts in a box, if there is no other goal.
 
-    For a Kniffel and a straight, which count always the same, it is the article's trick: the
-    expectation of a card on which only that box is free, divided by the points.
+    For a Kniffel and a straight, whose points are constant, the article computes it in the same
+    way: as the expectation of a card on which only that box is free, divided by the points.
 
     Parameters
     ----------
     box : str or int
         The name of the box, or its number from 0.
     throws : int
-        How often the dice may be thrown.
+        Number of throws.
     at_least : int
-        How many points are enough.
+        The number of points that suffices.
     dice, faces : int
-        How many dice there are, and how many faces each has.
+        Numbers of dice and of faces.
     kniffel_is_full_house : bool
         Whether a Kniffel counts as a Full House.
 
@@ -98,7 +98,7 @@ def chance_of(
     if not 0 <= turn.box < turn.boxes:
         message = f"there is no box {box}; they are numbered from 0 to {turn.boxes - 1}."
         raise gamedp.errors.InvalidParameterError(message)
-    # Two thousand states: plain Python has them before numba has begun.
+    # Two thousand states: plain Python is done before numba has started.
     solution = gamedp.solve(turn, compile="never")
     low, high = solution.bounds()
     return Chance(solution.value(), max(low, 0.0), min(high, 1.0))

@@ -1,4 +1,4 @@
-"""The sheet at the table: asks for throws, keeps and entries, advises, and counts the losses."""
+"""A dialogue at the score sheet that asks for throws, keeps and entries, and gives advice."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ COMMANDS = {
     **dict.fromkeys(("z", "zurück", "zurueck", "u", "undo"), "undo"),
     **dict.fromkeys(("q", "quit", "ende", "exit"), "quit"),
 }
-"""What may be typed at every question, in either language."""
+"""Commands that may be typed at every question, in either language."""
 
 MOST_ADVICE = 10
 EXAMPLE = "13345"
 
 
 class WrongAnswerError(Exception):
-    """What was typed does not make sense here; the message says why, in the player's language."""
+    """Raised for invalid input; the message gives the reason in the player's language."""
 
 
 class Dialogue:
@@ -45,13 +45,13 @@ class Dialogue:
         The game so far.
     adviser : Adviser
     ask : callable
-        Is given a question, returns the answer; raises EOFError if there will be none.
+        Called with a question, returns the answer; raises EOFError if there will be none.
     say : callable
-        Is given what is to be shown.
+        Called with the text to show.
     save : callable, optional
-        Is given the record after each step.
+        Called with the record after each step.
     language : {"de", "en"}, optional
-        That of the rules if not given.
+        The language; that of the rules if not given.
 
     Attributes
     ----------
@@ -108,13 +108,13 @@ class Dialogue:
         return self.record
 
     def _step(self) -> bool:
-        """Ask one question; say whether the game goes on."""
+        """Ask one question; return whether the game continues."""
         record = self.record
         if record.is_over:
             self._finish()
             return False
         if record.waits_for == "throw" and sum(record.kept) == DICE:
-            self._go_on(record.thrown(record.kept))  # nothing is in the cup
+            self._go_on(record.thrown(record.kept))  # the cup is empty
             return True
         if record.situation.number == 0 and record.card != self._card_shown:
             self._show_card()
@@ -143,7 +143,7 @@ class Dialogue:
         return question.format(number=situation.number, dice=dice)
 
     def _take(self, typed: str) -> None:
-        """Take one step of the game, or several, as the player says."""
+        """Take one step of the game, or several, as the player types."""
         record = self.record
         if record.waits_for == "throw":
             self._go_on(self._thrown(typed))
@@ -195,9 +195,7 @@ class Dialogue:
             raise WrongAnswerError(words.no_box.format(text=typed, free=free))
         try:
             return record.entered(box)
-        except (
-            gamedp.errors.InvalidParameterError
-        ):  # a Kniffel whose box is not the player's to choose
+        except gamedp.errors.InvalidParameterError:  # a Kniffel whose box the rules determine
             allowed = sorted(option.box or 0 for option in self._adviser.options(record.situation))
             raise WrongAnswerError(
                 words.not_allowed.format(
@@ -212,7 +210,7 @@ class Dialogue:
         self._keep_record()
 
     def _decide(self, record: Record) -> None:
-        """Go on after decisions, and say what the best ones were."""
+        """Continue after decisions, and show the best ones."""
         before = len(analyse(self.record, self._adviser).decisions)
         self._go_on(record)
         decisions = analyse(record, self._adviser).decisions
@@ -263,7 +261,7 @@ class Dialogue:
     def _undo(self) -> None:
         record = self.record.taken_back()
         while record.waits_for == "throw" and sum(record.kept) == DICE:
-            record = record.taken_back()  # the throw after it was nobody's step
+            record = record.taken_back()  # the throw after it was not a step of the player
         if record is self.record:
             raise WrongAnswerError(self._words.nothing_to_undo)
         self._go_on(record)
@@ -299,7 +297,7 @@ class Dialogue:
 def replay(
     record: Record, adviser: Adviser, say: Callable[[str], None], language: str | None = None
 ) -> None:
-    """Show a game as it was played, as if it were typed in again."""
+    """Show a recorded game as if it were typed again."""
     language = language or record.rules.language
     ask = as_typed(record.steps, say, language)
     start = attrs.evolve(record, rounds=())
@@ -309,7 +307,7 @@ def replay(
 def as_typed(
     steps: Iterable[Step], say: Callable[[str], None], language: str
 ) -> Callable[[str], str]:
-    """Return what answers questions as it was done, or might have been, and shows that."""
+    """Return a function that answers questions from the record, and shows the answers."""
     answers = _answers(steps, language)
 
     def ask(question: str) -> str:
@@ -324,7 +322,7 @@ def as_typed(
 
 
 def _answers(steps: Iterable[Step], language: str) -> Iterator[str]:
-    """Yield what was typed, or might have been."""
+    """Yield the answers as typed, or as they could have been."""
     names = box_names(language)
     for step in steps:
         if step.box is not None:
@@ -342,7 +340,7 @@ def play_perfectly(
     save: Callable[[Record], None] | None = None,
     language: str | None = None,
 ) -> Record:
-    """Play a game to its end by its seed, deciding for the best, and show it as it goes."""
+    """Play a game to its end by its seed with the best decisions, and show it step by step."""
 
     def ask(question: str) -> str:
         after = played_perfectly(dialogue.record, adviser)

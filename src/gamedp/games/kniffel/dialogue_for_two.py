@@ -1,4 +1,4 @@
-"""Two players at one sheet: they take turns, and each is advised how to win."""
+"""A dialogue for two players at one sheet, who take turns, with advice on how to win."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from gamedp.games.kniffel.reports import (
 __all__ = ["DialogueForTwo", "replay_of_two"]
 
 MOST_CONTEXTS = 4_000_000
-"""A table of more takes longer than one likes to wait at a question."""
+"""Largest table built at a question, to keep the wait short."""
 
 
 class DialogueForTwo(Dialogue):
     """A game for two that is played by question and answer.
 
-    Advice is for winning against the other card, if the other one plays for points, or as
-    `opponent` says; for points while too many boxes are free. The handicap counts lost points.
+    Advice is for winning against the other card, if the other player plays for points, or as
+    `opponent` says; it is for points while too many boxes are free. The handicap counts lost
+    points.
 
     Parameters
     ----------
@@ -42,9 +43,10 @@ class DialogueForTwo(Dialogue):
     ask, say, language
         As for :class:`Dialogue`.
     save : callable, optional
-        Is given the game after each step.
+        Called with the game after each step.
     opponent : Opponent
-        How either plays in the eyes of the other, and what a draw counts; the rest is not read.
+        The assumed play of either player for the other, and the value of a draw; the rest is
+        ignored.
     **options
         `exact` and `max_contexts`, as for :func:`outlook_against`. While a table would take more
         contexts, by default 4 million, advice is for points.
@@ -54,7 +56,7 @@ class DialogueForTwo(Dialogue):
     game : RecordOfTwo
         The game so far.
     record : Record
-        That of the player whose turn it is.
+        The record of the player whose turn it is.
     """
 
     def __init__(
@@ -99,7 +101,7 @@ class DialogueForTwo(Dialogue):
     def _undo(self) -> None:
         game = self.game.taken_back()
         while game.record.waits_for == "throw" and sum(game.record.kept) == DICE:
-            game = game.taken_back()  # the throw after it was nobody's step
+            game = game.taken_back()  # the throw after it was not a step of a player
         if game is self.game:
             raise WrongAnswerError(self._words.nothing_to_undo)
         self._come_to(game)
@@ -114,7 +116,7 @@ class DialogueForTwo(Dialogue):
         self._say(side_by_side(self._adviser, cards, (heads[0], heads[1]), self._language))
 
     def _outlook(self) -> Outlook | None:
-        """Return how likely the player is to win; None while that takes too large a table."""
+        """Return the player's probability of winning; None while that takes too large a table."""
         cards = self.record.card, self.game.records[1 - self.game.turn].card
         opponent = attrs.evolve(self._opponent, card=cards[1], is_next=False)
         try:
@@ -142,7 +144,7 @@ class DialogueForTwo(Dialogue):
                 self._say(line)
             return
         kept = [each for each in outlook.options if each.kept == self.record.kept]
-        for each in kept:  # what has been decided already
+        for each in kept:  # decisions that have been made already
             best = {name: getattr(each, name) for name in ("value", "lower", "upper")}
             outlook = attrs.evolve(outlook, **best)
         self._say(winning_in_words(outlook, self._language))
@@ -178,7 +180,7 @@ class DialogueForTwo(Dialogue):
 def replay_of_two(
     game: RecordOfTwo, adviser: Adviser, say: Callable[[str], None], language: str | None = None
 ) -> None:
-    """Show a game of two as it was played, as if it were typed in again."""
+    """Show a recorded game of two as if it were typed again."""
     language = language or game.rules.language
     ask = as_typed((each.step for each in game.steps), say, language)
     start = attrs.evolve(game, records=[attrs.evolve(each, rounds=()) for each in game.records])

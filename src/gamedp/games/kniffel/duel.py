@@ -1,16 +1,17 @@
 """Two players: how to win, which is not the same as maximising expected points.
 
 The opponent plays for points, as the solution of the game for one player does; so his final total
-has a distribution that does not depend on what I do. Three numbers say how likely I am to win:
+has a distribution that does not depend on what I do. Three numbers describe my probability of
+winning:
 
 * a policy that ignores the opponent's throws can maximise the expected probability that my final
-  total beats his: this is what the advice rests on, and a lower bound of what can be reached;
-* if I knew his final total beforehand, I could do no better than play for just that target: an
-  upper bound;
-* when few boxes are free the last rounds can be solved exactly, against one who plays for points,
-  or one who plays to win. The first of these lies between the two bounds.
+  total beats his: this is the basis of the advice, and a lower bound of the best probability;
+* if I knew his final total beforehand, playing for exactly that target would be optimal: an upper
+  bound;
+* when few boxes are free, the last rounds can be solved exactly, against an opponent who plays for
+  points, or to win. The first of these lies between the two bounds.
 
-The article's program does this since 2014.
+The article's program has done this since 2014.
 """
 
 from __future__ import annotations
@@ -52,23 +53,23 @@ def _a_probability(_duel: object, attribute: attrs.Attribute[float], value: floa
 
 @attrs.frozen(eq=False, slots=False)
 class Duel:
-    """Two sheets, and the best way to win with the first one against one who plays for points.
+    """Two sheets, and the best way to win with the first one against a player for points.
 
-    :meth:`of` makes it of two cards.
+    :meth:`of` makes it from two cards.
 
     Parameters
     ----------
     rules : Kniffel
     sheet, his_sheet : Sheet
-        What matters of both cards.
+        The parts of both cards that matter.
     lead : int
         My points minus his, without bonuses for the upper part.
     draw : float
-        What a draw is worth; a victory is worth 1.
+        The value of a draw; a victory counts 1.
     solution : gamedp.StagedSolution, optional
-        Of the rules: how he plays. It is found if not given.
+        The solution of the rules, by which he plays. It is computed if not given.
     max_contexts : float
-        How large a table may become.
+        The largest number of contexts of a table.
     compile, progress
         As for :func:`gamedp.solve`.
 
@@ -95,14 +96,14 @@ class Duel:
     _endgames: dict[Any, Endgame] = attrs.field(factory=dict, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        """Solve the game of one player, if need be."""
+        """Solve the game of one player if necessary."""
         if self.solution is None:
             solution = self._solve(self.rules, 1e-8)
             object.__setattr__(self, "solution", solution)
 
     @classmethod
     def of(cls, card: Card, opponent: Card, rules: Kniffel | None = None, **options: Any) -> Duel:
-        """Make the duel of two cards.
+        """Return the duel of two cards.
 
         Parameters
         ----------
@@ -118,7 +119,7 @@ class Duel:
 
     @cached_property
     def opponent(self) -> Any:
-        """The distribution of what he still earns, the bonus for his upper part included."""
+        """The distribution of his remaining points, the bonus for his upper part included."""
         return gamedp.stages.distribution(self.solution, self.his_sheet)
 
     @cached_property
@@ -127,9 +128,9 @@ class Duel:
 
     @cached_property
     def _solved(self) -> Any:
-        """The game in which a final total is worth the probability that it wins."""
+        """The game in which the value of a final total is the probability that it wins."""
         remainder = self._remainder
-        # A bonus that is reached already is still to be paid.
+        # A bonus that has been reached is still to be paid.
         points = remainder.most + 1
         size = Size(points * remainder.num_sheets)
         check_size(size, self.max_contexts, "this duel takes a table of")
@@ -141,40 +142,40 @@ class Duel:
         return gamedp.solve(game, tolerance=tolerance, compile=self.compile, progress=self.progress)
 
     def _worth(self, ahead: int) -> float:
-        """Return how likely I am to win if he has to earn more than I am ahead."""
+        """Return my probability of winning if I am ahead before his remaining points."""
         exactly = self.opponent.probability(ahead)
         return 1.0 - float(self.opponent.at_least(ahead)) + self.draw * float(exactly)
 
     @cached_property
     def own(self) -> Any:
-        """The distribution of what I still earn if I play for points, too."""
+        """The distribution of my remaining points if I play for points, too."""
         return gamedp.stages.distribution(self.solution, self.sheet)
 
     @cached_property
     def for_points(self) -> float:
-        """How likely I am to win if I play for points as well."""
+        """My probability of winning if I play for points as well."""
         return float(self.own.expectation(lambda points: self._worth(self.lead + points)))
 
     @property
     def lower(self) -> float:
-        """What is reached by a policy that does not look at his throws to come; a lower bound."""
+        """The probability reached by a policy that ignores his future throws; a lower bound."""
         return max(float(self._solved.bounds()[0]) - self._slack, 0.0)
 
     @cached_property
     def upper(self) -> float:
-        """What could be reached if his final total were known beforehand; an upper bound."""
+        """The probability if his final total were known beforehand; an upper bound."""
         known = self.opponent.expectation(lambda total: self._targets.bounds(total)[1])
         return min(float(known) + self._slack, 1.0)
 
     @cached_property
     def _slack(self) -> float:
-        """How far off a number is at most because his chances are rounded, or their sum is."""
-        # What a final total is worth has two of them, and so few operations in addition.
+        """The largest error of a number by the rounding of his probabilities, or of their sum."""
+        # The value of a final total has two of them, and few operations in addition.
         return 2 * float(self.opponent.relative_error) + 2.0**-50
 
     @cached_property
     def _targets(self) -> Targets:
-        """What could be reached, whatever his final total."""
+        """The best probabilities for each of his final totals."""
         return Targets(
             self.rules,
             self.sheet,
@@ -186,7 +187,7 @@ class Duel:
         )
 
     def points(self) -> Any:
-        """Return the distribution of what I still earn when I play to win as advised."""
+        """Return the distribution of my remaining points when I play to win as advised."""
         game = self._solved.model.rules.game
         fields = {field.name: getattr(game, field.name) for field in attrs.fields(ForTotal)}
         return gamedp.stages.distribution(self._solved, counting=PointsForTotal(**fields))
@@ -194,17 +195,17 @@ class Duel:
     def options(
         self, dice: str | tuple[int, ...], number: int, *, clairvoyant: bool = False
     ) -> tuple[Prospect, ...]:
-        """Return all my decisions after a throw by how likely I am to win, the best one first.
+        """Return all my decisions after a throw by my probability of winning, the best one first.
 
         Parameters
         ----------
         dice : str or tuple of int
-            The throw: its faces, or how many dice show each.
+            The throw: its faces, or the number of dice by face.
         number : int
-            Which throw of the turn it was, from 1.
+            The number of the throw in the turn, from 1.
         clairvoyant : bool
-            Whether the upper bound of each is what could be reached after it if his final total
-            were known, as for :attr:`upper`; else it is that of play as advised.
+            Whether the upper bound of each is the probability after it if his final total were
+            known, as for :attr:`upper`; otherwise it is that of play as advised.
 
         Raises
         ------
@@ -233,7 +234,7 @@ class Duel:
         )
 
     def _clairvoyant(self, dice: str | tuple[int, ...], number: int) -> dict[Any, float]:
-        """Return what each decision could leave if his final total were known."""
+        """Return the probability after each decision if his final total were known."""
         targets = self._targets
         parts: dict[Any, list[float]] = defaultdict(list)
         sure = []
@@ -257,7 +258,7 @@ class Duel:
         his_turn: bool = False,
         max_contexts: float | None = None,
     ) -> Endgame:
-        """Solve the rounds to come exactly, where each decision knows both cards.
+        """Solve the remaining rounds exactly; each decision takes both cards into account.
 
         Parameters
         ----------
@@ -265,7 +266,7 @@ class Duel:
         his_turn : bool
             Whether the next turn is his.
         max_contexts : float, optional
-            How large this table may become; as the class says if not given.
+            The largest number of contexts of this table; that of the class if not given.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""A turn of one of two players; or that of one of them, and the results of the other's."""
+"""A turn of either of two players; or that of one of them, and the results of the other's."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Play(NamedTuple):
     Attributes
     ----------
     mover : int
-        `WAITING` before anything has been thrown; then whose turn it is: `MINE` or `HIS`.
+        `WAITING` before the first throw; then the player whose turn it is: `MINE` or `HIS`.
     turn : Turn
         The position in that turn.
     sheet, following, points : int
-        If only the result of his turn is known: the numbers of his sheet before it and after it,
-        and the points he has earned. Else 0.
+        If only the result of his turn is known, the numbers of his sheet before and after it, and
+        the points he has earned; otherwise 0.
     """
 
     mover: int
@@ -44,11 +44,11 @@ def mine(turn: Turn) -> Play:
 
 @attrs.frozen(eq=False, kw_only=True)
 class EitherTurn(KniffelTurn):
-    """A turn of one of two players; the game says whose it may be by the ends that it allows."""
+    """A turn of either of two players; the game determines whose by the ends that it allows."""
 
     num_players = 2
 
-    # A turn of one player, by names that are not taken here.
+    # A turn of one player, by names that are not used here.
     turn_start = KniffelTurn.initial_state
     turn_is_over = KniffelTurn.is_terminal
     turn_actions = KniffelTurn.actions
@@ -95,7 +95,7 @@ class EitherTurn(KniffelTurn):
 
 @attrs.frozen(eq=False, kw_only=True)
 class MyTurnOrHisResult(EitherTurn):
-    """My turn, or the result of his, which is chance: he does not look at my card.
+    """My turn, or the result of his, which is random: he ignores my card.
 
     Parameters
     ----------

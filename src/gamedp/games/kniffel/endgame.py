@@ -1,4 +1,4 @@
-"""The last rounds of two players, solved: how likely I am to win, and by which decisions."""
+"""The last rounds of two players, solved: the probability that I win, and the best decisions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Endgame:
     solution: Any = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        """Solve it."""
+        """Solve the game."""
         solution = gamedp.solve(
             self.game, tolerance=1e-9, compile=self.compile, progress=self.progress
         )
@@ -34,11 +34,11 @@ class Endgame:
 
     @property
     def value(self) -> float:
-        """How likely I am to win, a draw counted as it is worth."""
+        """The probability that I win, with draws counted by their value."""
         return float(self.solution.value())
 
     def bounds(self) -> tuple[float, float]:
-        """Return what that is proven to lie between."""
+        """Return proven bounds of that probability."""
         low, high = self.solution.bounds()
         return max(low, 0.0), min(high, 1.0)
 

@@ -1,8 +1,8 @@
-"""One decision for a goal, and then play for points: what that leaves of the goal.
+"""The probability of a goal after one decision for it, followed by play for points.
 
-How likely a goal is that way is known exactly, from the first throw on, where playing for the goal
-to the end would take too large a table. Who goes on for the goal reaches as much at least, so the
-number is a lower bound, too.
+This probability is known exactly, from the first throw on, where playing for the goal to the end
+would take too large a table. Continued play for the goal reaches at least as much, so the number is
+a lower bound, too.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from gamedp.games.kniffel.turn import Turn
 __all__ = ["ForPoints", "beating", "reaching"]
 
 Worth = Callable[[NDArray[np.int64]], NDArray[np.float64]]
-"""What it is worth to earn so many points: a probability of the goal for each."""
+"""The value of earning a number of points: the probability of the goal for each."""
 
 ROUNDING = 2.0**-40
-"""More than rounding makes of a probability here: a sum of some thousand products of a turn, of a
-distribution, and of another one."""
+"""Upper bound of the rounding error of a probability here: a sum of some thousand products of a
+turn, of a distribution, and of another one."""
 
 
 class _Inside(NamedTuple):
-    """What `prospects` asks for of a turn."""
+    """The part of a turn's solution that `prospects` needs."""
 
     model: Any
     values: NDArray[np.float64]
@@ -41,20 +41,20 @@ class _Inside(NamedTuple):
 
 @attrs.frozen(eq=False, slots=False)
 class ForPoints:
-    """A sheet, and what each decision leaves of a goal if play goes on for points.
+    """A sheet, and the probability of a goal after each decision if play continues for points.
 
     Parameters
     ----------
     solution : gamedp.StagedSolution
-        Of the rules: how to play for points.
+        The solution of the rules, for playing for points.
     sheet : Sheet
     rest : Rest
-        What is still earned from the sheet, and from each that the turn may leave.
+        The remaining points from the sheet, and from each sheet after the turn.
     worth : callable
-        What it is worth to earn so many points from the sheet on, the bonus for the upper part
+        The value of earning a number of points from the sheet on, the bonus for the upper part
         included: see :func:`beating` and :func:`reaching`.
     error : float
-        How far off that is at most.
+        The largest error of that value.
     """
 
     solution: Any = attrs.field(repr=False)
@@ -65,20 +65,20 @@ class ForPoints:
 
     @property
     def slack(self) -> float:
-        """How far off a number is at most."""
+        """The largest error of a number."""
         errors = [each.relative_error for each in self.rest.known.values()]
         return float(max(errors)) + self.error + ROUNDING
 
     @property
     def value(self) -> float:
-        """How likely the goal is if all is played for points."""
+        """The probability of the goal if all decisions are for points."""
         return self._expected(self.sheet, 0)
 
     def options(self, dice: str | tuple[int, ...], number: int) -> tuple[Prospect, ...]:
         """Return all decisions after a throw, the best one first.
 
-        The value of each is exact for play for points after it, but for rounding; its lower bound
-        holds for all who play on for the goal, and its upper bound is 1.
+        The value of each is exact, up to rounding, for play for points after it; its lower bound
+        also holds for continued play for the goal, and its upper bound is 1.
 
         Raises
         ------
@@ -96,13 +96,13 @@ class ForPoints:
         )
 
     def _expected(self, sheet: Sheet, earned: int) -> float:
-        """Return how likely the goal is from a sheet on, with so many points earned before it."""
+        """Return the probability of the goal from a sheet on, with points earned before it."""
         rest = self.rest.known[sheet]
         return float(rest.probabilities @ self.worth(earned + rest.totals))
 
     @cached_property
     def _inside(self) -> _Inside:
-        """The turn: how likely the goal is from each of its states on."""
+        """The turn, with the probability of the goal from each of its states on."""
         inside = self.solution.inside(self.sheet)
         model, policy = inside.model, inside.policy
         values = np.zeros(model.num_states)
@@ -121,12 +121,12 @@ class ForPoints:
 
 
 def reaching(missing: int) -> Worth:
-    """Return what points are worth to who needs so many."""
+    """Return the value of points for a player who needs a number of them."""
     return lambda points: (points >= missing).astype(np.float64)
 
 
 def beating(his: Any, lead: int, draw: float = 0.5) -> Worth:
-    """Return what points are worth against one whose points to come have a distribution.
+    """Return the value of points against an opponent with a distribution of remaining points.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def beating(his: Any, lead: int, draw: float = 0.5) -> Worth:
     lead : int
         My points minus his, without the bonuses for upper parts.
     draw : float
-        What a draw counts; a victory counts 1.
+        The value of a draw; a victory counts 1.
     """
     below = np.concatenate([[0.0], np.cumsum(his.probabilities)])
 

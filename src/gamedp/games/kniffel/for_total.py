@@ -1,4 +1,4 @@
-"""The rest of a game, played for what its final total is worth."""
+"""The rest of a game, played for a value of its final total."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["ForTotal", "Pace", "PointsForTotal"]
 
 
 class Pace(NamedTuple):
-    """What of a game matters for its final total.
+    """The part of a game's state that determines its final total.
 
     Attributes
     ----------
     points : int
-        What has been earned so far.
+        The points earned so far.
     upper, boxes, bonus : int
         See :class:`RestOfCard`.
     """
@@ -34,15 +34,15 @@ class Pace(NamedTuple):
 
 @attrs.frozen(eq=False, kw_only=True)
 class ForTotal(RestOfCard):
-    """The rest of a game, played for what its final total is worth: a staged game.
+    """The rest of a game, played for a value of its final total, as a staged game.
 
     Parameters
     ----------
     worths : (M+1,) float64
-        What it is worth to have earned 0 to M points in the end, or more than M. A context in which
-        M points are reached is over.
+        The value of having earned 0 to M points in the end, or more than M. A context in which M
+        points are reached is over.
     first : Sheet
-        The sheet at the start. :meth:`of` fills it in, with what it says of the boxes.
+        The sheet at the start. :meth:`of` fills it in, with the fields of the boxes.
     """
 
     worths: NDArray[np.float64] = attrs.field(repr=False)
@@ -50,7 +50,7 @@ class ForTotal(RestOfCard):
 
     @classmethod
     def of(cls, remainder: Remainder, worths: NDArray[np.float64]) -> Any:
-        """Make the game of what is still to be played on a sheet."""
+        """Return the game of the rest of a sheet."""
         return cls(
             **attrs.asdict(remainder.rules, recurse=False),
             **remainder.fields(),
@@ -60,7 +60,7 @@ class ForTotal(RestOfCard):
 
     @property
     def most(self) -> int:
-        """How many points settle the game."""
+        """The number of points that decides the game."""
         return len(self.worths) - 1
 
     def contexts(self) -> dict[str, tuple[int, int]]:
@@ -75,7 +75,7 @@ class ForTotal(RestOfCard):
         return self.starting(0)
 
     def starting(self, already: int) -> Any:
-        """Return the context at the start, if so many points count as earned."""
+        """Return the context at the start, if some points count as earned."""
         pace = Pace(min(max(already, 0), self.most), self.first.upper, 0, self.first.bonus)
         return self.canonical(pace)[0]
 
@@ -117,7 +117,7 @@ class ForTotal(RestOfCard):
 
 @attrs.frozen(eq=False, kw_only=True)
 class PointsForTotal(ForTotal):
-    """The same contexts, and the points that are earned in them: for their distribution."""
+    """The same contexts, with the points earned in them, for their distribution."""
 
     def reward(self, context: Any, end: Turn, player: int) -> float:
         return self.sheet_reward(self.sheet(context), end, player)

@@ -1,9 +1,10 @@
-"""How much more often wins who plays to win than who plays for points, over whole games.
+"""The gain in winning probability from playing to win instead of for points.
 
-Both play for points until a few boxes are free on each card; then one of them plays to win. What
-that gains from a position is computed, and proven; over which positions to take the mean is left to
-chance: they are drawn as points players get there. Between two points players who take turns at
-beginning each wins half of the games, so half plus the gain is how often the other one wins.
+Both players play for points until a few boxes are free on each card; then one of them plays to win.
+The gain in a position is computed, with proof; the positions over which the mean is taken are
+random: they are drawn as players for points reach them. Between two players for points who
+alternate in beginning, each wins half of the games, so the winning probability is a half plus the
+gain.
 """
 
 from __future__ import annotations
@@ -26,29 +27,30 @@ from gamedp.games.kniffel.rules import Kniffel, Sheet
 __all__ = ["Gain", "gain"]
 
 KEPT = 256
-"""Sheets whose turns are kept while positions are drawn: all games begin with the same one."""
+"""Number of sheets whose turns are cached while positions are drawn: all games begin with the same
+one."""
 
 
 @attrs.frozen(eq=False, repr=False, kw_only=True)
 class Gain:
-    """What playing to win gains over playing for points, in n positions.
+    """The gain from playing to win instead of for points, in n positions.
 
     Attributes
     ----------
     free : int
-        How many boxes are free on each card.
+        The number of free boxes on each card.
     seed : int
-        What the positions are drawn from.
+        The seed of the positions.
     exact : bool
-        Whether each decision knows both cards, as in :meth:`Duel.endgame`; else play is that of
-        :attr:`Duel.lower`, which does not look at his throws to come.
+        Whether each decision takes both cards into account, as in :meth:`Duel.endgame`; otherwise
+        play is that of :attr:`Duel.lower`, which ignores his future throws.
     for_points : (n,) float64
-        How likely a points player wins against one, in each position; a draw counts as half. It is
-        my turn or his with the same probability.
+        The probability that a player for points wins against another, in each position; a draw
+        counts as half. It is my turn or his with the same probability.
     to_win : (n,) float64
-        The same for one who plays to win.
+        The same for a player who plays to win.
     error : float
-        Each of these gains is off by at most this.
+        The largest error of each of these gains.
 
     Examples
     --------
@@ -69,7 +71,7 @@ class Gain:
 
     @property
     def gains(self) -> NDArray[np.float64]:
-        """What playing to win gains in each position."""
+        """The gain from playing to win in each position."""
         return self.to_win - self.for_points
 
     @property
@@ -78,10 +80,10 @@ class Gain:
         return math.fsum(self.gains) / len(self.gains)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return Student's interval of what is gained in a whole game.
+        """Return Student's interval of the gain in a whole game.
 
-        It is approximate: gains are not normal, for many positions are decided; if all that were
-        drawn are, it is much too narrow. The error of each gain is added at both ends.
+        It is approximate: gains are not normally distributed, since many positions are decided; if
+        all drawn ones are, it is much too narrow. The error of each gain is added at both ends.
         """
         deviation = float(self.gains.std(ddof=1)) if len(self.gains) > 1 else math.nan
         low, high = gamedp.policies.student_interval(
@@ -90,7 +92,7 @@ class Gain:
         return low - self.error, high + self.error
 
     def __repr__(self) -> str:
-        """Say what is gained."""
+        """Return the gain in short."""
         least = "" if self.exact else "at least "
         low, high = self.interval()
         return (
@@ -110,31 +112,32 @@ def gain(
     max_contexts: float = MOST_CONTEXTS,
     compile: Compile = "auto",
 ) -> Gain:
-    """Return what playing to win gains against one who plays for points.
+    """Compute the gain from playing to win against a player for points.
 
     Parameters
     ----------
     free : int
-        How many boxes are free on each card when one begins to play to win.
+        The number of free boxes on each card when one player begins to play to win.
     positions : int
-        How many are drawn: each is a card of either player, after a game for points so far.
+        The number of positions drawn: each has a card of either player, after play for points so
+        far.
     seed : int
         The same seed gives the same positions.
     exact : bool
-        Whether each decision is to know both cards; with more than three free boxes that takes
-        long, and much memory. Else what is found is reached by play that does not look at his
-        throws to come.
+        Whether each decision takes both cards into account; with more than three free boxes this
+        takes a long time, and much memory. Otherwise, the result is that of play that ignores his
+        future throws.
     rules : Kniffel, optional
         Those of the article if not given.
     solution : gamedp.StagedSolution, optional
-        Of the rules: how one plays for points. It is found if not given.
+        The solution of the rules, for playing for points. It is computed if not given.
     max_contexts, compile
         As for :class:`Duel`.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If a number is no such number, or a table would be larger than `max_contexts`.
+        If a number is invalid, or a table would be larger than `max_contexts`.
     """
     rules = Kniffel() if rules is None else rules
     for name, number, least in (("free", free, 1), ("positions", positions, 1), ("seed", seed, 0)):
@@ -158,8 +161,8 @@ def gain(
             compile=compile,
         )
         to_win, off = _by_both_cards(duel) if exact else _by_advice(duel)
-        # A points player wins by two distributions, his twice, and few operations more. To play to
-        # win rests on his as well.
+        # The winning probability of a player for points uses two distributions, his twice, and few
+        # further operations. That of playing to win uses his as well.
         off += 4 * float(duel.opponent.relative_error) + float(duel.own.relative_error) + 2.0**-48
         found.append((duel.for_points, to_win, off))
     for_points, wins, errors = np.array(found).T
@@ -174,7 +177,7 @@ def gain(
 
 
 def _by_both_cards(duel: Duel) -> tuple[float, float]:
-    """Return how likely I am to win, on average of both seats, and how far off that may be."""
+    """Return my probability of winning, averaged over both seats, and its error."""
     solution = duel.endgame().solution
     start = solution.model.rules.game.start
     ends = [solution.bounds(start._replace(his_turn=turn)) for turn in (0, 1)]
@@ -183,13 +186,13 @@ def _by_both_cards(duel: Duel) -> tuple[float, float]:
 
 
 def _by_advice(duel: Duel) -> tuple[float, float]:
-    """Return how likely I am to win by play that does not look at his throws to come."""
+    """Return my probability of winning by play that ignores his future throws."""
     low, high = duel._solved.bounds()  # noqa: SLF001 - a duel's own lower bound is its end alone
     return (low + high) / 2, (high - low) / 2
 
 
 class _Drawn:
-    """Draws cards as they are after some rounds of a game for points."""
+    """Draws cards as they occur after some rounds of a game for points."""
 
     def __init__(self, rules: Kniffel, solution: Any, rng: np.random.Generator) -> None:
         self._rules, self._rng = rules, rng
@@ -198,7 +201,7 @@ class _Drawn:
         )
 
     def card(self, free: int) -> tuple[Sheet, int]:
-        """Return a sheet with so many free boxes, and the points so far without the bonus."""
+        """Return a sheet with a number of free boxes, and the points so far without the bonus."""
         rules, points = self._rules, 0
         sheet = rules.initial_state()
         while rules.rank(sheet) > free:
@@ -211,7 +214,7 @@ class _Drawn:
 
 
 def _check_whole(name: str, number: Any, least: int) -> None:
-    """Raise InvalidParameterError unless this is a whole number that is large enough."""
+    """Raise InvalidParameterError unless this is an integer that is large enough."""
     number = as_whole(number)
     if isinstance(number, bool) or not isinstance(number, int) or number < least:
         message = f"{name} must be a whole number of at least {least}, not {shown(number)}."

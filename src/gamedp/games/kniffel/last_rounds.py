@@ -1,4 +1,4 @@
-"""The last rounds of two players, solved exactly: each decision knows both cards.
+"""The last rounds of two players, solved exactly: each decision takes both cards into account.
 
 They take turns until both cards are full; then the higher total wins. The opponent either plays for
 points, whatever happens, or for his own victory. A table over both cards is small enough only when
@@ -22,7 +22,7 @@ __all__ = ["AgainstOpponent", "AgainstPoints", "LastRounds", "Standing"]
 
 
 class Standing(NamedTuple):
-    """Where two players stand.
+    """The standing of two players.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Standing(NamedTuple):
     upper, boxes, bonus : int
         My sheet, as in :class:`RestOfCard`.
     his_upper, his_boxes, his_bonus : int
-        His, likewise; if he plays for points, `his_boxes` is the number of his sheet, and the
+        His sheet, likewise; if he plays for points, `his_boxes` is the number of his sheet, and the
         others are 0.
     """
 
@@ -49,17 +49,17 @@ class Standing(NamedTuple):
 
 @attrs.frozen(eq=False, kw_only=True)
 class LastRounds(RestOfCard):
-    """The rounds to come of two players, the same rules for both: what both kinds share.
+    """The remaining rounds of two players under the same rules: the base of both kinds.
 
-    The fields of the base are those of my sheet.
+    The fields of the base class are those of my sheet.
 
     Parameters
     ----------
     draw : float
-        What a draw is worth to me; a victory is worth 1.
+        The value of a draw for me; a victory counts 1.
     start : Standing
     leads : (int, int)
-        The range of leads that are distinguished. Beyond it the game is decided.
+        The range of leads that are distinguished; beyond it the game is decided.
     """
 
     draw: float
@@ -68,12 +68,12 @@ class LastRounds(RestOfCard):
 
     @property
     def least_lead(self) -> int:
-        """With this lead, all is lost."""
+        """The lead with which the game is lost."""
         return self.leads[0]
 
     @property
     def largest_lead(self) -> int:
-        """With this lead, all is won."""
+        """The lead with which the game is won."""
         return self.leads[1]
 
     def initial_state(self) -> Any:
@@ -84,17 +84,17 @@ class LastRounds(RestOfCard):
         return min(max(lead, self.least_lead), self.largest_lead)
 
     def worth(self, lead: int) -> float:
-        """Return what a final lead is worth."""
+        """Return the value of a final lead."""
         if lead == 0:
             return self.draw
         return 1.0 if lead > 0 else 0.0
 
     def he_is_full(self, context: Any) -> bool:
-        """Say whether all his boxes are filled."""
-        raise NotImplementedError  # a base: each kind of opponent has boxes of its own
+        """Return whether all his boxes are filled."""
+        raise NotImplementedError  # abstract: each kind of opponent has its own boxes
 
     def has_mover(self, context: Any) -> bool:
-        """Say whether who is to move has a free box; I am to move when both have none."""
+        """Return whether the player to move has a free box; I am to move when both have none."""
         if context.his_turn == 1:
             return not self.he_is_full(context)
         return self.he_is_full(context) or bool(context.boxes < self.all_filled)
@@ -103,7 +103,7 @@ class LastRounds(RestOfCard):
         return bool(context.boxes == self.all_filled) and self.he_is_full(context)
 
     def after_my_turn(self, context: Any, end: Turn) -> tuple[int, int, int, int]:
-        """Return the lead and the fields of my sheet after a turn of mine."""
+        """Return the lead and the fields of my sheet after my turn."""
         sheet = self.sheet(context)
         after = self.sheet_following(sheet, end)
         lead = context.lead + int(self.sheet_reward(sheet, end, 0))
@@ -116,14 +116,14 @@ class LastRounds(RestOfCard):
 
 @attrs.frozen(eq=False, kw_only=True)
 class AgainstPoints(LastRounds):
-    """The last rounds against one who plays for points.
+    """The last rounds against an opponent who plays for points.
 
     Parameters
     ----------
     his : tuple of arrays
         As for :class:`MyTurnOrHisResult`.
     free : (H,) int64
-        How many boxes of his are free on each of his sheets.
+        The number of free boxes on each of his sheets.
     """
 
     his: tuple[NDArray[Any], ...] = attrs.field(repr=False)
@@ -200,12 +200,12 @@ class AgainstPoints(LastRounds):
 
 @attrs.frozen(eq=False, kw_only=True)
 class AgainstOpponent(LastRounds):
-    """The last rounds against one who wants to win as well, and plays as well as can be.
+    """The last rounds against an opponent who also plays to win, optimally.
 
     Parameters
     ----------
     his_masks, his_upper_left, his_uppers, his_bonuses
-        What the base says of my sheet, of his.
+        The fields of the base class for his sheet.
     """
 
     his_masks: NDArray[np.int64] = attrs.field(repr=False)
@@ -218,12 +218,12 @@ class AgainstOpponent(LastRounds):
 
     @property
     def his_all_filled(self) -> int:
-        """What `Standing.his_boxes` is when all are filled."""
+        """The value of `Standing.his_boxes` when all are filled."""
         return len(self.his_masks) - 1
 
     @property
     def his_least_upper(self) -> int:
-        """Where his upper part begins."""
+        """The least number of his upper part."""
         return self.his_uppers[0]
 
     def stage(self) -> Any:
@@ -242,7 +242,7 @@ class AgainstOpponent(LastRounds):
         }
 
     def his_upper_that_matters(self, upper: int, boxes: int) -> int:
-        """Return his points in the upper part, forgotten if they cannot lead to the bonus."""
+        """Return his points in the upper part, dropped if they cannot lead to the bonus."""
         if upper + self.his_upper_left[boxes] < self.threshold:
             return self.his_least_upper
         return upper

@@ -1,4 +1,4 @@
-"""How likely a player is to reach what he wants, in a situation: a total, or to win."""
+"""The probability that a player reaches a goal in a situation: a total, or a win."""
 
 from __future__ import annotations
 
@@ -26,26 +26,27 @@ __all__ = [
 ]
 
 SMALL_TABLE = 1_500_000
-"""The last rounds are solved exactly without being asked for if this many contexts will do: for
-some seconds."""
+"""Largest number of contexts for which the last rounds are solved exactly without a request: some
+seconds."""
 
 MOST_FREE = 8
-"""Nor is that tried while the opponent has more free boxes: his turns alone would take longer."""
+"""Largest number of the opponent's free boxes for which that is tried: more take longer for his
+turns alone."""
 
 
 @attrs.frozen
 class Opponent:
-    """Whom to win against: the card, and how he plays.
+    """The opponent: the card, and the way of playing.
 
     Parameters
     ----------
     card : Card
     plays_for : {"points", "victory"}
-        What he wants: as many points as can be expected, whatever happens, or to win.
+        His goal: the most expected points in any case, or to win.
     is_next : bool
         Whether the next turn is his.
     draw : float
-        What a draw counts for me; a victory counts 1.
+        The value of a draw for me; a victory counts 1.
     """
 
     card: Card
@@ -56,26 +57,25 @@ class Opponent:
 
 @attrs.frozen(kw_only=True)
 class Outlook:
-    """The probability of what a player wants, and what every decision leaves of it.
+    """The probability that a player reaches a goal, and the probability after every decision.
 
     Attributes
     ----------
     situation : Situation
     goal : int or Opponent
-        At least so many points in the end; or whom to win against.
+        The least total to reach, or the opponent to beat.
     value : float
-        What is reached if every decision is the one advised.
+        The probability if every decision follows the advice.
     lower, upper : float
-        The best that can be reached is proven to lie between these.
+        Proven bounds of the best probability.
     exact : bool
-        Whether the advice is the best there is, and `value` the best that can be reached, but for
-        rounding.
+        Whether the advice is optimal, and `value` the best probability, up to rounding.
     options : tuple of Prospect
-        All decisions, the best one first; none before the first throw, and when nothing depends on
+        All decisions, the best one first; empty before the first throw, and when nothing depends on
         them.
     larger : Size or None
-        If it is not exact: how large a table would make it so, or a larger one; None if nobody
-        looked.
+        If it is not exact, the size of a table that would make it so, or a larger one; None if it
+        was not computed.
     """
 
     situation: Situation
@@ -96,7 +96,7 @@ class Outlook:
 def outlook_for_total(
     adviser: Adviser, situation: Situation, total: int, **options: Any
 ) -> Outlook:
-    """Return how likely at least `total` points are.
+    """Return the probability of at least `total` points.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def outlook_for_total(
     >>> found.best.name(), round(1 / found.value)
     ('111', 36)
     """
-    adviser.expectation(situation)  # says what is wrong with the situation
+    adviser.expectation(situation)  # reports what is wrong with the situation
     targets = Targets.of(situation.card, adviser.rules, **options)
     if situation.number > 0 and targets.is_open(total):
         found = targets.options(situation.dice, situation.number, total=total)
@@ -143,10 +143,11 @@ def outlook_against(
     duel: Duel | None = None,
     **options: Any,
 ) -> Outlook:
-    """Return how likely I am to win.
+    """Return the probability that I win.
 
-    Near the end, every decision knows both cards, and the outlook is exact. Before that, it is for
-    an opponent who plays for points, and between two bounds: see :class:`Duel`.
+    Near the end, every decision takes both cards into account, and the outlook is exact. Before
+    that, it assumes an opponent who plays for points, and lies between two bounds: see
+    :class:`Duel`.
 
     Parameters
     ----------
@@ -155,10 +156,10 @@ def outlook_against(
         Mine.
     opponent : Opponent
     exact : bool
-        Whether to solve the rounds to come exactly even if that takes longer than some seconds, as
-        it must if the opponent plays for victory.
+        Whether to solve the remaining rounds exactly even if that takes more than some seconds,
+        which is required if the opponent plays for victory.
     duel : Duel, optional
-        Of the same two cards, from an earlier question: what it has solved is not solved again.
+        The duel of the same two cards from an earlier query; its tables are reused.
     **options
         `max_contexts`, `compile` and `progress`, as for :class:`Duel`.
 
@@ -179,7 +180,7 @@ def outlook_against(
     if situation.number > 0 and opponent.is_next:
         message = "after a throw of mine the turn is mine; the next one is his before it only."
         raise gamedp.errors.InvalidParameterError(message)
-    adviser.expectation(situation)  # says what is wrong with the situation
+    adviser.expectation(situation)  # reports what is wrong with the situation
     if duel is None:
         duel = duel_of(adviser, situation.card, opponent, **options)
     if exact or opponent.plays_for == "victory":
@@ -193,7 +194,7 @@ def outlook_against(
 
 
 def outlook_for_points(play: ForPoints, situation: Situation, goal: int | Opponent) -> Outlook:
-    """Return how likely a goal is if each decision is followed by play for points."""
+    """Return the probability of a goal if each decision is followed by play for points."""
     if situation.number > 0:
         found = play.options(situation.dice, situation.number)
         return _decided(situation, goal, found, exact=False)
@@ -257,7 +258,7 @@ def _decided(
     exact: bool,
     larger: Size | None = None,
 ) -> Outlook:
-    """Make the outlook of a situation in which there is something to decide."""
+    """Return the outlook of a situation with a decision."""
     return Outlook(
         situation=situation,
         goal=goal,

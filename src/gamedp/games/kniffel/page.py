@@ -1,7 +1,7 @@
 """The page of Kniffel: a form that works without JavaScript, and the same answers as JSON.
 
-What the article's web pages did in 1999 and 2011: type the card, the throw and the dice, and see
-what every decision is worth. The script of the page makes of it a sheet to play on.
+It does what the article's web pages did in 1999 and 2011: type the card, the throw and the dice,
+and see the value of every decision. The script of the page turns it into a sheet to play on.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from gamedp.web.plugin import Page, Query, Shared
 __all__ = ["page"]
 
 SHORT = 'inputmode="numeric" size="6"'
-"""Of all fields: numbers."""
+"""Attributes of all fields, which are numbers."""
 
 MOST_OPTIONS = 40
-"""Decisions that the page shows; the answer in JSON has all."""
+"""Largest number of decisions on the page; the answer in JSON has all."""
 
 LABELS: dict[str, dict[str, Any]] = {
     "de": {
@@ -118,7 +118,7 @@ LABELS: dict[str, dict[str, Any]] = {
 
 
 def draw(shared: Shared | None, query: Query, note: str) -> str:
-    """Return the page: the form with what was asked, and the answer below it."""
+    """Return the page: the form with the query, and the answer below it."""
     language = _language(query)
     labels = LABELS[language]
     parts = [f'<p role="alert" class="problem">{escape(note)}</p>'] if note else []
@@ -146,7 +146,7 @@ def draw(shared: Shared | None, query: Query, note: str) -> str:
 
 
 def _numbers_in(language: str, text: str) -> str:
-    """Return a text with its numbers written as in a language: 1.234,5 in German."""
+    """Return a text with its numbers in the format of a language: 1.234,5 in German."""
     if language == "en":
         return text
     swap = str.maketrans(".,", ",.")
@@ -203,7 +203,7 @@ def _choice(name: str, label: str, known: Mapping[str, str], value: str) -> str:
 
 
 def _answered(shared: Shared, query: Query) -> list[str]:
-    """Return what is to be said of a situation, as HTML."""
+    """Return the answer about a situation, as HTML."""
     asked = read_query(query)
     labels, words = LABELS[asked.language], WORDS[asked.language]
     found = answer_to(shared, asked)
@@ -230,7 +230,7 @@ def _answered(shared: Shared, query: Query) -> list[str]:
     if found["goal"] != "points":
         heads[-2] = labels["at_least" if loose else "wins"].split(" {")[0].rstrip(":")
     marks = [labels["best"]] * len(options)
-    if loose:  # of bounds, none shows which decision is best
+    if loose:  # bounds do not show which decision is best
         marks = [labels["advised"], *[""] * (len(options) - 1)]
     rows = [
         _row(option, is_entry, mark, "lower" if loose else "value")
@@ -245,12 +245,12 @@ def _answered(shared: Shared, query: Query) -> list[str]:
 
 
 def _is_loose(found: Mapping[str, Any]) -> bool:
-    """Say whether the numbers are bounds of what was asked for, and not its values."""
+    """Return whether the numbers are bounds of the requested values, and not the values."""
     return found["goal"] != "points" and not found["exact"]
 
 
 def _worth(found: Mapping[str, Any], language: str) -> str:
-    """Return what can be expected, or how likely the goal is, as HTML."""
+    """Return the expectation, or the probability of the goal, as HTML."""
     labels = LABELS[language]
     lower, upper = _rounded(found["lower"], ROUND_FLOOR), _rounded(found["upper"], ROUND_CEILING)
     if found["goal"] == "points":
@@ -264,12 +264,12 @@ def _worth(found: Mapping[str, Any], language: str) -> str:
 
 
 def _rounded(bound: float, side: str) -> str:
-    """Return a bound as text, rounded away from what lies inside."""
+    """Return a bound as text, rounded outwards."""
     return str(Decimal(bound).quantize(Decimal("1.000000"), side))
 
 
 def _row(option: Mapping[str, Any], is_entry: bool, mark: str, worth: str) -> str:
-    """Return a line of the table: bounds decide what is best, and a word says so."""
+    """Return a line of the table; the best decision, determined by bounds, is marked by a word."""
     named = f" ({mark})" if mark and option["loss"] == 0 else ""
     points = [str(option["points"])] if is_entry else []
     side = ROUND_FLOOR if worth == "lower" else ROUND_HALF_EVEN

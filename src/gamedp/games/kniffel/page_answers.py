@@ -1,4 +1,4 @@
-"""What the page of Kniffel answers: the worth of every decision, for each goal; and whole games."""
+"""Answers of the page of Kniffel: the value of every decision for each goal, and whole games."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from gamedp.web.plugin import ProgressCallback, Query, Shared
 __all__ = ["MOST_CONTEXTS", "answer", "answer_to"]
 
 MOST_CONTEXTS = 4_000_000
-"""A table of more takes longer than one likes to wait at a question: 16 seconds."""
+"""Largest table built per request (about 16 seconds)."""
 
 EARLY_BYTES = {"article": 500_000_000, "yahtzee": 1_250_000_000}
-"""What :func:`early_rest` takes meanwhile, about."""
+"""Approximate memory that :func:`early_rest` takes meanwhile."""
 
 BYTES = 50
-"""Of a context in a table, about."""
+"""Approximate number of bytes per context of a table."""
 
 
 @attrs.frozen(eq=False)
@@ -54,7 +54,7 @@ class _Sized:
 
 
 def answer(shared: Shared, query: Query) -> Mapping[str, Any]:
-    """Return what a query asks for, in what JSON has.
+    """Return the answer to a query as a JSON value.
 
     Raises
     ------
@@ -65,10 +65,10 @@ def answer(shared: Shared, query: Query) -> Mapping[str, Any]:
 
 
 def answer_to(shared: Shared, asked: Asked) -> dict[str, Any]:
-    """Return the answer to a question that has been read."""
+    """Return the answer to a query that has been read."""
     adviser = _adviser(shared, asked.rules)
     situation = asked.situation
-    adviser.expectation(situation)  # says what is wrong with it
+    adviser.expectation(situation)  # reports what is wrong with it
     found: dict[str, Any] = {
         "rules": asked.rules.rules,
         **_card(situation.card, adviser.rules),
@@ -91,7 +91,7 @@ def answer_to(shared: Shared, asked: Asked) -> dict[str, Any]:
 
 
 def _adviser(shared: Shared, rules: Kniffel) -> Adviser:
-    """Return who knows the rules, which are solved once, and kept."""
+    """Return the adviser for the rules, which are solved once and kept."""
 
     def work(progress: ProgressCallback) -> Adviser:
         return Adviser.of(Kniffel(rules.rules), progress=progress, keep=True)
@@ -101,7 +101,7 @@ def _adviser(shared: Shared, rules: Kniffel) -> Adviser:
 
 
 def _card(card: Card, rules: Kniffel) -> dict[str, Any]:
-    """Return a card, and its sums as the printed sheet has them."""
+    """Return a card, and its sums as on the printed sheet."""
     bonus = rules.upper_bonus if card.upper >= rules.threshold else 0
     lower = sum(entry or 0 for entry in card.entries[FACES:]) + card.further * rules.further_bonus
     return {
@@ -115,7 +115,7 @@ def _card(card: Card, rules: Kniffel) -> dict[str, Any]:
 
 
 def _entries(adviser: Adviser, asked: Asked) -> list[dict[str, Any]]:
-    """Return what the dice would count in each box that is open to them now."""
+    """Return the points of the dice in each box that is open to them now."""
     situation, rules = asked.situation, adviser.rules
     if situation.number == 0:
         return []
@@ -131,7 +131,7 @@ def _entries(adviser: Adviser, asked: Asked) -> list[dict[str, Any]]:
 
 
 def _game(asked: Asked, adviser: Adviser) -> dict[str, Any]:
-    """Return where a game stands."""
+    """Return the state of a game."""
     record = asked.records[asked.turn]
     over = all(each.is_over for each in asked.records)
     totals = [each.total for each in asked.records]
@@ -154,11 +154,11 @@ def _round_of(record: Record) -> int:
 
 
 def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
-    """Return every decision with its worth, the best one first.
+    """Return every decision with its value, the best one first.
 
-    If what is wanted takes too large a table, the next best is told, and what the table would take:
-    against an opponent who plays to win, the advice against one who plays for points; else what
-    each decision leaves of the goal if all play for points after it.
+    If the goal needs too large a table, the next best advice is returned, with the cost of the
+    table: against an opponent who plays to win, the advice against one who plays for points;
+    otherwise the probability of the goal if all play for points after each decision.
     """
     if asked.goal == "points" or _is_decided(asked) or None not in asked.situation.card.entries:
         return {"goal": "points", **_for_points(adviser, asked)}
@@ -195,13 +195,13 @@ def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
 
 
 def _refused(goal: str, size: Size) -> dict[str, Any]:
-    """Return what a table would take that is too large, and after how many entries it is not."""
+    """Return the cost of a table that is too large, and the number of entries until it is not."""
     return {
         "goal": goal,
         "contexts": size.contexts,
         "most": MOST_CONTEXTS,
-        # Each entry, whoever makes it, leaves half of the sets of boxes, and no more points. A
-        # duel's second table is larger than its first one, by a point.
+        # Each entry of either player leaves half of the sets of boxes, and no more points. A duel's
+        # second table is one point larger than its first one.
         "entries": math.ceil(math.log2(1.01 * size.contexts / MOST_CONTEXTS)),
         "seconds": size.seconds,
         "gigabytes": size.gigabytes,
@@ -219,7 +219,7 @@ def _for_points(adviser: Adviser, asked: Asked) -> dict[str, Any]:
 
 
 def _expectation(adviser: Adviser, asked: Asked) -> Expectation:
-    """Return what can be expected, of dice that stay on the table, too."""
+    """Return the expectation, also for dice that stay on the table."""
     if not _is_decided(asked):
         return adviser.expectation(asked.situation)
     record = asked.records[asked.turn]
@@ -228,7 +228,7 @@ def _expectation(adviser: Adviser, asked: Asked) -> Expectation:
 
 
 def _is_decided(asked: Asked) -> bool:
-    """Say whether the dice that stay are chosen already, and the next throw is due."""
+    """Return whether the dice that stay are chosen already, and the next throw is due."""
     if not asked.records:
         return False
     record = asked.records[asked.turn]
@@ -248,7 +248,7 @@ def _plain(option: Option | Prospect, language: str, kinds: tuple[str, ...]) -> 
 
 
 def _outlook_for_total(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
-    """Return how likely a total is: the table has all totals from this card."""
+    """Return the probability of a total; the table has all totals from this card."""
     situation, total = asked.situation, asked.total
     card = situation.card
 
@@ -277,7 +277,7 @@ def _outlook_for_total(shared: Shared, adviser: Adviser, asked: Asked) -> Outloo
 
 
 def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
-    """Return how likely it is to win against one who plays for points, or to win."""
+    """Return the probability of winning against an opponent who plays for points, or to win."""
     situation, plays = asked.situation, asked.plays
     assert asked.opponent is not None  # noqa: S101 - see read_query
     opponent = Opponent(asked.opponent, "victory" if plays == "victory" else "points")
@@ -287,7 +287,7 @@ def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
         duel = duel_of(
             adviser, situation.card, opponent, max_contexts=MOST_CONTEXTS, progress=progress
         )
-        # Whatever it solves for the cards, it solves now; the decisions are looked up in it.
+        # Everything that depends on the cards is solved now; decisions are looked up in it.
         outlook_against(adviser, Situation(situation.card), opponent, duel=duel)
         if plays == "victory":
             endgame = duel.endgame(he_plays_for="victory")
@@ -306,7 +306,7 @@ def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
 
 
 def _outlook_for_points(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
-    """Return how likely the goal is if each decision is followed by play for points."""
+    """Return the probability of the goal if each decision is followed by play for points."""
     card, opponent = asked.situation.card, asked.opponent
     rest = _rest(shared, adviser, asked, card.sheet(adviser.rules), 1)
     goal: int | Opponent = asked.total
@@ -322,7 +322,7 @@ def _outlook_for_points(shared: Shared, adviser: Adviser, asked: Asked) -> Outlo
 
 
 def _rest(shared: Shared, adviser: Adviser, asked: Asked, sheet: Sheet, entries: int) -> Rest:
-    """Return what is still earned from a sheet, and from those after so many entries: 0 or 1."""
+    """Return the remaining points from a sheet, and from those after 0 or 1 entries."""
     rules, solution = adviser.rules, adviser.solution
     if rules.rank(sheet) - entries >= EARLY:
         needed = EARLY_BYTES[rules.rules]
@@ -343,9 +343,9 @@ def _rest(shared: Shared, adviser: Adviser, asked: Asked, sheet: Sheet, entries:
 
 
 def _why(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
-    """Return what each box is expected to bring after a decision, and after the best one."""
+    """Return the expected points of each box after a decision, and after the best one."""
     name = asked.why or ""
-    # What is a box is its number from 0; what is a keep, its dice.
+    # A box is given by its number from 0, a keep by its dice.
     what: str | int = name
     if asked.situation.number == adviser.rules.throws:
         what = int(name) if name.isdecimal() and len(name) < 3 else name

@@ -1,6 +1,6 @@
-"""What is wrong with a question, in the language of who asks.
+"""Validation of queries, with messages in the language of the query.
 
-The library would refuse the same of a field, in English and with the article's names of the boxes.
+The library would refuse the same fields, but in English and with the article's names of the boxes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gamedp.web.plugin import Query
 __all__ = ["check_fields", "check_total", "refuse"]
 
 LONGEST = 20
-"""Letters of a field that are quoted."""
+"""Largest number of quoted characters of a field."""
 
 SENTENCES = {
     "de": {
@@ -53,19 +53,19 @@ SENTENCES = {
 
 
 def check_fields(query: Query, boxes: list[str], language: str) -> None:
-    """Refuse what people mistype.
+    """Refuse mistyped fields.
 
     Parameters
     ----------
     query : mapping
     boxes : list of str
-        What stands in each box of the card that is asked about.
+        The content of each box of the card in the query.
     language : str
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If a field holds what it cannot hold.
+        If a field has an invalid value.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def check_fields(query: Query, boxes: list[str], language: str) -> None:
 
 
 def check_total(query: Query, language: str) -> None:
-    """Refuse what are no points to reach, with the same error."""
+    """Refuse an invalid number of points to reach, with the same error."""
     total = query.get("total", "").strip() or "0"
     if not (total.isascii() and total.isdecimal() and len(total) <= len("9999")):
         refuse(language, "total")

@@ -1,4 +1,4 @@
-"""What a query to the page of Kniffel says: the rules, a situation or a whole game, and a goal."""
+"""Queries to the page of Kniffel: the rules, a situation or a whole game, and a goal."""
 
 from __future__ import annotations
 
@@ -20,51 +20,51 @@ __all__ = ["GOALS", "PLAYS", "Asked", "boxes_of", "game_text", "language_of", "r
 
 LANGUAGES = ("de", "en")
 GOALS = ("points", "total", "beat")
-"""As many points as can be expected, at least so many, or more than the opponent."""
+"""The goals: the most expected points, at least a total, or more than the opponent."""
 
 PLAYS = ("points", "victory")
-"""What the opponent wants: as many points as can be expected, or to win."""
+"""The opponent's goals: the most expected points, or to win."""
 
 FIELDS = (
     *("card", "further", "throw", "dice", "rules", "lang", "goal", "total"),
     *("against", "against_further", "plays", "game", "players", "advice", "quick", "report", "why"),
     *(f"box{box}" for box in range(BOXES)),
 )
-"""What a query may have; the form has a field for each box, an address one for all."""
+"""The fields of a query; the form has a field for each box, an address one for all."""
 
 MOST_TOTAL = 9999
 BOX_LETTERS = "abcdefghijklm"
-"""The boxes in the text of a game."""
+"""The letters of the boxes in the text of a game."""
 
 
 @attrs.frozen(kw_only=True)
 class Asked:
-    """What is asked for.
+    """A query that has been read.
 
     Attributes
     ----------
     language : str
     rules : Kniffel
     situation : Situation
-        Of whoever is to move.
+        The situation of the player to move.
     goal : str
         One of `GOALS`.
     total : int
-        The goal ``"total"``.
+        The total to reach for the goal ``"total"``.
     opponent : Card or None
-        Whom to beat.
+        The card of the opponent to beat.
     plays : str
-        What the opponent wants: one of `PLAYS`.
+        The opponent's goal: one of `PLAYS`.
     records : tuple of Record
-        Of a whole game: one for each player. Empty if only a situation is asked for.
+        The records of a whole game, one for each player; empty for a query about a situation.
     turn : int
-        Whose turn it is in that game.
+        The player whose turn it is in that game.
     advice, report : bool
-        Whether values are asked for, and what each decision of the game was worth.
+        Whether the values are requested, and a report on each decision of the game.
     quick : bool
-        Whether bounds of a goal will do, by play for points after each decision.
+        Whether bounds of a goal suffice, by play for points after each decision.
     why : str or None
-        The decision that is to be explained.
+        The decision to explain.
     """
 
     language: str
@@ -87,7 +87,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def language_of(query: Query) -> str:
-    """Return the language that is asked for."""
+    """Return the requested language."""
     language = query.get("lang", "de")
     if language not in LANGUAGES:
         _refuse("lang must be de or en.")
@@ -147,14 +147,14 @@ def read_query(query: Query) -> Asked:
 
 
 def _situation(query: Query) -> Situation:
-    """Return the situation that a query says."""
+    """Return the situation in a query."""
     number = query.get("throw", "").strip() or "0"
     dice = query.get("dice", "") if number != "0" else ""
     return Situation.of(*boxes_of(query), number, dice, further=_number(query, "further", 99))
 
 
 def _opponent(query: Query, goal: str) -> Card | None:
-    """Return the card of whoever is to be beaten; an empty one if none is given."""
+    """Return the card of the opponent to beat; an empty one if not given."""
     if goal != "beat":
         return None
     text = query.get("against", "").replace(",", " ").strip()
@@ -163,7 +163,7 @@ def _opponent(query: Query, goal: str) -> Card | None:
 
 
 def _of_game(query: Query, common: dict[str, Any]) -> Asked:
-    """Read a whole game, and find where it stands."""
+    """Read a whole game, and find its current state."""
     players = _number(query, "players", 2, least=1)
     rules = common["rules"]
     played: list[list[Round]] = [[] for _ in range(players)]
@@ -192,7 +192,7 @@ def _of_game(query: Query, common: dict[str, Any]) -> Asked:
 
 
 def _round(text: str) -> Round:
-    """Read a turn: throws and keeps by turns, all of its dice each, and the letter of its box."""
+    """Read a turn: alternating throws and keeps with all their dice, and the letter of its box."""
     parts = text.split(".")
     if len(parts) > 6:
         _refuse("a turn has three throws, two keeps and an entry at most.")
@@ -208,7 +208,7 @@ def _round(text: str) -> Round:
 
 
 def game_text(records: tuple[Record, ...]) -> str:
-    """Write a game as a query has it.
+    """Return a game in the format of a query.
 
     Examples
     --------
@@ -237,13 +237,13 @@ def _round_text(played: Round) -> str:
 
 
 def boxes_of(query: Query) -> list[str]:
-    """Return what stands in each box, as texts."""
+    """Return the content of each box, as texts."""
     card = query.get("card", "").replace(",", " ").split()
     return card or [query.get(f"box{box}", "").strip() or "-" for box in range(BOXES)]
 
 
 def _number(query: Query, name: str, most: int, least: int = 0) -> int:
-    """Return a small whole number."""
+    """Return a small integer."""
     text = query.get(name, "").strip() or str(least)
     if not (text.isascii() and text.isdecimal()) or len(text) > 4 or not least <= int(text) <= most:
         _refuse(f"{name} must be a whole number from {least} to {most}.")

@@ -1,4 +1,4 @@
-"""What a game was worth, told afterwards: every decision beside the best one, and why."""
+"""The report about a game: every decision beside the best one, with reasons."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gamedp.games.kniffel.record import Record
 __all__ = ["CLASSES", "explained", "reported"]
 
 CLASSES = (0.2, 1.0, 5.0)
-"""Decisions are counted by what they lose: nothing, less than each of these, and more."""
+"""Limits of loss by which decisions are counted: none, less than each of these, and more."""
 
 
 def reported(record: Record, adviser: Adviser, language: str) -> dict[str, Any]:
-    """Return a player's decisions beside the best ones, and what they lost.
+    """Return a player's decisions beside the best ones, and their losses.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def _option(option: Option, language: str) -> dict[str, Any]:
 
 
 def explained(reason: Reason, language: str) -> dict[str, Any]:
-    """Return a reason as JSON has it."""
+    """Return a reason as a JSON value."""
     names = box_names(language)
     return {
         "name": reason.option.name(language),

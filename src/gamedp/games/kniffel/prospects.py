@@ -1,4 +1,4 @@
-"""Decisions, and the probability that each leaves of what the player wants."""
+"""Decisions, and the probability of the player's goal after each."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ __all__ = ["Prospect", "as_thrown", "prospects"]
 
 @attrs.frozen
 class Prospect:
-    """A decision that can be taken, and the probability it leaves.
+    """A possible decision, and the probability of the goal after it.
 
     Attributes
     ----------
     kept : tuple of int or None
-        How many dice of each face stay on the table, if this is a keep.
+        The number of dice by face that stay on the table, if this is a keep.
     box : int or None
         The number of the box, from 0, if this is an entry.
     points : int
-        What the entry counts in its box; 0 for a keep.
+        The points of the entry in its box; 0 for a keep.
     value : float
-        The probability if play is at its best afterwards, or as advised.
+        The probability under optimal play afterwards, or as advised.
     lower, upper : float
-        The best that can be reached after it is proven to lie between these.
+        Proven bounds of the best probability after it.
     loss : float
-        By how much less probable it is than after the best decision: 0 for one that is not proven
-        to be worse.
+        The difference from the probability after the best decision; 0 for a decision that is not
+        proven to be worse.
     """
 
     kept: tuple[int, ...] | None
@@ -47,7 +47,7 @@ class Prospect:
 
     @property
     def decision(self) -> tuple[tuple[int, ...] | None, int | None, int]:
-        """What is decided, without its probability."""
+        """The decision, without its probability."""
         return self.kept, self.box, self.points
 
     def name(self, language: str = "de") -> str:
@@ -66,20 +66,20 @@ def prospects(
 ) -> tuple[Prospect, ...]:
     """Return all decisions after a throw, the best one first.
 
-    Of decisions none of which is proven to be worse than another, that which keeps most dice comes
-    first, or counts most points.
+    Among decisions none of which is proven to be worse than another, the one that keeps the most
+    dice comes first, or has the most points.
 
     Parameters
     ----------
     inside : gamedp.Solution
-        Of the turn.
+        The solution of the turn.
     turn : KniffelTurn
     entries : list of Turn
         The ways to enter the throw, if it is the last one.
     situation : (number, dice)
-        Which throw it was, and how many dice show each face.
+        The number of the throw, and the number of dice by face.
     state : callable
-        The state of the stage that a position within the turn is.
+        Returns the state of the stage for a position within the turn.
     """
     number, dice = situation
     decisions: list[tuple[tuple[int, ...] | None, int | None, int, Turn]]
@@ -105,12 +105,12 @@ def prospects(
 
 
 def as_thrown(rules: Kniffel, dice: str | tuple[int, ...], number: int) -> tuple[int, ...]:
-    """Read a throw, and see that its number is one of the turn's.
+    """Read a throw, and check that its number is one of the turn's.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If it is no throw, or there is none of that number.
+        If it is not a throw, or there is no throw of that number.
     """
     if not 1 <= number <= rules.throws:
         message = f"there is no throw {number}; a turn has throws 1 to {rules.throws}."

@@ -1,4 +1,4 @@
-"""Why a decision is worth what it is: what each box is expected to bring after it."""
+"""The reasons for the value of a decision: the expected points of each box after it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["BoxOutlook", "Reason", "reasons"]
 
 @attrs.frozen
 class BoxOutlook:
-    """What a free box is expected to bring.
+    """The expected points of a free box.
 
     Attributes
     ----------
     box : int
         Its number, from 0.
     now : float
-        How likely this turn is entered there.
+        The probability that this turn is entered there.
     points : float
-        What it will hold in the end, on average.
+        Its expected points at the end.
     """
 
     box: int
@@ -40,19 +40,19 @@ class BoxOutlook:
 
 @attrs.frozen
 class Reason:
-    """Of which parts the value of a decision is the sum, if play is perfect from there on.
+    """The parts that add up to the value of a decision under perfect play afterwards.
 
     Attributes
     ----------
     option : Option
     entered : int
-        What the card has already, without the bonus for the upper part.
+        The points on the card, without the bonus for the upper part.
     boxes : tuple of BoxOutlook
         All free boxes, in their order.
     bonus : float
-        What the bonus for the upper part is expected to bring.
+        The expectation of the bonus for the upper part.
     further : float
-        What bonuses for further Kniffels are.
+        The expectation of bonuses for further Kniffels.
     """
 
     option: Option
@@ -63,7 +63,7 @@ class Reason:
 
     @property
     def total(self) -> float:
-        """The sum of all parts: the option's value, but for rounding."""
+        """The sum of all parts: the option's value, up to rounding."""
         points = [box.points for box in self.boxes]
         return math.fsum([self.entered, *points, self.bonus, self.further])
 
@@ -75,10 +75,10 @@ def reasons(
     *,
     progress: Callable[[gamedp.Progress], None] | None = None,
 ) -> list[Reason]:
-    """Return why each of some decisions is worth what it is.
+    """Return the reasons for the values of some decisions.
 
-    Perfect play is followed from the situation to the end of the game, for all options at once:
-    seconds in the first round, and half as long in each one after it.
+    Perfect play is followed from the situation to the end of the game, for all options together:
+    this takes seconds in the first round, and half as long in each later one.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def reasons(
 
 
 def _ends(adviser: Adviser, situation: Situation, option: Option) -> Iterator[tuple[float, Turn]]:
-    """Yield how a turn may end after a decision, and how likely that is."""
+    """Yield the ends of a turn after a decision, with their probabilities."""
     card, rules = situation.card, adviser.rules
     reached = {situation.dice: 1.0}
     number, decided = situation.number, {situation.dice: option}
@@ -148,7 +148,7 @@ def _ends(adviser: Adviser, situation: Situation, option: Option) -> Iterator[tu
 
 
 def _throws_after(stay: tuple[int, ...]) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Yield what lies on the table after the other dice are thrown, and how likely it is."""
+    """Yield the dice on the table after the other dice are thrown, with their probabilities."""
     left = DICE - sum(stay)
     for faces in combinations_with_replacement(range(FACES), left):
         counts = [faces.count(face) for face in range(FACES)]

@@ -1,4 +1,4 @@
-"""Records of games: what was thrown, kept and entered; played on, taken back, saved and loaded."""
+"""Records of games: throws, keeps and entries, which can be continued, undone, saved and loaded."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ FORMAT = "gamedp-kniffel-record"
 
 
 class Step(NamedTuple):
-    """One thing that happened in a game: a throw, a keep, or an entry.
+    """One event in a game: a throw, a keep, or an entry.
 
     Attributes
     ----------
     round : int
         The round, from 1.
     situation : Situation
-        In which it happened: for a throw, that of the throw before.
+        The situation before it; for a throw, that of the previous throw.
     kept : tuple of int
-        Of a keep, and of the throw after it: the dice that stayed on the table.
+        For a keep, and the throw after it, the dice that stayed on the table.
     thrown : tuple of int or None
-        Of a throw: all dice on the table after it.
+        For a throw, all dice on the table after it.
     box : int or None
-        Of an entry: the number of the box.
+        For an entry, the number of the box.
     """
 
     round: int
@@ -59,9 +59,9 @@ def _as_seed(seed: int | None) -> int | None:
 
 @attrs.frozen
 class Record:
-    """A game as it was played, or as far as it has been.
+    """The record of a game, finished or in progress.
 
-    Records do not change: each step makes a new one.
+    Records are immutable: each step makes a new one.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ class Record:
     start : Card
         The card at the start.
     seed : int or None
-        What the throws come from, unless they are given.
+        The seed of throws that are not given.
     rounds : tuple of Round
         All but the last one are finished.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If no game goes like this; the message says in which round.
+        If the game is impossible; the message names the round.
 
     Examples
     --------
@@ -100,13 +100,13 @@ class Record:
 
     @rounds.validator
     def _rounds_can_be_played(self, _attribute: object, _rounds: object) -> None:
-        self.start.sheet(self.rules)  # says what is wrong with the rules
+        self.start.sheet(self.rules)  # reports what is wrong with the rules
         for _step in self._replayed():
             pass
 
     @functools.cached_property
     def steps(self) -> tuple[Step, ...]:
-        """All that happened, one after the other."""
+        """All steps, in order."""
         return tuple(self._replayed())
 
     @functools.cached_property
@@ -120,7 +120,7 @@ class Record:
 
     @property
     def situation(self) -> Situation:
-        """Where the player stands: before the next throw, that of the throw before."""
+        """The player's situation; before the next throw, that of the previous throw."""
         now = self._now
         return Situation(self.card, len(now.throws), now.throws[-1] if now.throws else EMPTY_TABLE)
 
@@ -131,7 +131,7 @@ class Record:
 
     @property
     def waits_for(self) -> Literal["throw", "keep", "entry", "nothing"]:
-        """What comes next; nothing when the card is full."""
+        """The kind of the next step; nothing when the card is full."""
         if None not in self.card.entries:
             return "nothing"
         now = self._now
@@ -151,7 +151,7 @@ class Record:
 
     @property
     def _now(self) -> Round:
-        """The round that is being played."""
+        """The current round."""
         return self.rounds[-1] if self.rounds and self.rounds[-1].box is None else Round()
 
     def thrown(self, dice: str | Dice | None = None) -> Record:
@@ -160,14 +160,14 @@ class Record:
         Parameters
         ----------
         dice : str or tuple of int, optional
-            What lies on the table after it: the faces, such as ``"13345"``, or how many dice show
-            each. If not given they come from the seed: the same ones whenever the throw with this
-            number is made in a game with this seed.
+            The dice on the table after it: the faces, such as ``"13345"``, or the number of dice by
+            face. If not given, they are drawn from the seed: always the same for the throw with
+            this number in a game with this seed.
 
         Raises
         ------
         gamedp.errors.InvalidParameterError
-            If there is nothing to throw now, or a die is not where it was.
+            If there is nothing to throw now, or a die that was kept has changed.
         """
         self._expect("throw")
         if dice is None:
@@ -177,7 +177,7 @@ class Record:
         return self._with(attrs.evolve(self._now, throws=(*self._now.throws, dice)))
 
     def keeping(self, dice: str | Dice) -> Record:
-        """Return the record with a decision which dice stay on the table.
+        """Return the record with a decision on which dice stay on the table.
 
         Raises
         ------
@@ -216,8 +216,8 @@ class Record:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the record to a file of JSON lines: one for the game, then one for each round.
 
-        It is written beside, synced and renamed: whatever happens, the file holds either what it
-        did before or the whole record.
+        It is written to a temporary file, synced and renamed: in any case, the file holds either
+        its earlier content or the whole record.
         """
         save_text(path, self.to_text())
 
@@ -228,14 +228,14 @@ class Record:
         Raises
         ------
         gamedp.errors.DamagedFileError
-            If it is none, or of a version not known here, or no game goes like this.
+            If it is not such a file, its version is unknown, or the game is impossible.
         OSError
             If it cannot be read.
         """
         return load_text(path, cls.from_text)
 
     def to_text(self) -> str:
-        """Return what :meth:`save` writes."""
+        """Return the text that :meth:`save` writes."""
         head = {
             "rules": attrs.asdict(self.rules),
             "seed": self.seed,
@@ -275,15 +275,15 @@ class Record:
         if self.seed is None:
             message = "the game has no seed to throw by; give the dice, or make it with a seed."
             raise gamedp.errors.InvalidParameterError(message)
-        # A generator for each throw: one that is taken back falls again as it did, and a game that
-        # was interrupted goes on as it would have.
+        # A generator for each throw: a throw that is undone is repeated with the same dice, and an
+        # interrupted game continues as it would have.
         number = sum(len(each.throws) for each in self.rounds)
         generator = np.random.default_rng([self.seed, number])
         faces = generator.integers(1, FACES + 1, size=DICE).tolist()[: DICE - sum(self.kept)]
         return tuple(count + faces.count(face) for face, count in enumerate(self.kept, start=1))
 
     def _replayed(self) -> Iterator[Step]:
-        """Yield the steps; raise InvalidParameterError at the first that cannot be taken."""
+        """Yield the steps; raise InvalidParameterError at the first impossible one."""
         card = self.start
         for number, each in enumerate(self.rounds, start=1):
             try:

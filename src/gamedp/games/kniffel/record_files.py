@@ -1,4 +1,4 @@
-"""Files of JSON lines in which games are kept: the first line describes the game."""
+"""Files of recorded games in JSON lines; the first line describes the game."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def as_text(form: str, head: dict[str, Any], rounds: Iterable[dict[str, Any]]) -
 
 
 def read_lines(text: str, form: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Read what :func:`as_text` returns: the line of the game, and those of its rounds.
+    """Return the line of the game and those of its rounds in a text of :func:`as_text`.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        If it is something else.
+        If it is not such a text.
     """
     head, *rounds = (
         _line(number, line) for number, line in enumerate(text.splitlines() or ["{}"], start=1)
@@ -45,7 +45,7 @@ def read_lines(text: str, form: str) -> tuple[dict[str, Any], list[dict[str, Any
 
 
 def format_of(text: str) -> Any:
-    """Return the format that the first line names; None if it names none.
+    """Return the format named in the first line; None if there is none.
 
     Raises
     ------
@@ -56,29 +56,29 @@ def format_of(text: str) -> Any:
 
 
 def save_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file beside, sync and rename it: it holds the whole text, or what it did before."""
+    """Write a temporary file, sync and rename it, so that the file is complete or unchanged."""
     target = Path(path)
     beside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.gamedp-tmp")
     try:
-        with beside.open("x", encoding="utf-8") as file:  # never what a link leads to
+        with beside.open("x", encoding="utf-8") as file:  # never the target of a link
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(target)
     except OSError as error:
-        error.filename = str(target)  # not there when a disk is full
+        error.filename = str(target)  # missing when a disk is full
         raise
     finally:
         beside.unlink(missing_ok=True)
 
 
 def load_text(path: str | os.PathLike[str], read: Callable[[str], Kept]) -> Kept:
-    """Return what `read` makes of the text of a file.
+    """Return the result of `read` for the text of a file.
 
     Raises
     ------
     gamedp.errors.DamagedFileError
-        If it can make nothing of it.
+        If `read` cannot interpret it.
     OSError
         If the file cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Records of games of two at one sheet: a record of each, and who began."""
+"""Records of games of two at one sheet: a record of each, and the player who began."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FORMAT = "gamedp-kniffel-record-of-two"
 
 
 class StepOfTwo(NamedTuple):
-    """One thing that happened in a game of two, and to whom: player 0 or 1."""
+    """One event in a game of two, and its player, 0 or 1."""
 
     player: int
     step: Step
@@ -41,21 +41,21 @@ def _as_pair(records: Iterable[Record]) -> tuple[Record, ...]:
 
 @attrs.frozen
 class RecordOfTwo:
-    """A game of two players at one sheet as it was played, or as far as it has been.
+    """The record of a game of two players at one sheet, finished or in progress.
 
-    The players take turns, until the card of one is full; the other one then plays on alone.
+    The players take turns until the card of one is full; the other one then continues alone.
 
     Parameters
     ----------
     records : tuple of two Record
-        What each player did, by the same rules.
+        The record of each player, by the same rules.
     begins : int
-        Who begins, 0 or 1.
+        The player who begins, 0 or 1.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If no game goes like this.
+        If the game is impossible.
 
     Examples
     --------
@@ -96,12 +96,12 @@ class RecordOfTwo:
 
     @functools.cached_property
     def order(self) -> tuple[int, ...]:
-        """Whose round each one is, in the order in which they are played."""
+        """The player of each round, in the order of play."""
         return tuple(self._in_turns())
 
     @functools.cached_property
     def turn(self) -> int:
-        """Whose turn it is, 0 or 1; when both cards are full, whose was the last."""
+        """The player whose turn it is, 0 or 1; when both cards are full, the last one."""
         last = self.order[-1] if self.order else None
         if last is not None and self.records[last].rounds[-1].box is None:
             return last
@@ -121,13 +121,13 @@ class RecordOfTwo:
 
     @property
     def winner(self) -> int | None:
-        """Who has more points, 0 or 1; None for a draw."""
+        """The player with more points, 0 or 1; None for a draw."""
         first, second = (record.total for record in self.records)
         return None if first == second else int(second > first)
 
     @property
     def steps(self) -> Iterator[StepOfTwo]:
-        """All that happened, one after the other."""
+        """All steps, in order."""
         done = [0, 0]
         for player in self.order:
             done[player] += 1
@@ -136,7 +136,7 @@ class RecordOfTwo:
                     yield StepOfTwo(player, step)
 
     def with_record(self, record: Record) -> RecordOfTwo:
-        """Return the game after the player whose turn it is has gone on with a record."""
+        """Return the game with a new record of the player whose turn it is."""
         pair = list(self.records)
         pair[self.turn] = record
         return attrs.evolve(self, records=pair)
@@ -159,7 +159,7 @@ class RecordOfTwo:
         return load_text(path, cls.from_text)
 
     def to_text(self) -> str:
-        """Return what :meth:`save` writes."""
+        """Return the text that :meth:`save` writes."""
         head = {
             "rules": attrs.asdict(self.rules),
             "seeds": [record.seed for record in self.records],
@@ -176,7 +176,7 @@ class RecordOfTwo:
 
     @classmethod
     def from_text(cls, text: str) -> RecordOfTwo:
-        """Read what :meth:`to_text` has written.
+        """Return the game in a text of :meth:`to_text`.
 
         Raises
         ------
@@ -196,7 +196,7 @@ class RecordOfTwo:
         return game
 
     def _in_turns(self) -> Iterator[int]:
-        """Yield whose round each one is, as far as the rounds are there."""
+        """Yield the player of each round, as far as there are rounds."""
         played = [len(record.rounds) for record in self.records]
         free = [record.start.entries.count(None) for record in self.records]
         done, turn = [0, 0], self.begins
@@ -215,7 +215,7 @@ class RecordOfTwo:
 def _of_player(
     number: int, rules: Kniffel, head: dict[str, Any], lines: list[dict[str, Any]]
 ) -> Record:
-    """Make the record of player 1 or 2."""
+    """Return the record of player 1 or 2."""
     card, further, seed = (head[name][number - 1] for name in ("cards", "further", "seeds"))
     try:
         start = Card.of(card, further=further)
@@ -226,12 +226,12 @@ def _of_player(
 
 
 def load_record(path: str | os.PathLike[str]) -> Record | RecordOfTwo:
-    """Read the record of a game of one player or of two, whichever the file holds.
+    """Read the record in a file, of a game of one player or of two.
 
     Raises
     ------
     gamedp.errors.DamagedFileError
-        If it is none, or of a version not known here, or no game goes like this.
+        If it is not such a file, its version is unknown, or the game is impossible.
     OSError
         If it cannot be read.
     """

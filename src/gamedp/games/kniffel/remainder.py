@@ -1,7 +1,7 @@
-"""What is left of a card: its free boxes, numbered anew, and games whose contexts count them so.
+"""The rest of a card: its free boxes, renumbered, and games whose contexts use these numbers.
 
-Only boxes that are free take part in tables that have one more dimension than that of the sheets:
-for the points that are earned, or for the lead over somebody else.
+Only free boxes are included in tables with one more dimension than that of the sheets: for the
+points earned, or for the lead over an opponent.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ Compile: TypeAlias = Literal["auto", "always", "never"]
 ProgressCallback: TypeAlias = Callable[["gamedp.Progress"], None]
 
 MOST_CONTEXTS = 20_000_000
-"""Beyond this, a table of contexts is made only if it is asked for: about a gigabyte."""
+"""Largest number of contexts of a table that is built without a request: about a gigabyte."""
 
 
 @attrs.frozen(eq=False)
 class Remainder:
-    """What is still to be played on a sheet: its free boxes, numbered anew from 0.
+    """The rest of a sheet: its free boxes, renumbered from 0.
 
     Attributes
     ----------
     rules : Kniffel
     sheet : Sheet
     masks : (2**n,) int64
-        For each subset of the n free boxes: `Sheet.boxes` when these are filled, too.
+        For each subset of the n free boxes, `Sheet.boxes` when these are filled, too.
     upper_left : (2**n,) int64
-        For each: the most points that the boxes of the upper part can still earn.
+        For each subset, the most points that the boxes of the upper part can still earn.
     most : int
-        No more points than this can be earned, the bonus for the upper part included.
+        The most points that can be earned, the bonus for the upper part included.
     """
 
     rules: Kniffel
@@ -60,7 +60,7 @@ class Remainder:
 
     @classmethod
     def of(cls, rules: Kniffel, sheet: Sheet) -> Remainder:
-        """Take the free boxes of a sheet."""
+        """Return the remainder of a sheet."""
         free = [box for box in range(rules.num_boxes) if not (sheet.boxes >> box) & 1]
         best = {box: _best_entry(rules, box) for box in free}
         masks, upper_left = np.zeros(1, np.int64), np.zeros(1, np.int64)
@@ -77,7 +77,7 @@ class Remainder:
 
     @property
     def uppers(self) -> tuple[int, int]:
-        """The range of the upper part, where it matters."""
+        """The range of the upper part as far as it matters."""
         low, threshold = self.sheet.upper, self.rules.threshold
         highest = low + int(self.upper_left[0])
         return low, (low if highest < threshold else min(highest, threshold))
@@ -99,13 +99,13 @@ class Remainder:
 
     @property
     def num_sheets(self) -> int:
-        """How many combinations of these and the boxes there are."""
+        """The number of combinations of these and the boxes."""
         (low, high), (least, most) = self.uppers, self.bonuses
         return (high - low + 1) * (most - least + 1) * len(self.masks)
 
 
 def _best_entry(rules: Kniffel, box: int) -> int:
-    """Return the most that a throw can count in a box."""
+    """Return the most points of a throw in a box."""
     lower = box - rules.faces
     best = 0
     if rules.joker != "none" and FULL_HOUSE <= lower <= LARGE_STRAIGHT:
@@ -122,13 +122,13 @@ def _throws(dice: int, faces: int) -> Iterator[tuple[int, ...]]:
 
 
 class Size(NamedTuple):
-    """How large a table is, and what it takes, by what such tables have taken.
+    """The size of a table, and its cost as measured for such tables.
 
     Attributes
     ----------
     contexts : int
     work : float
-        How much longer than in a turn of one player each context takes.
+        The time per context relative to a turn of one player.
 
     Examples
     --------
@@ -141,12 +141,12 @@ class Size(NamedTuple):
 
     @property
     def gigabytes(self) -> float:
-        """About how much memory it takes."""
+        """The approximate memory in gigabytes."""
         return self.contexts * 50 / 1e9
 
     @property
     def seconds(self) -> float:
-        """About how long it takes on one processor."""
+        """The approximate time on one processor."""
         return self.contexts * self.work / 250_000
 
     def __str__(self) -> str:
@@ -157,7 +157,7 @@ class Size(NamedTuple):
 
 
 class TooLargeError(gamedp.errors.InvalidParameterError):
-    """A table has more contexts than are made unless asked for.
+    """Raised if a table has more contexts than are built without a request.
 
     Attributes
     ----------
@@ -170,19 +170,19 @@ class TooLargeError(gamedp.errors.InvalidParameterError):
 
 
 def check_size(size: Size, max_contexts: float, what: str) -> None:
-    """Refuse a table that is too large, in words.
+    """Refuse a table that is too large.
 
     Parameters
     ----------
     size : Size
     max_contexts : float
     what : str
-        What takes a table of that size, in words.
+        The purpose of a table of that size, in words.
 
     Raises
     ------
     TooLargeError
-        If there are more contexts than that.
+        If there are more contexts than `max_contexts`.
     """
     if size.contexts > max_contexts:
         message = (
@@ -195,14 +195,14 @@ def check_size(size: Size, max_contexts: float, what: str) -> None:
 
 @gamedp.helper
 def filled_with(masks: NDArray[np.int64], boxes: int, after: int) -> int:
-    """Return which of the boxes that were free are filled after an entry.
+    """Return which of the initially free boxes are filled after an entry.
 
     Parameters
     ----------
     masks : (2**n,) int64
         See :class:`Remainder`.
     boxes : int
-        Which are filled before it.
+        The boxes that are filled before it.
     after : int
         `Sheet.boxes` after it.
     """
@@ -216,10 +216,10 @@ def filled_with(masks: NDArray[np.int64], boxes: int, after: int) -> int:
 
 @attrs.frozen(eq=False, kw_only=True)
 class RestOfCard(Kniffel):
-    """Games that begin with a sheet, in contexts that have three fields for what becomes of it.
+    """Games that begin with a sheet, with three fields of their contexts for its progress.
 
-    `upper` and `bonus` are as in :class:`Sheet`; `boxes` says which of the boxes that were free are
-    filled: the sum of ``1 << place``, their places counted from 0.
+    `upper` and `bonus` are as in :class:`Sheet`; `boxes` is the set of the initially free boxes
+    that are filled: the sum of ``1 << place``, with places counted from 0.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ class RestOfCard(Kniffel):
     uppers: tuple[int, int] = attrs.field(repr=False)
     bonuses: tuple[int, int] = attrs.field(repr=False)
 
-    # What the rules say of a sheet, by names that are not taken in the games.
+    # The rules about a sheet, by names that are not used in the games.
     sheet_allows = Kniffel.allows
     sheet_following = Kniffel.following
     sheet_reward = Kniffel.reward
@@ -242,12 +242,12 @@ class RestOfCard(Kniffel):
 
     @property
     def all_filled(self) -> int:
-        """What `boxes` is when all are filled."""
+        """The value of `boxes` when all are filled."""
         return len(self.masks) - 1
 
     @property
     def least_upper(self) -> int:
-        """Where the upper part begins."""
+        """The least number of the upper part."""
         return self.uppers[0]
 
     def sheet(self, context: Any) -> Sheet:
@@ -255,7 +255,7 @@ class RestOfCard(Kniffel):
         return Sheet(context.upper, self.masks[context.boxes], context.bonus)
 
     def upper_that_matters(self, upper: int, boxes: int) -> int:
-        """Return the points in the upper part, forgotten if they cannot lead to its bonus."""
+        """Return the points in the upper part, dropped if they cannot lead to its bonus."""
         if upper + self.upper_left[boxes] < self.threshold:
             return self.least_upper
         return upper

@@ -1,4 +1,4 @@
-"""Answers of the adviser as texts for people: to a query, as advice, and about a whole game."""
+"""Answers of the adviser as texts: to a query, as advice, and about a whole game."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def answer(adviser: Adviser, situation: Situation, language: str = "de") -> str:
-    """Return what the article's program answers to a query, and what every decision is worth.
+    """Return the answer of the article's program to a query, and the value of every decision.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def answer(adviser: Adviser, situation: Situation, language: str = "de") -> str:
 
 
 def chance_in_words(chance: Chance, name: str, throws: int, language: str = "de") -> str:
-    """Return how likely it is to throw what counts in a box, as text.
+    """Return the probability of a throw that counts in a box, as text.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def chance_in_words(chance: Chance, name: str, throws: int, language: str = "de"
     name : str
         Of the box.
     throws : int
-        How many there are.
+        The number of throws.
     language : {"de", "en"}
 
     Examples
@@ -92,7 +92,7 @@ def chance_in_words(chance: Chance, name: str, throws: int, language: str = "de"
 
 
 def advice(options: Sequence[Option], language: str = "de", most: int | None = None) -> str:
-    """Return a table of decisions, what can be expected after them and what they lose.
+    """Return a table of decisions, with the expectations after them and their losses.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def advice(options: Sequence[Option], language: str = "de", most: int | None = N
         At least one, the best one first.
     language : {"de", "en"}
     most : int, optional
-        How many are shown; all of them if not given.
+        The number of decisions shown; all if not given.
     """
     words = WORDS[language]
     shown_options = options[:most]
@@ -121,12 +121,12 @@ def advice(options: Sequence[Option], language: str = "de", most: int | None = N
 
 
 def answer_for_goal(adviser: Adviser, outlook: Outlook, language: str = "de") -> str:
-    """Return how likely it is to win, or to reach a total, and what every decision leaves of that.
+    """Return the probability of winning, or of a total, and that after every decision.
 
     Parameters
     ----------
     adviser : Adviser
-        Who tells what can be expected for points.
+        The adviser for the expected points.
     outlook : Outlook
     language : {"de", "en"}
 
@@ -172,7 +172,7 @@ def answer_for_goal(adviser: Adviser, outlook: Outlook, language: str = "de") ->
 
 
 def _cards(adviser: Adviser, outlook: Outlook, language: str) -> str:
-    """Draw the card, and that of the opponent beside it, if there is one."""
+    """Return a drawing of the card, with the opponent's beside it if there is one."""
     card, goal = outlook.situation.card, outlook.goal
     if not isinstance(goal, Opponent):
         return card.render(language, adviser.expectation(Situation(card)).value)
@@ -182,7 +182,7 @@ def _cards(adviser: Adviser, outlook: Outlook, language: str) -> str:
 def side_by_side(
     adviser: Adviser, cards: tuple[Card, Card], heads: tuple[str, str], language: str = "de"
 ) -> str:
-    """Return two cards as text, each with what can be expected of it, under a head.
+    """Return two cards as text, each with its expectation, under a heading.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def side_by_side(
 
 
 def winning_in_words(outlook: Outlook, language: str) -> str:
-    """Return on one line how likely it is to win, or to reach the total."""
+    """Return the probability of winning, or of the total, on one line."""
     words = WORDS[language]
     if not isinstance(outlook.goal, Opponent):
         return words.reaches.format(total=outlook.goal, value=outlook.value)
@@ -211,7 +211,7 @@ def winning_in_words(outlook: Outlook, language: str) -> str:
 
 
 def _conditions(outlook: Outlook, language: str) -> list[str]:
-    """Return what a probability of winning rests on."""
+    """Return the assumptions of a probability of winning."""
     words, goal, larger = WORDS[language], outlook.goal, outlook.larger
     if not isinstance(goal, Opponent):
         return []
@@ -247,7 +247,7 @@ def prospects_in_words(outlook: Outlook, expected: Mapping[Any, float], language
 
 
 def report(analysis: Analysis, language: str = "de") -> str:
-    """Return what a game brought round by round, and where its points were lost."""
+    """Return the points of a game round by round, and where points were lost."""
     words = WORDS[language]
     record = analysis.record
     labels = list(words.report_rows)
@@ -285,7 +285,7 @@ def report(analysis: Analysis, language: str = "de") -> str:
 
 
 def report_of_two(analysis: AnalysisOfTwo, language: str = "de") -> str:
-    """Return how a game of two ended, and the report of each player."""
+    """Return the result of a game of two, and the report of each player."""
     lines = [winner_in_words(analysis.game, language)] if analysis.game.is_over else []
     for number, each in enumerate(analysis.players, start=1):
         lines += [*([""] if lines else []), WORDS[language].player.format(number=number)]
@@ -294,7 +294,7 @@ def report_of_two(analysis: AnalysisOfTwo, language: str = "de") -> str:
 
 
 def winner_in_words(game: RecordOfTwo, language: str = "de") -> str:
-    """Return the points of both, and who has won."""
+    """Return the points of both players, and the winner."""
     words, (first, second) = WORDS[language], (record.total for record in game.records)
     points = words.points_of_both.format(first=first, second=second)
     if game.winner is None:
@@ -304,7 +304,7 @@ def winner_in_words(game: RecordOfTwo, language: str = "de") -> str:
 
 
 def _round(analysis: Analysis, number: int, played: Round, language: str) -> tuple[str, ...]:
-    """Return the row of one round: throws with keeps between them, the entry, luck and loss."""
+    """Return the row of one round: throws with the keeps between them, the entry, luck and loss."""
     dice = [shown(played.throws[0])]
     for stay, after in zip(played.keeps, (*played.throws[1:], None), strict=False):
         dice.append(f"({shown(stay)})")
@@ -323,7 +323,7 @@ def _round(analysis: Analysis, number: int, played: Round, language: str) -> tup
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: set[int]) -> list[str]:
-    """Return the lines of a table; columns are flush right, but for those in `left`."""
+    """Return the lines of a table; columns are aligned right, except for those in `left`."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     return [
         "  ".join(

@@ -1,7 +1,7 @@
-"""What is still earned on a sheet if play goes on for points: not its mean, but its distribution.
+"""Distribution of the remaining points under play for points.
 
-That of one sheet takes those of all sheets after it, so that many are found at once. The early ones
-are kept: whoever begins a game asks for them, and they take longest.
+The distribution of one sheet requires those of all sheets after it, so that many are computed
+together. The early ones are kept: every new game needs them, and they take longest.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from gamedp.games.kniffel.rules import Kniffel, Sheet
 __all__ = ["EARLY", "Rest", "early_rest", "rest_after"]
 
 EARLY = 10
-"""Free boxes, at least, of the sheets that are kept."""
+"""Least number of free boxes of the sheets that are kept."""
 
 
 @attrs.frozen(eq=False)
 class Rest:
-    """What is still earned from some sheets on, with the bonus for the upper part.
+    """The remaining points from some sheets on, with the bonus for the upper part.
 
     Attributes
     ----------
@@ -35,16 +35,16 @@ class Rest:
 
     @property
     def bytes(self) -> int:
-        """How much memory it takes, about."""
+        """The approximate memory in bytes."""
         return sum(each.totals.nbytes + each.probabilities.nbytes for each in self.known.values())
 
 
 def early_rest(solution: Any, *, progress: ProgressCallback | None = None) -> Rest:
-    """Return what is still earned from every sheet that can be reached with `EARLY` free boxes."""
+    """Return the remaining points from every reachable sheet with `EARLY` free boxes."""
     rules: Kniffel = solution.model.rules.game
     sheets = [Card().sheet(rules)]
     known = set(sheets)
-    for sheet in sheets:  # grows while it is read
+    for sheet in sheets:  # grows during the iteration
         if rules.rank(sheet) > EARLY:
             after = [each for each in _following(solution, sheet) if each not in known]
             known.update(after)
@@ -53,7 +53,7 @@ def early_rest(solution: Any, *, progress: ProgressCallback | None = None) -> Re
 
 
 def rest_after(solution: Any, sheet: Sheet, *, progress: ProgressCallback | None = None) -> Rest:
-    """Return what is still earned from a sheet, and from each that a turn may leave."""
+    """Return the remaining points from a sheet, and from each sheet after a turn."""
     return _found(solution, [sheet, *_following(solution, sheet)], progress)
 
 
@@ -63,7 +63,7 @@ def _found(solution: Any, sheets: list[Sheet], progress: ProgressCallback | None
 
 
 def _following(solution: Any, sheet: Sheet) -> list[Sheet]:
-    """Return the sheets that a turn may leave, each once."""
+    """Return the distinct sheets after a turn."""
     rules: Kniffel = solution.model.rules.game
     ends = [end for _, end in solution.model.ends if rules.allows(sheet, end)]
     return list(dict.fromkeys(rules.following(sheet, end) for end in ends))

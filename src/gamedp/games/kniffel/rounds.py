@@ -1,4 +1,4 @@
-"""One turn of a game as it was played, and the line that it takes in a file."""
+"""One turn of a recorded game, and its line in a file."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Dice: TypeAlias = tuple[int, ...]
 
 @attrs.frozen
 class Round:
-    """A turn as it was played, or as far as it has been.
+    """The record of a turn, finished or in progress.
 
     Attributes
     ----------
     throws : tuple of dice
         All dice on the table after each throw.
     keeps : tuple of dice
-        Those that stayed there, after each throw but the last.
+        The dice that stayed there, after each throw except the last.
     box : int or None
-        Where the last throw was entered, from 0; None until then.
+        The box in which the last throw was entered, from 0; None until then.
     """
 
     throws: tuple[Dice, ...] = ()
@@ -32,7 +32,7 @@ class Round:
     box: int | None = None
 
     def to_line(self, language: str) -> dict[str, Any]:
-        """Return the turn as JSON has it, its box named in a language."""
+        """Return the turn as a JSON value, with its box named in a language."""
         return {
             "throws": [shown(dice) for dice in self.throws],
             "keeps": [shown(dice) for dice in self.keeps],
@@ -41,12 +41,12 @@ class Round:
 
     @classmethod
     def of_line(cls, line: dict[str, Any]) -> Round:
-        """Read what :meth:`to_line` returns.
+        """Return the turn in a value of :meth:`to_line`.
 
         Raises
         ------
         ValueError, TypeError, KeyError, AttributeError
-            If it is none.
+            If it is not such a value.
         """
         box = line["entry"]
         number = None if box is None else box_number(box)

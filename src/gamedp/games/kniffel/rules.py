@@ -25,7 +25,7 @@ from gamedp.games.kniffel.turn import ENTERING, KniffelTurn, Turn
 __all__ = ["JOKERS", "PRESETS", "Kniffel", "Sheet"]
 
 JOKERS = ("none", "free", "forced")
-"""What a further Kniffel is good for; see :class:`Kniffel`."""
+"""Rules for the use of a further Kniffel; see :class:`Kniffel`."""
 
 PRESETS: dict[str, dict[str, Any]] = {
     "article": {
@@ -41,7 +41,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "language": "en",
     },
 }
-"""What the names of known rules stand for."""
+"""The parameters of known rules, by name."""
 
 MOST_FACES = 20
 
@@ -49,17 +49,17 @@ Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 
 
 class Sheet(NamedTuple):
-    """What of a score sheet matters for the rest of the game.
+    """The part of a score sheet that matters for the rest of the game.
 
     Attributes
     ----------
     upper : int
-        The points in the upper part, as far as they count towards the bonus: not more than its
-        threshold.
+        The points in the upper part, as far as they count towards the bonus: at most its threshold.
     boxes : int
-        Which boxes are filled: the sum of ``1 << box``.
+        The set of filled boxes: the sum of ``1 << box``.
     bonus : int
-        1 if the box of the Kniffel holds its points and the rules pay for further ones; else 0.
+        1 if the box of the Kniffel holds its points and the rules pay for further ones; otherwise
+        0.
     """
 
     upper: int
@@ -68,7 +68,7 @@ class Sheet(NamedTuple):
 
 
 def _by_the_rules(name: str) -> Any:
-    """Make the default that the preset says."""
+    """Return the default by the preset."""
 
     def default(game: Kniffel) -> Any:
         return PRESETS.get(str(game.rules), PRESETS["article"])[name]
@@ -95,24 +95,23 @@ class Kniffel:
     Parameters
     ----------
     rules : {"article", "yahtzee"}
-        What the other parameters are unless they are given: the rules of the article, where a
-        Kniffel counts as a Full House, too, and nothing is paid for a further one; or the official
-        rules of Yahtzee, with 100 points for each further one and forced jokers.
+        The defaults of the other parameters: the rules of the article, where a Kniffel counts as a
+        Full House, too, and nothing is paid for a further one; or the official rules of Yahtzee,
+        with 100 points for each further one and forced jokers.
     throws, dice, faces : int
-        How often the dice may be thrown in a turn, how many there are and how many faces each has.
-        The boxes keep their meaning: with two dice nobody throws a 3er-Pasch.
+        Numbers of throws in a turn, of dice, and of faces. The boxes keep their meaning: with two
+        dice, a 3er-Pasch is impossible.
     threshold : int
         Points in the upper part that earn its bonus.
     upper_bonus : int
         That bonus.
     further_bonus : int
-        What each further Kniffel earns once the box of the Kniffel holds 50 points, whatever the
-        box it is entered in.
+        The points for each further Kniffel once the box of the Kniffel holds 50 points, in any box.
     joker : {"none", "free", "forced"}
-        What a Kniffel may be used for once its box is filled, with 50 points or none. ``"free"``:
-        any box; if that of its face in the upper part is filled, it counts 25 points as a Full
-        House, 30 and 40 as straights. ``"forced"``: the box of its face, if that is free; else any
-        free box of the lower part, where it counts as before; else any box, for no points.
+        The use of a Kniffel once its box is filled, with 50 points or none. ``"free"``: any box; if
+        that of its face in the upper part is filled, it counts 25 points as a Full House, 30 and 40
+        as straights. ``"forced"``: the box of its face, if that is free; otherwise any free box of
+        the lower part, where it counts as before; otherwise any box, for no points.
     kniffel_is_full_house : bool
         Whether a Kniffel counts as a Full House, at any time.
     language : {"de", "en"}
@@ -121,7 +120,7 @@ class Kniffel:
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If a parameter makes no game.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -165,17 +164,17 @@ class Kniffel:
 
     @property
     def num_boxes(self) -> int:
-        """How many boxes the sheet has."""
+        """The number of boxes of the sheet."""
         return self.faces + LOWER_BOXES
 
     @property
     def all_boxes(self) -> int:
-        """What `Sheet.boxes` is when all are filled."""
+        """The value of `Sheet.boxes` when all are filled."""
         return (1 << self.num_boxes) - 1
 
     @property
     def lower_boxes(self) -> int:
-        """What `Sheet.boxes` is when those of the lower part are filled."""
+        """The value of `Sheet.boxes` when those of the lower part are filled."""
         return self.all_boxes - ((1 << self.faces) - 1)
 
     @property
@@ -219,15 +218,15 @@ class Kniffel:
         return Sheet(0, 0, 0)
 
     def is_state(self, context: Sheet) -> bool:
-        """Say whether the Kniffel's box is filled, if it holds points."""
+        """Return whether the Kniffel's box is filled if it holds points."""
         return context.bonus == 0 or (context.boxes >> self.kniffel_box) & 1 == 1
 
     def is_terminal(self, context: Sheet) -> bool:
-        """Say whether all boxes are filled."""
+        """Return whether all boxes are filled."""
         return context.boxes == self.all_boxes
 
     def rank(self, context: Sheet) -> int:
-        """Return how many boxes are free."""
+        """Return the number of free boxes."""
         # Counts the bits by adding neighbours: pairs, fours, eights; a product adds the bytes.
         free = self.all_boxes - context.boxes
         free -= (free >> 1) & 0x55555555
@@ -236,7 +235,7 @@ class Kniffel:
         return ((free * 0x01010101) >> 24) & 0xFF
 
     def allows(self, context: Sheet, end: Turn) -> bool:
-        """Say whether the box of the entry is free, and open to a Kniffel if it is one."""
+        """Return whether the box of the entry is free, and open to a Kniffel if it is one."""
         boxes = context.boxes
         if (boxes >> end.box) & 1 == 1:
             return False
@@ -264,7 +263,7 @@ class Kniffel:
         return Sheet(upper, context.boxes | (1 << end.box), bonus)
 
     def reward(self, context: Sheet, end: Turn, player: int) -> float:
-        """Return the points of the entry, with what is paid for a further Kniffel."""
+        """Return the points of the entry, with the bonus for a further Kniffel."""
         if context.bonus > 0 and end.kniffel > 0:
             return float(end.points + self.further_bonus)
         return float(end.points)
@@ -274,7 +273,7 @@ class Kniffel:
         return float(self.upper_bonus) if context.upper >= self.threshold else 0.0
 
     def entries(self, context: Sheet, dice: tuple[int, ...]) -> list[Turn]:
-        """Return the ways in which a turn may end with this throw: its entries.
+        """Return the possible ends of a turn with this throw: its entries.
 
         Examples
         --------
@@ -295,7 +294,7 @@ class Kniffel:
         return [end for end in ends if self.allows(context, end)]
 
     def number(self, context: Sheet) -> int:
-        """Return the number of a sheet, from 0: in the article's game, the one it gives there.
+        """Return the number of a sheet, from 0; for the article's game, the same as there.
 
         Examples
         --------
@@ -312,7 +311,7 @@ class Kniffel:
         Raises
         ------
         gamedp.errors.UnknownStateError
-            If there is none.
+            If there is no such sheet.
         """
         rest, upper = divmod(number, self.threshold + 1)
         bonus, boxes = divmod(rest, self.all_boxes + 1)

@@ -16,12 +16,12 @@ from gamedp.games.kniffel.rules import Kniffel, Sheet
 __all__ = ["Sides", "against"]
 
 MY_ENDS = 250
-"""In about how many ways a turn ends; the results of his turns are as many more."""
+"""Approximate number of ways in which a turn ends; the results of his turns are as many again."""
 
 
 @attrs.frozen(eq=False)
 class Sides:
-    """Two sheets, the lead of the one, and what a draw is worth.
+    """Two sheets, the lead of the first one, and the value of a draw.
 
     Attributes
     ----------
@@ -42,20 +42,20 @@ class Sides:
 
 
 def against(sides: Sides, solution: Any = None, max_contexts: float = MOST_CONTEXTS) -> LastRounds:
-    """Make the game of two sheets.
+    """Return the game of two sheets.
 
     Parameters
     ----------
     sides : Sides
     solution : gamedp.StagedSolution, optional
-        How he plays for points: that of the rules. If not given, he plays to win.
+        The solution of the rules, by which he plays for points. If not given, he plays to win.
     max_contexts : float
-        How large the table may become.
+        The largest number of contexts of the table.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If it would be larger.
+        If the table would be larger.
     """
     rules = sides.rules
     my, his = Remainder.of(rules, sides.sheet), Remainder.of(rules, sides.his_sheet)
@@ -82,7 +82,8 @@ def against(sides: Sides, solution: Any = None, max_contexts: float = MOST_CONTE
             **{f"his_{name}": value for name, value in his.fields().items()},
         )
     else:
-        # How many sheets he may come to is known only from his results, which take a while to find.
+        # The number of sheets he may reach is known only from his results, which take a while to
+        # compute.
         least = Size(rows * len(his.masks))
         check_size(least, max(max_contexts, MOST_CONTEXTS), f"{words} at least")
         results, free = _results(rules, sides.his_sheet, solution)
@@ -97,14 +98,14 @@ def against(sides: Sides, solution: Any = None, max_contexts: float = MOST_CONTE
 def _results(
     rules: Kniffel, first: Sheet, solution: Any
 ) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
-    """Return the results of his turns, and how many boxes are free on each of his sheets.
+    """Return the results of his turns, and the number of free boxes on each of his sheets.
 
-    The bonus for the upper part is among the points of the turn that fills his last box.
+    The bonus for the upper part is included in the points of the turn that fills his last box.
     """
     sheets = [first]
     numbers = {first: 0}
     offsets, rows = [0], []
-    for sheet in sheets:  # grows while it is read
+    for sheet in sheets:  # grows during the iteration
         if not rules.is_terminal(sheet):
             for end, chance in gamedp.stages.end_probabilities(solution, sheet).items():
                 after = rules.following(sheet, end)

@@ -1,4 +1,4 @@
-"""A situation in a game of Kniffel: the card, which throw was the last, and its dice."""
+"""A situation in a game of Kniffel: the card, the number of the last throw, and its dice."""
 
 from __future__ import annotations
 
@@ -16,27 +16,26 @@ EMPTY_TABLE = (0,) * FACES
 
 
 def _as_dice(dice: str | tuple[int, ...]) -> tuple[int, ...]:
-    """Read a throw that is given as a text; leave anything else to the validator."""
+    """Read a throw from a text; leave anything else to the validator."""
     return throw(dice) if isinstance(dice, str) else tuple(dice)
 
 
 @attrs.frozen
 class Situation:
-    """Where a player stands before a throw, or has to decide after one.
+    """The situation of a player before a throw, or at a decision after one.
 
     Parameters
     ----------
     card : Card
     number : int
-        Which throw of the turn was the last: 0 before the first one.
+        The number of the last throw of the turn; 0 before the first one.
     dice : str or tuple of int
-        What it shows, such as ``"13345"``, or how many dice show each face. Before the first throw
-        there are none.
+        Its faces, such as ``"13345"``, or the number of dice by face; none before the first throw.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If there is no such situation; the message says why.
+        If the situation is impossible; the message says why.
 
     Examples
     --------
@@ -79,15 +78,15 @@ class Situation:
         ----------
         *words : str or int
             The thirteen boxes of the card from Einser to Chance, a number or ``-`` for each; then
-            which throw was the last, 0 before the first; then its dice, unless it is 0. A single
-            text may hold them all.
+            the number of the last throw, 0 before the first; then its dice, unless it is 0. A
+            single text may hold them all.
         further : int
             As for :class:`Card`.
 
         Raises
         ------
         gamedp.errors.InvalidParameterError
-            If there is no such situation; the message says why.
+            If the situation is impossible; the message says why.
 
         Examples
         --------
@@ -118,6 +117,6 @@ class Situation:
 
     @property
     def arguments(self) -> str:
-        """The situation as :meth:`of` reads it."""
+        """The situation in the format of :meth:`of`."""
         dice = f" {shown(self.dice)}" if self.number else ""
         return f"{self.card.arguments} {self.number}{dice}"

@@ -1,10 +1,10 @@
-"""Playing for a total: the best probability of reaching it, for all totals at once.
+"""Playing for a total: the best probability of reaching it, for all totals together.
 
-A player who needs a certain number of points plays differently from one who wants as many as can be
-expected. What matters for the rest of the game is then the points so far, besides the sheet; so the
-table of contexts has one more dimension, and only boxes that are free take part in it. With up to
-seven free boxes it is solved in seconds; the empty card has 200 million contexts, which take about
-10 GB and some minutes, and are refused unless asked for.
+A player who needs a certain number of points plays differently from one who maximises the expected
+points. The rest of the game then depends on the points so far, besides the sheet; so the table of
+contexts has one more dimension, and includes only free boxes. With up to seven free boxes it is
+solved in seconds; the empty card has 200 million contexts, which take about 10 GB and some minutes,
+and are refused without a request.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Targets"]
 
 @attrs.frozen(eq=False)
 class Targets:
-    """The best probability of reaching each total from a card, whatever the total.
+    """The best probability of reaching each total from a card.
 
     Parameters
     ----------
@@ -42,16 +42,16 @@ class Targets:
     entered : int
         The points on the card, without the bonus for the upper part.
     draw : float
-        What it counts to reach the total exactly; 1 for the probability of at least so many points.
+        The value of reaching the total exactly; 1 for the probability of at least this many points.
     max_contexts : float
-        How large a table may become.
+        The largest number of contexts of a table.
     compile, progress
         As for :func:`gamedp.solve`.
 
     Attributes
     ----------
     most : int
-        The largest total that might be reached.
+        The largest total that can be reached.
     game : ForTotal
     solution : gamedp.StagedSolution
 
@@ -83,7 +83,7 @@ class Targets:
     def __attrs_post_init__(self) -> None:
         """Solve the game for all totals."""
         remainder = Remainder.of(self.rules, self.sheet)
-        # All that matters is how much is missing: the total is reached with the most that can be
+        # Only the missing points matter: the total is reached with the most points that can be
         # earned, and exceeded with one point more.
         worths = np.zeros(remainder.most + 1 + (self.draw < 1))
         worths[-1], worths[remainder.most] = 1.0, self.draw
@@ -98,7 +98,7 @@ class Targets:
 
     @classmethod
     def of(cls, card: Card, rules: Kniffel | None = None, **options: Any) -> Targets:
-        """Solve it for a card.
+        """Return the targets of a card.
 
         Parameters
         ----------
@@ -112,11 +112,11 @@ class Targets:
         return cls(rules, card.sheet(rules), card.entered(rules), **options)
 
     def context(self, total: int) -> Any:
-        """Return the context from which `total` is to be reached, or None if it cannot be."""
+        """Return the context from which `total` is to be reached, or None if that is impossible."""
         return None if total > self.most else self.game.starting(self.most - total)
 
     def is_open(self, total: int) -> bool:
-        """Say whether a total is within reach, and not reached for sure."""
+        """Return whether a total can be reached, but is not certain."""
         context = self.context(total)
         return context is not None and not self.game.is_terminal(context)
 
@@ -126,7 +126,7 @@ class Targets:
         return 0.0 if context is None else float(self.solution.value(context))
 
     def bounds(self, total: int) -> tuple[float, float]:
-        """Return what that probability is proven to lie between."""
+        """Return proven bounds of that probability."""
         context = self.context(total)
         if context is None:
             return 0.0, 0.0
@@ -141,9 +141,9 @@ class Targets:
         Parameters
         ----------
         dice : str or tuple of int
-            The throw: its faces, or how many dice show each.
+            The throw: its faces, or the number of dice by face.
         number : int
-            Which throw of the turn it was, from 1.
+            The number of the throw in the turn, from 1.
         total : int
 
         Raises

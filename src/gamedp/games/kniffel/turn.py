@@ -34,18 +34,19 @@ class Turn(NamedTuple):
     Attributes
     ----------
     phase : int
-        `ROLLING`: a throw is under way, and the next die is to fall. `KEEPING`: the dice lie on the
-        table; some may go back into the cup. `ENTERING`: the last throw is to be entered. `DONE`.
+        `ROLLING`: a throw is in progress, and the next die will fall. `KEEPING`: the dice are on
+        the table; some may go back into the cup. `ENTERING`: the last throw is to be entered.
+        `DONE`.
     throws : int
-        How many are left; while `ROLLING`, the one under way included.
+        The number of throws left; while `ROLLING`, the current one included.
     dice : tuple of int
-        How many dice on the table show each face; none once the turn is done.
+        The number of dice on the table by face; none once the turn is done.
     box : int
-        Which one the entry went into; 0 until then.
+        The box of the entry; 0 until then.
     points : int
-        What it counts there; 0 until then.
+        The points of the entry; 0 until then.
     kniffel : int
-        If all dice of the entry showed the same face and the rules ask for it: that face; else 0.
+        If all dice of the entry showed the same face and the rules need it, that face; otherwise 0.
     """
 
     phase: int
@@ -62,34 +63,35 @@ class KniffelTurn:
 
     A throw of several dice is the same as throwing them one after the other, and setting dice aside
     is the same as putting the others back into the cup, one face at a time. Positions with the same
-    dice on the table are one, however they came about. So 1,930 states and 10,500 transitions stand
-    for the 252 throws, the 462 ways of keeping dice and all that may happen between them.
+    dice on the table are merged, regardless of the history. So 1,930 states and 10,500 transitions
+    represent the 252 throws, the 462 ways of keeping dice and everything that may happen between
+    them.
 
     While `ROLLING` the only action is 0. While `KEEPING` an action below `faces` puts one die back
     into the cup, of the face ``action + 1``, and the action `faces` throws what is in the cup; that
     may be nothing. While `ENTERING` an action is the number of a box; ``box + faces + 7`` is the
     same box for a joker.
 
-    Solved alone, the turn is worth the points of its one entry.
+    Solved alone, the value of the turn is the points of its entry.
 
     Parameters
     ----------
     dice, faces, throws : int
-        How many dice there are, how many faces each has, and how often they may be thrown.
+        Numbers of dice, of faces, and of throws.
     kniffel_is_full_house : bool
         Whether dice that are all alike count as a Full House.
     tells_kniffels : bool
-        Whether the end of a turn tells if the dice were all alike, and of which face.
+        Whether the end of a turn records if the dice were all alike, and their face.
     jokers : bool
         Whether dice that are all alike may be entered as a joker, for the full points, in the Full
-        House and in the straights. The end of the turn then tells their face, too.
+        House and in the straights. The end of the turn then records their face, too.
     language : {"de", "en"}
-        Of the names of the boxes.
+        The language of the names of the boxes.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If a parameter makes no turn.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -113,7 +115,7 @@ class KniffelTurn:
 
     @property
     def boxes(self) -> int:
-        """How many boxes the sheet has."""
+        """The number of boxes of the sheet."""
         return self.faces + LOWER_BOXES
 
     @property
@@ -126,11 +128,11 @@ class KniffelTurn:
         return Turn(ROLLING, self.throws, self.empty_table, 0, 0, 0)
 
     def is_terminal(self, state: Turn) -> bool:
-        """Say whether the entry has been made."""
+        """Return whether the entry has been made."""
         return state.phase == DONE
 
     def actions(self, state: Turn) -> Iterator[int]:
-        """Yield what may be done: see the class."""
+        """Yield the legal actions: see the class."""
         if state.phase == ROLLING:
             yield 0
         elif state.phase == KEEPING:
@@ -147,7 +149,7 @@ class KniffelTurn:
                     yield self.boxes + self.faces + lower
 
     def outcomes(self, state: Turn, action: int) -> Iterator[tuple[float, Turn]]:
-        """Yield the ways a die may fall, or what follows from putting back, throwing, entering."""
+        """Yield the outcomes of a die, or the result of putting back, throwing, or entering."""
         if state.phase == ROLLING:
             for face in range(self.faces):
                 fallen = gamedp.with_item(state.dice, face, state.dice[face] + 1)
@@ -156,7 +158,7 @@ class KniffelTurn:
             yield 1.0, self.after_decision(state, action)
 
     def after_decision(self, state: Turn, action: int) -> Turn:
-        """Return what follows from entering, from throwing, or from putting a die back."""
+        """Return the position after entering, throwing, or putting a die back."""
         if state.phase == ENTERING:
             return self.entry(state.dice, action)
         if action == self.faces:
@@ -165,7 +167,7 @@ class KniffelTurn:
         return Turn(KEEPING, state.throws, left, 0, 0, 0)
 
     def on_the_table(self, throws: int, dice: tuple[int, ...]) -> Turn:
-        """Return what comes next when these dice lie on the table during a throw."""
+        """Return the next position when these dice are on the table during a throw."""
         if sum(dice) < self.dice:
             return Turn(ROLLING, throws, dice, 0, 0, 0)
         if throws > 1:
@@ -173,7 +175,7 @@ class KniffelTurn:
         return Turn(ENTERING, 0, dice, 0, 0, 0)
 
     def entry(self, dice: tuple[int, ...], action: int) -> Turn:
-        """Return how the turn ends when these dice are entered by the `action`."""
+        """Return the end of the turn when these dice are entered by the `action`."""
         kniffel = kniffel_face(dice) if self.tells_kniffels or self.jokers else 0
         if action >= self.boxes:
             box = action - self.boxes

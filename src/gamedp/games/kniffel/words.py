@@ -1,4 +1,4 @@
-"""What the adviser says to people, in German and in English."""
+"""Texts of the adviser, in German and in English."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["WORDS", "Words"]
 
 @attrs.frozen(kw_only=True)
 class Words:
-    """Everything that is said in one language; what stands in braces is filled in."""
+    """All texts in one language; fields in braces are filled in."""
 
     throw: str
     throw_again: str
@@ -252,4 +252,4 @@ WORDS = {
         throws=("1 throw", "{number} throws"),
     ),
 }
-"""By language."""
+"""The texts by language."""

@@ -7,8 +7,8 @@ the own pits that follow, into the own kalah, into the opponent's pits, and roun
 opponent's kalah is left out. It may go on as a chain, and end with a capture. The player
 with more in their kalah at the end wins by the difference. :class:`Mancala` has all the rules.
 
-What the article leaves open is settled there; every other reading is a parameter. Some of its
-relatives are at hand, too: :meth:`Mancala.kalah` is the Kalah sold since the 1950s, and the
+Points that the article leaves open are settled there; every other reading is a parameter. Some
+related games are available, too: :meth:`Mancala.kalah` is the Kalah sold since the 1950s, and the
 article's idea of "Triancala" for three is ``Mancala(players=3)``.
 
 Known values, by perfect play under the default reading: six pits with one, two and three stones

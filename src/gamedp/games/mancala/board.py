@@ -1,4 +1,4 @@
-"""A board of Mancala as the rules have it, packed into integers, and as people read it."""
+"""A board of Mancala, packed into integers for the rules, and in readable form."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ PLAYER_NAMES = ("first player", "second player")
 
 
 class MancalaState(NamedTuple):
-    """A position, seen by the player to move.
+    """A position, from the point of view of the player to move.
 
-    :meth:`Mancala.position` makes one of lists, and :meth:`Mancala.board` takes it apart.
+    :meth:`Mancala.position` makes one from lists, and :meth:`Mancala.board` converts it back.
 
     Attributes
     ----------
     player : int
-        Who is to move.
+        The player to move.
     sides : tuple of int
-        The side of that player, then those of the others in the order in which sowing comes to
-        them. A side is one integer, with equally many bits for each field: its pits, the first one
+        The side of that player, then those of the others in the order in which sowing reaches them.
+        A side is one integer, with equally many bits for each field: its pits, the first one
         lowest, and its kalah on top.
     """
 
@@ -34,7 +34,7 @@ class MancalaState(NamedTuple):
 
 
 class Board(NamedTuple):
-    """A position in lists, by players and not by who is to move.
+    """A position in lists, in the order of the players' numbers.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Board(NamedTuple):
     kalahs : tuple of int
         The stones in the kalah of each player.
     player : int
-        Who is to move.
+        The player to move.
     """
 
     rows: tuple[tuple[int, ...], ...]
@@ -82,12 +82,12 @@ def checked_board(
     pits: int,
     total: int,
 ) -> Board:
-    """Return the board that was given in lists, if it is one with `total` stones.
+    """Return a board from lists; require `total` stones.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If the numbers make no board, or are not those of all stones.
+        If the numbers are not a board, or do not add up to all stones.
     """
     board = Board(
         tuple(as_whole_tuple(row) for row in rows),
@@ -125,8 +125,8 @@ def name_of(player: int, players: int) -> str:
 def render(board: Board) -> str:
     """Return the board as a drawing.
 
-    Two sides lie as they do between two players, the first one's below: sowing goes against the
-    clock. More sides lie one below the other.
+    Two sides are drawn facing each other, the first one's below: sowing goes counterclockwise. More
+    sides are drawn one below the other.
 
     Examples
     --------

@@ -1,16 +1,16 @@
-"""Numbers for the boards of two players, for tables of endings, and what such a table proves.
+"""Numbering of the boards of two players for tables of endings, and bounds from such a table.
 
-A board here is what lies in the pits, kalahs apart. Pits of both players that are equally far from
-the kalahs make a pair. The boards with equally many stones are numbered by how many stones lie in
-each pair, and only then by whose they are: first come those with more stones in the last pair,
-among these those with more in the pair before it, and so on. Then a move that keeps all stones in
-play leads to a smaller number, from either side of the board: it brings stones to later pairs. So
-the boards can be valued in the order of their numbers.
+A board here is the content of the pits, without the kalahs. Pits of both players that are equally
+far from the kalahs form a pair. The boards with equally many stones are numbered by the stones in
+each pair, and only then by their owners: first come those with more stones in the last pair, among
+these those with more in the pair before it, and so on. Then a move that keeps all stones in play
+leads to a smaller number, from either side of the board: it moves stones to later pairs. So the
+boards can be valued in the order of their numbers.
 
 With w(k) stones in pair k, s(k) in the pairs before it, r(k) the product of w(j) + 1 over the pairs
 j after it, and o(k) stones of the mover in it, the number of a board is the sum of
-r(k) * (before(k, s(k + 1), s(k)) + o(k)) over all pairs: before(k, n, s) are the boards on the
-pairs up to k with n stones, of which less than s lie before pair k.
+r(k) * (before(k, s(k + 1), s(k)) + o(k)) over all pairs: before(k, n, s) is the number of boards on
+the pairs up to k with n stones, fewer than s of them before pair k.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def num_boards(pits: int, stones: int) -> int:
-    """Return in how many ways so many stones can lie in the pits of both players."""
+    """Return the number of ways to place stones in the pits of both players."""
     return math.comb(stones + 2 * pits - 1, 2 * pits - 1)
 
 
@@ -45,14 +45,14 @@ def boards_before(pits: int, stones: int) -> NDArray[np.int64]:
     Parameters
     ----------
     pits : int
-        Of each player.
+        Number of pits of each player.
     stones : int
-        Up to how many there are.
+        The largest number of stones.
 
     Returns
     -------
     ((pits - 1) * (stones + 1) ** 2,) int64
-        Read-only; flat, for compiled rules check one index faster than three.
+        Read-only; flat, since compiled rules check one index faster than three.
     """
     table = np.zeros((pits - 1, stones + 1, stones + 1), np.int64)
     for pair in range(1, pits):
@@ -67,9 +67,9 @@ def boards_before(pits: int, stones: int) -> NDArray[np.int64]:
 
 @gamedp.helper
 def sums_up_to(row: int, width: int, home: int) -> int:
-    """Return in each field what lies in the fields of a row up to it.
+    """Return in each field the sum of the fields of a row up to it.
 
-    The product with one stone in each field has the same there, but may be beyond 64 bits.
+    The product with one stone in each field has the same fields, but may exceed 64 bits.
 
     Examples
     --------
@@ -87,18 +87,18 @@ def sums_up_to(row: int, width: int, home: int) -> int:
 def rank_rows(
     own: int, opponent: int, width: int, home: int, table: NDArray[np.int64], size: int
 ) -> int:
-    """Return the number of a board among those with as many stones in the pits.
+    """Return the number of a board among those with equally many stones in the pits.
 
     Parameters
     ----------
     own, opponent : int
-        The sides; what lies in the kalahs does not count.
+        The sides; stones in the kalahs do not count.
     width, home : int
         Bits of a field, and of all pits.
     table : (N,) int64
-        Of `boards_before`.
+        The table of `boards_before`.
     size : int
-        The stones that the table is for, and one more.
+        The largest number of stones in the table, plus one.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def rank_rows(
 def unrank_rows(
     index: int, stones: int, width: int, home: int, table: NDArray[np.int64], size: int
 ) -> tuple[int, int]:
-    """Return the rows of the mover and the opponent that `rank_rows` gives this number."""
+    """Return the rows of the mover and the opponent to which `rank_rows` assigns this number."""
     pairs = 0
     total = stones
     offset = len(table)
@@ -159,7 +159,7 @@ def unrank_rows(
 
 @gamedp.helper
 def following_rows(own: int, opponent: int, width: int, home: int) -> tuple[int, int]:
-    """Return the rows with the next number; of the last one, something that is no board."""
+    """Return the rows with the next number; after the last one, the result is not a board."""
     field = (1 << width) - 1
     place = home - width
     while place >= 0:
@@ -179,17 +179,17 @@ def following_rows(own: int, opponent: int, width: int, home: int) -> tuple[int,
 
 @gamedp.helper
 def winning_range(value: int, kalah: int, held: int, half: int) -> tuple[int, int]:
-    """Return between what the winner ends up, if play stops at the majority.
+    """Return the range of the winner's result if play stops at the majority.
 
-    Let the winner be ahead by `value` at the end of best play without that stop. The other one's
-    kalah holds `kalah` now, both sides together `held` stones, and a kalah with more than `half`
+    Let the winner be ahead by `value` at the end of best play without that stop. The other player's
+    kalah holds `kalah` stones now, both sides together `held`, and a kalah with more than `half`
     stops the game. From a stop with W in the winner's and L in the other one's kalah, play without
     the stop would end with a difference from 2 W - held to held - 2 L.
 
-    The winner can hold on to the play that ensures `value`. The other one never has the majority
-    then, for that would win; if the winner has it, W > half and value <= held - 2 L, and if play
-    ends without a stop, it does with `value` at least. The other one in turn can hold on to the
-    play that allows no more than `value`. At a stop by the winner then 2 W - held <= value, and L
-    is at least `kalah`; without a stop the same bound holds for the end.
+    The winner can keep to the play that ensures `value`. The other player then never has the
+    majority, since that would win; if the winner has it, W > half and value <= held - 2 L, and if
+    play ends without a stop, the result is at least `value`. The other player in turn can keep to
+    the play that allows no more than `value`. Then at a stop by the winner, 2 W - held <= value,
+    and L is at least `kalah`; without a stop, the same bound holds for the end.
     """
     return min(value, half + 1 - (held - value) // 2), (held + value) // 2 - kalah

@@ -34,10 +34,10 @@ from gamedp.games.mancala.endings import (
 __all__ = ["Mancala"]
 
 BITS = 63
-"""What a side may take of a compiled integer, which also has a sign."""
+"""Largest number of bits of a side in a compiled integer, which also has a sign."""
 
 MOST_STONES = 255
-"""In a table of endings."""
+"""Largest number of stones in a table of endings."""
 
 (
     SKIP_SOURCE,
@@ -124,7 +124,7 @@ class Mancala:
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If a parameter makes no game, or a side does not fit into 63 bits.
+        If a parameter is invalid, or a side does not fit into 63 bits.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class Mancala:
     acyclic = True
 
     def __attrs_post_init__(self) -> None:
-        """Refuse what single validators cannot see."""
+        """Refuse parameters that are invalid together."""
         if self.players > 2 and self.captures.startswith("opposite"):
             message = (
                 f"captures={self.captures!r} is for two players: with players={self.players} no "
@@ -175,9 +175,9 @@ class Mancala:
     def kalah(cls, pits: int = 6, stones: int = 4) -> Mancala:
         """Return Kalah, as it has been sold since the 1950s.
 
-        No chains; a last stone in the own kalah moves again, one in an own pit that was empty
-        captures the pit opposite, unless that is empty; the game ends when either row is empty,
-        and what is left belongs to the owner of its side.
+        There are no chains; a last stone in the own kalah gives another move, one in an own pit
+        that was empty captures the opposite pit, unless that is empty; the game ends when either
+        row is empty, and the remaining stones belong to the owner of their side.
 
         References
         ----------
@@ -200,12 +200,12 @@ class Mancala:
 
     @classmethod
     def oware_style(cls, pits: int = 6, stones: int = 4) -> Mancala:
-        """Return what comes nearest to Oware: no chains, and the source is left out.
+        """Return the closest relative of Oware: no chains, and the source is left out.
 
-        It is not Oware, of which these rules are missing: sowing there drops no stone into the own
-        store; a move must, if it can, give stones to an opponent who has none; a capture of all
-        the opponent's stones is not allowed, or takes nothing; and play that goes in circles is
-        ended. The first of them is why play goes in circles there, and never does here.
+        It is not Oware, since these rules are missing: sowing there drops no stone into the own
+        store; a move must, if possible, give stones to an opponent who has none; a capture of all
+        the opponent's stones is not allowed, or takes nothing; and cyclic play is ended. The first
+        of them is the reason why play can be cyclic there, but never here.
 
         Examples
         --------
@@ -216,24 +216,24 @@ class Mancala:
 
     @property
     def num_players(self) -> int:
-        """How many players there are."""
+        """The number of players."""
         return self.players
 
-    # What compiled rules read: few numbers, for every call takes them all along.
+    # Numbers that compiled rules read: only a few, since every call passes all of them.
 
     @functools.cached_property
     def _total(self) -> int:
-        """All stones."""
+        """The number of all stones."""
         return self.players * self.pits * self.stones
 
     @functools.cached_property
     def _width(self) -> int:
-        """Bits of a field."""
+        """The number of bits of a field."""
         return self._total.bit_length()
 
     @functools.cached_property
     def _home(self) -> int:
-        """The place of the kalah, which is how many bits there are below it; so for all fields."""
+        """The place of the kalah: the number of bits below it, as for all fields."""
         return self._width * self.pits
 
     @functools.cached_property
@@ -243,18 +243,18 @@ class Mancala:
 
     @functools.cached_property
     def _lap(self) -> int:
-        """Bits of the fields that a sowing goes through until it is back."""
+        """The number of bits of the fields that a sowing passes before it returns."""
         return (self.players * self.pits + 1 - self.skip_source) * self._width
 
     @functools.cached_property
     def _largest(self) -> int:
-        """The largest side with which the game goes on."""
+        """The largest side with which the game continues."""
         most = self._half if self.majority_stop else self._total
         return most << self._home | (1 << self._home) - 1
 
     @functools.cached_property
     def _options(self) -> int:
-        """The other options, a bit each."""
+        """The other options, one bit each."""
         return (
             SKIP_SOURCE * self.skip_source
             + CHAINS * (self.chains != "never")
@@ -281,7 +281,7 @@ class Mancala:
         return MancalaState(0, (side,) * self.players)
 
     def is_terminal(self, state: MancalaState) -> bool:
-        """Say whether a player has the majority, or an empty row of pits ends the game."""
+        """Return whether a player has the majority, or an empty row of pits ends the game."""
         row = (1 << self._home) - 1
         if self._has_majority(state):
             return True
@@ -291,10 +291,10 @@ class Mancala:
         return False
 
     def _has_majority(self, state: MancalaState) -> bool:
-        """Say whether a majority has ended the game.
+        """Return whether a majority has ended the game.
 
-        Of rows alone nobody knows what the kalahs held before, and so not what would be more than
-        half: they are played to the end.
+        For rows alone, the earlier content of the kalahs is unknown, and so is the majority: they
+        are played to the end.
         """
         if max(state.sides) <= self._largest:
             return False
@@ -304,7 +304,7 @@ class Mancala:
         return held == self._total
 
     def player(self, state: MancalaState) -> int:
-        """Return who is to move."""
+        """Return the player to move."""
         return state.player
 
     def actions(self, state: MancalaState) -> Iterator[int]:
@@ -319,11 +319,11 @@ class Mancala:
             pit += 1
 
     def outcomes(self, state: MancalaState, action: int) -> Iterator[tuple[float, MancalaState]]:
-        """Yield the one position that follows."""
+        """Yield the only position that follows."""
         yield 1.0, self._after(state, action)
 
     def payoff(self, state: MancalaState, player: int) -> float:
-        """Return the difference of the kalahs for `player`; of three and more, the own kalah."""
+        """Return the difference of the kalahs for `player`; with three or more, the own kalah."""
         seat = player - state.player
         if seat < 0:
             seat += len(state.sides)
@@ -333,13 +333,13 @@ class Mancala:
         return float(kept)
 
     def canonical(self, state: MancalaState) -> tuple[MancalaState, bool]:
-        """Let player 0 be to move, if there are two: who is whom does not matter then."""
+        """Return the position with player 0 to move if there are two, who are symmetric."""
         if len(state.sides) == 2:
             return MancalaState(0, state.sides), state.player == 1
         return state, False
 
     def _after(self, state: MancalaState, action: int) -> MancalaState:
-        """Return the position after a move: its sowings, one at least, and the capture."""
+        """Return the position after a move: at least one sowing, and the capture."""
         own, others = state.sides[0], state.sides[1:]
         place = (action - 1) * self._width
         crossed = chained = False
@@ -363,11 +363,11 @@ class Mancala:
     ) -> tuple[int, tuple[int, ...], int, int, bool]:
         """Sow the pit at `place`.
 
-        Returns the sides, the seat (0 for the own side) and the place of the last stone, and
-        whether the sowing has dropped a stone on another side.
+        Return the sides, the seat (0 for the own side) and the place of the last stone, and whether
+        the sowing has dropped a stone on another side.
 
-        As many stones are left as there are fields still to come, which are counted in bits here:
-        then one shift of `_ones` makes a stone for each of them.
+        The number of remaining stones equals the number of remaining fields, which is counted in
+        bits here: then one shift of `_ones` gives each of them a stone.
         """
         ones, width, home = self._ones, self._width, self._home
         end = home + width
@@ -398,7 +398,7 @@ class Mancala:
         return own, others, 0, left - width, True
 
     def _may_chain(self, before: int, own: int, place: int) -> bool:
-        """Say whether the own field of the last stone is a pit that held stones."""
+        """Return whether the own field of the last stone is a pit that held stones."""
         if place == self._home or self._options & CHAINS == 0:
             return False
         held = before if self._options & OCCUPIED_BEFORE else own - (1 << place)
@@ -423,7 +423,7 @@ class Mancala:
         return own, others
 
     def _run(self, side: int, place: int) -> tuple[int, int]:
-        """Take the twos and threes at `place` and before; return what is left, and how many."""
+        """Take the twos and threes at `place` and before; return the rest, and the number taken."""
         taken = 0
         while place >= 0:
             stones = (side >> place) & ((1 << self._width) - 1)
@@ -435,7 +435,7 @@ class Mancala:
         return side, taken
 
     def _kept(self, state: MancalaState, seat: int) -> int:
-        """Return what the player in that seat has in the end: 0 is the one to move."""
+        """Return the final stones of the player in a seat; 0 is the player to move."""
         kept = state.sides[seat] >> self._home
         if self._options & LEFT_TO_NOBODY or self._has_majority(state):
             return kept
@@ -451,10 +451,10 @@ class Mancala:
         row = side & ((1 << self._home) - 1)
         return sums_up_to(row, self._width, self._home) >> (self._home - self._width)
 
-    # What search and tables of endings read.
+    # Methods for search and tables of endings.
 
     def heuristic(self, state: MancalaState, player: int) -> float:
-        """Estimate the payoff by what the kalahs hold now."""
+        """Estimate the payoff by the current content of the kalahs."""
         seat = player - state.player
         if seat < 0:
             seat += len(state.sides)
@@ -468,10 +468,10 @@ class Mancala:
         rows = 0
         for seat in range(len(state.sides)):
             rows += state.sides[seat] & ((1 << self._home) - 1)
-        return self._in_play(rows)  # a field has room for all stones
+        return self._in_play(rows)  # a field can hold all stones
 
     def value_range(self, state: MancalaState, player: int) -> tuple[float, float]:
-        """Return between what `player` is sure to end: at worst without any stone in play."""
+        """Return bounds of the final payoff of `player`: at worst without any stone in play."""
         if self.is_terminal(state):
             payoff = self.payoff(state, player)
             return payoff, payoff
@@ -479,16 +479,16 @@ class Mancala:
         material = float(self.material(state))
         return (now - material if len(state.sides) == 2 else now), now + material
 
-    # For tables of endings, which hold what a board is worth to the mover with empty kalahs.
+    # For tables of endings, which hold the value of a board for the mover with empty kalahs.
 
     @functools.cached_property
     def _rows(self) -> int:
-        """The part of a side that is pits."""
+        """The mask of the pits of a side."""
         return (1 << self._home) - 1
 
     @functools.cached_property
     def _largest_ending(self) -> int:
-        """As many stones in play as tables are for."""
+        """The largest number of stones in play that tables support."""
         if self.players > 2:
             return -1
         most = min(self._total - self.majority_stop, MOST_STONES)
@@ -498,12 +498,12 @@ class Mancala:
 
     @functools.cached_property
     def _ending_sums(self) -> int:
-        """How many sums of stones there can be in a table."""
+        """The number of sums of stones in a table."""
         return self._largest_ending + 1
 
     @functools.cached_property
     def _ending_counts(self) -> NDArray[np.int64]:
-        """How many boards there are with so many stones."""
+        """The number of boards by the number of stones."""
         counts = [num_boards(self.pits, stones) for stones in range(self._ending_sums)]
         return np.array(counts, np.int64)
 
@@ -512,16 +512,16 @@ class Mancala:
         return boards_before(self.pits, self._largest_ending)
 
     def settled(self, state: MancalaState, player: int) -> float:
-        """Return what no move can change any more: the difference of the kalahs for `player`.
+        """Return the part of the payoff that is settled: the difference of the kalahs for `player`.
 
-        For two players. What is still to come depends on the board alone, if nothing stops the
-        game at the majority: the value of a state is what is settled and the value of the same
-        board with empty kalahs, together.
+        For two players. The rest depends on the board alone, unless the game stops at the majority:
+        the value of a state is the sum of the settled part and the value of the same board with
+        empty kalahs.
         """
         return self.heuristic(state, player)
 
     def remainder(self, state: MancalaState) -> MancalaState:
-        """Return the same board with empty kalahs, if these do not matter for what is to come."""
+        """Return the same board with empty kalahs, if these do not matter for the rest of play."""
         if self.majority_stop or self.players > 2:
             return state
         return MancalaState(
@@ -529,11 +529,11 @@ class Mancala:
         )
 
     def num_endings(self, material: int) -> int:
-        """Return how many boards have just so many stones in play; 0 where tables are not for.
+        """Return the number of boards with exactly this many stones in play; 0 without tables.
 
-        Tables are for two players; where the game stops at the majority, for fewer stones than all,
-        since the values with empty kalahs must not know of the stop; and for no more than 255
-        stones, and boards than 64 bits can number.
+        Tables are for two players; if the game stops at the majority, for fewer than all stones,
+        since the values with empty kalahs must ignore the stop; and for at most 255 stones, and as
+        many boards as 64 bits can number.
 
         Examples
         --------
@@ -545,10 +545,10 @@ class Mancala:
         return 0
 
     def ending_index(self, state: MancalaState) -> int:
-        """Return the number of the board among those with as many stones in play, from 0 on.
+        """Return the number of the board among those with equally many stones in play, from 0 on.
 
-        The board is seen by the mover, and kalahs do not count. A move that keeps all stones in
-        play leads to a board with a smaller number.
+        The board is seen from the mover's side, and kalahs do not count. A move that keeps all
+        stones in play leads to a board with a smaller number.
         """
         return rank_rows(
             state.sides[0],
@@ -594,21 +594,21 @@ class Mancala:
         )
 
     def ending_range(self, state: MancalaState, value: float) -> tuple[float, float]:
-        """Return between what the mover ends, from what a table says.
+        """Return bounds of the mover's final payoff from the value in a table.
 
         Parameters
         ----------
         state : MancalaState
-            Of two players.
+            A position of two players.
         value : float
-            What the same board is worth to the mover with empty kalahs and without a stop at the
-            majority; a whole number.
+            The value of the same board for the mover with empty kalahs and without a stop at the
+            majority; an integer.
 
         Returns
         -------
         low, high : float
-            The same number twice, unless the game stops at the majority. It is known then who
-            wins, for having the majority is winning. Of the difference bounds are known.
+            The same number twice, unless the game stops at the majority. The winner is then known,
+            since the majority wins; the difference is bounded.
         """
         if self.is_terminal(state):
             payoff = self.payoff(state, state.player)
@@ -625,7 +625,7 @@ class Mancala:
         low, high = winning_range(-end, own, held, half)
         return float(-high), float(-low)
 
-    # For people.
+    # Text and drawings.
 
     def position(
         self, *rows: Sequence[int], kalahs: Sequence[int] | None = None, player: int = 0
@@ -637,16 +637,16 @@ class Mancala:
         *rows : sequence of int
             For each player, the stones in their pits, in the order of the numbers of the pits.
         kalahs : sequence of int, optional
-            For each player, the stones in their kalah. Then there must be as many stones as the
-            game has. Without it the kalahs are empty, and stones may be missing: these are the
-            rows alone, as in a table of endings, and no majority ends their game.
+            For each player, the stones in their kalah; all stones of the game must then be there.
+            If not given, the kalahs are empty, and stones may be missing: these are the rows alone,
+            as in a table of endings, and no majority ends their game.
         player : int
-            Who is to move.
+            The player to move.
 
         Raises
         ------
         gamedp.errors.InvalidParameterError
-            If the numbers make no board, or there are more or fewer stones than there should be.
+            If the numbers are not a board, or the number of stones is wrong.
 
         Examples
         --------
@@ -679,7 +679,7 @@ class Mancala:
         return f"pit {action}"
 
     def render(self, state: MancalaState) -> str:
-        """Return the position as a drawing, and who is to move or how it has ended.
+        """Return the position as a drawing, with the player to move or the result.
 
         Examples
         --------
@@ -705,7 +705,7 @@ class Mancala:
         return f"{standing}\n{render(self.board(state))}"
 
     def view(self, state: MancalaState) -> gamedp.views.Pits:
-        """Return the board: of two players, the first one's row lies below.
+        """Return the board; for two players, the first one's row is below.
 
         Examples
         --------
@@ -723,7 +723,7 @@ class Mancala:
         names = tuple(name_of(player, self.players) for player in range(self.players))
         pits = () if self.is_terminal(state) else tuple(self.actions(state))
         spots = {pit: (state.player, pit - 1) for pit in pits}
-        if self.players == 2:  # sowing goes against the clock
+        if self.players == 2:  # sowing goes counterclockwise
             rows, stores, names = (rows[1][::-1], rows[0]), stores[::-1], names[::-1]
             places = [(1, pit - 1) if state.player == 0 else (0, self.pits - pit) for pit in pits]
             spots = dict(zip(pits, places, strict=True))

@@ -1,1 +1,1 @@
-"""``gamedp kniffel``: found through the entry point group ``gamedp.commands``."""
+"""``gamedp kniffel``, registered in the entry point group ``gamedp.commands``."""

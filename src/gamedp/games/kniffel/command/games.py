@@ -1,4 +1,4 @@
-"""``gamedp kniffel`` for whole games of one player or two: played, kept, replayed, analysed."""
+"""``gamedp kniffel`` for whole games of one player or two: play, record, replay, analyse."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = ["NAME", "PLAY", "PlayOptions", "adviser_of", "look_at", "play_game", 
 NAME = "kniffel"
 
 SECOND = 1 << 32
-"""What is added to the seed for the throws of the second player: more than any that is drawn."""
+"""Offset of the seed for the throws of the second player, larger than any drawn seed."""
 
 
 @Parameter(name="*", group=Group("Playing", sort_key=1))
 @attrs.frozen(kw_only=True)
 class PlayOptions:
-    """How a game is played, kept and looked at.
+    """Options for playing, recording and viewing a game.
 
     Parameters
     ----------
@@ -62,17 +62,17 @@ class PlayOptions:
 
 
 PLAY = PlayOptions()
-"""What holds where nothing is said."""
+"""The defaults."""
 
 
 def rules_of(settings: Sequence[str]) -> Kniffel:
-    """Return the rules that the settings make."""
+    """Return the rules of the settings."""
     rules: Kniffel = make_game(NAME, settings)
     return rules
 
 
 def adviser_of(rules: Kniffel, output: OutputOptions) -> Adviser:
-    """Solve the rules, or load what was solved before."""
+    """Solve the rules, or load an earlier solution."""
     from gamedp.games.kniffel import Adviser  # noqa: PLC0415 - not needed for --help
 
     with watch(quiet=output.quiet) as progress:
@@ -80,7 +80,7 @@ def adviser_of(rules: Kniffel, output: OutputOptions) -> Adviser:
 
 
 def as_solved(rules: Kniffel) -> Kniffel:
-    """Return the rules in the language in which their table is kept: it serves both."""
+    """Return the rules in the language in which their table is stored; it serves both languages."""
     return attrs.evolve(rules, language=type(rules)(rules.rules).language)
 
 
@@ -92,7 +92,7 @@ def look_at(
     *,
     step_by_step: bool,
 ) -> None:
-    """Show a recorded game: step by step, or where its points came from."""
+    """Show a recorded game, step by step, or as an analysis of its points."""
     from gamedp.games.kniffel import (  # noqa: PLC0415 - not needed for --help
         RecordOfTwo,
         analyse,
@@ -150,7 +150,7 @@ def play_game(
     say = _say_nothing if output.json else print
     save = None if play.record is None else _File(play.record, language, say)
     if save is not None:
-        save(game)  # so that a file that cannot be written is found out at once
+        save(game)  # so that a file that cannot be written is detected immediately
     adviser = adviser_of(as_solved(game.rules), output)
     try:
         if play.auto and not isinstance(game, RecordOfTwo):
@@ -193,7 +193,7 @@ def _ask(
 def _new(
     start: Card, settings: Sequence[str], language: str | None, play: PlayOptions, goal: GoalOptions
 ) -> Record | RecordOfTwo:
-    """Return a new game: of two if there is a card to play against."""
+    """Return a new game, of two players if there is a card to play against."""
     from gamedp.games.kniffel import Record, RecordOfTwo  # noqa: PLC0415 - as above
 
     seed = secrets.randbits(32) if play.seed is None else play.seed
@@ -246,7 +246,7 @@ def _resumed(
 
 @attrs.define
 class _File:
-    """Where a game is recorded; called with the record after each step."""
+    """The file of a recorded game; called with the record after each step."""
 
     path: Path
     language: str
@@ -258,7 +258,7 @@ class _File:
         self.last = game
 
     def say_where(self) -> None:
-        """Say where the game is, and what may be done with it."""
+        """Print where the game is, and how to continue with it."""
         from gamedp.games.kniffel import WORDS  # noqa: PLC0415 - not needed for --help
 
         words = WORDS[self.language]

@@ -22,7 +22,7 @@ __all__ = ["GOAL", "GoalOptions", "goal_facts", "opponent_of", "outlook_of"]
 @Parameter(name="*", group=Group("Other goals than points", sort_key=2))
 @attrs.frozen(kw_only=True)
 class GoalOptions:
-    """What to maximise instead of the expected points.
+    """The goal to maximise instead of the expected points.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class GoalOptions:
     max_contexts: float | None = None
 
     def given(self) -> list[str]:
-        """Return the options that are not at their defaults, by the names that users know."""
+        """Return the options that differ from their defaults, by their command-line names."""
         return [
             "--" + field.name.replace("_", "-")
             for field in attrs.fields(type(self))
@@ -67,11 +67,11 @@ class GoalOptions:
 
     @property
     def is_given(self) -> bool:
-        """Whether the goal is another one than points."""
+        """Whether there is a goal other than points."""
         return self.against is not None or self.target is not None
 
     def check(self) -> None:
-        """Refuse options that do not go together."""
+        """Refuse incompatible options."""
         given = self.given()
         if self.against is not None and self.target is not None:
             message = "--against, --target do not go together: choose one of them."
@@ -86,7 +86,7 @@ class GoalOptions:
 
 
 GOAL = GoalOptions()
-"""What holds where nothing is said."""
+"""The defaults."""
 
 
 def outlook_of(
@@ -95,7 +95,7 @@ def outlook_of(
     goal: GoalOptions,
     progress: Callable[[gamedp.Progress], None] | None,
 ) -> Outlook:
-    """Return how likely the goal is, and what every decision leaves of that."""
+    """Return the probability of the goal, and that after every decision."""
     from gamedp.games.kniffel import (  # noqa: PLC0415 - as above
         outlook_against,
         outlook_for_total,
@@ -111,7 +111,7 @@ def outlook_of(
 
 
 def opponent_of(rules: Kniffel, goal: GoalOptions) -> Opponent:
-    """Return the opponent that the options name; raise InvalidParameterError if it is none."""
+    """Return the opponent in the options; raise InvalidParameterError if it is not valid."""
     from gamedp.games.kniffel import Card, Opponent  # noqa: PLC0415 - as above
 
     text = (goal.against or "").strip()
@@ -126,7 +126,7 @@ def opponent_of(rules: Kniffel, goal: GoalOptions) -> Opponent:
 
 
 def goal_facts(adviser: Adviser, outlook: Outlook, language: str) -> dict[str, Any]:
-    """Return what is known of a goal, for JSON."""
+    """Return the facts about a goal, for JSON."""
     from gamedp.games.kniffel import Opponent  # noqa: PLC0415 - as above
 
     situation, goal, best = outlook.situation, outlook.goal, outlook.best

@@ -1,4 +1,4 @@
-"""``gamedp kniffel``: single queries, the sheet to play at, and games taken apart afterwards."""
+"""``gamedp kniffel``: single queries, a sheet to play at, and analyses of games."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _check(
     goal: GoalOptions,
     output: OutputOptions,
 ) -> None:
-    """Refuse options that are unknown, or do not go together."""
+    """Refuse options that are unknown or incompatible."""
     for word in situation:
         if word.startswith("-") and word != "-":
             message = f"Unknown option: {word}. `gamedp {NAME} --help` lists them."
@@ -177,7 +177,7 @@ def _chance(box: str, settings: Sequence[str], language: str | None, output: Out
 
 
 def _known(adviser: Adviser, situation: Situation) -> dict[str, Any]:
-    """Return what a situation is, for JSON."""
+    """Return a situation, for JSON."""
     from gamedp.games.kniffel import shown  # noqa: PLC0415 - not needed for --help
 
     return {
@@ -192,7 +192,7 @@ def _known(adviser: Adviser, situation: Situation) -> dict[str, Any]:
 
 
 def _facts(adviser: Adviser, situation: Situation, language: str) -> dict[str, Any]:
-    """Return what can be expected in a situation, for JSON."""
+    """Return the expectation in a situation, for JSON."""
     options = adviser.options(situation)
     return {
         **attrs.asdict(adviser.expectation(situation)),

@@ -1,6 +1,6 @@
-"""What ``gamedp`` and ``python -m gamedp`` run: the command line.
+"""Entry point of ``gamedp`` and ``python -m gamedp``: the command line.
 
-To import it takes a while, in which Ctrl-C ends it as it does later.
+Importing it takes a while; during that, Ctrl-C ends the process as it does later.
 """
 
 import sys
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def _imported() -> Callable[[], int]:
-    """Return the command line; raise KeyboardInterrupt if that was swallowed meanwhile."""
+    """Import and return the command line; raise a KeyboardInterrupt that the import swallowed."""
     usual, swallowed = sys.unraisablehook, []
 
     def hook(unraisable: Any) -> None:
@@ -49,7 +49,7 @@ def _imported() -> Callable[[], int]:
 
 
 def _leave_alone() -> None:
-    """Let Ctrl-C end the process at once from now on: all that is left is to leave."""
+    """Let Ctrl-C end the process immediately from now on: only exiting is left."""
     import signal  # noqa: PLC0415 - as above
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)

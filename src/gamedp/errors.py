@@ -1,4 +1,4 @@
-"""What can go wrong, one class for each kind, each also the built-in a caller would expect."""
+"""Exceptions, one class for each kind of error; each is also the built-in a caller expects."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ __all__ = [
 ]
 
 MOST_SHOWN = 200
-"""Characters of a state or another object in a message."""
+"""Largest number of characters shown of a state or another object in a message."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn in the line that has called gamedp, wherever in gamedp this is."""
+    """Warn at the line that called gamedp, from anywhere in gamedp."""
     level, frame = 2, sys._getframe(1)  # noqa: SLF001 - as the standard library's logging does
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gamedp."):
         level, frame = level + 1, frame.f_back
@@ -86,7 +86,7 @@ class InvalidParameterError(GamedpError, ValueError):
 
 
 class UnsupportedProblemError(GamedpError, ValueError):
-    """A solver was asked for what it cannot do; the message says what can.
+    """A solver does not support the problem; the message says which one does.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class UnsupportedProblemError(GamedpError, ValueError):
 
 
 class UnsupportedArithmeticError(GamedpError, ArithmeticError):
-    """A process in which floating-point numbers are not computed as proofs assume."""
+    """The process does not compute with floating-point numbers as proofs assume."""
 
 
 class CertificateError(GamedpError, ValueError):
@@ -117,7 +117,7 @@ class LimitExceededError(GamedpError, RuntimeError):
     Attributes
     ----------
     states, choices, transitions : int
-        What had been found when it stopped.
+        The numbers found before it stopped.
     """
 
     def __init__(self, message: str, *, states: int, choices: int, transitions: int) -> None:
@@ -128,16 +128,16 @@ class LimitExceededError(GamedpError, RuntimeError):
 
 
 class MissingPackageError(GamedpError, ImportError):
-    """A package that is needed for this alone is not installed; the message says how to get it."""
+    """An optional package is not installed; the message says how to install it."""
 
 
 class NotSolvedError(GamedpError, RuntimeError):
-    """A solver stopped before its bounds were as close as asked for.
+    """A solver stopped before its bounds were within the tolerance.
 
     Attributes
     ----------
     solution : Solution, StagedSolution or EndgameTables
-        What is known so far; its bounds hold.
+        The result so far; its bounds hold.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class NotSolvedError(GamedpError, RuntimeError):
 
 
 class SearchInterrupted(KeyboardInterrupt):
-    """Ctrl-C has stopped a search: a KeyboardInterrupt that has what is known so far.
+    """Ctrl-C stopped a search: a KeyboardInterrupt with the result so far.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class SearchInterrupted(KeyboardInterrupt):
 
 
 class CompilationError(GamedpError, TypeError):
-    """Rules that numba cannot compile, although ``compile="always"`` was asked for."""
+    """Rules that numba cannot compile, although ``compile="always"`` was given."""
 
 
 class CompilationWarning(UserWarning):
@@ -183,11 +183,11 @@ class CompilationWarning(UserWarning):
 
 
 class KeptSolutionWarning(UserWarning):
-    """A kept solution that cannot be used, or that cannot be kept; the answer is right anyway."""
+    """A kept solution cannot be used, or a solution cannot be kept; the answer is still right."""
 
 
 class DamagedFileError(GamedpError, OSError):
-    """A file that is damaged, incomplete, of another version, or not one of ours."""
+    """A file that is damaged, incomplete, of another version, or not written by gamedp."""
 
 
 class UnknownStateError(GamedpError, LookupError):
@@ -199,7 +199,7 @@ class UnknownNameError(GamedpError, LookupError):
 
     @classmethod
     def nearest(cls, kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-        """Make the error for an unknown `name` that offers the nearest of the `known` ones."""
+        """Return the error for an unknown `name`, suggesting the nearest `known` ones."""
         names = sorted(known)
         close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names) or 'none'}."

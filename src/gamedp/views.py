@@ -1,7 +1,7 @@
-"""Pictures of positions: what a game's ``view(state)`` returns.
+"""Pictures of positions, as returned by a game's ``view(state)``.
 
-A view says what there is to see, and not how it is drawn: the page in the browser draws shapes, the
-terminal letters (`str` of a view). It is plain data of bounded size, and needs no other part of
+A view describes the content of a picture, not its drawing: the page in the browser draws shapes,
+the terminal letters (`str` of a view). It is plain data of bounded size, and needs no other part of
 this library. `spots` says which part of the picture plays which action; the place of a part is a
 tuple of whole numbers from 0, which each class explains.
 """
@@ -29,19 +29,19 @@ __all__ = [
 ]
 
 MOST_PARTS = 4096
-"""Heaps, cells, dice or rows of a view, and spots."""
+"""Largest number of heaps, cells, dice or rows of a view, and of spots."""
 
 MOST_LETTERS = 20_000
-"""In a text of a view."""
+"""Largest number of characters in a text of a view."""
 
 MOST = 2**53 - 1
 """The largest number that a browser holds exactly."""
 
 DRAWN = 40
-"""Strokes of a heap or a bar at the terminal, where there is room for them."""
+"""Largest number of strokes of a heap or a bar in the terminal, if they fit."""
 
 COLUMNS = 80
-"""Letters in a line of the terminal, where nothing else is said."""
+"""Default width of the terminal in characters."""
 
 Place: TypeAlias = tuple[int, ...]
 
@@ -51,10 +51,10 @@ def _refused(view: object, problem: str) -> InvalidParameterError:
 
 
 def _tuple(values: Any) -> Any:
-    """Turn what is a sequence into a tuple, and its sequences into tuples; leave anything else.
+    """Convert a sequence and the sequences in it to tuples; leave anything else.
 
-    Of one that is too large for a view, as much as it takes to see that: of MOST_PARTS rows with
-    MOST_PARTS entries in all, each is looked for, and so is the end of all of them.
+    A sequence that is too large for a view is read only as far as needed to see that: of MOST_PARTS
+    rows with MOST_PARTS entries in all, each is read, and so is the end of all of them.
     """
     return _few(values, iter(range(3 * MOST_PARTS + 2)), 2)
 
@@ -66,7 +66,7 @@ def _few(values: Any, left: Iterator[int], depth: int) -> Any:
 
 
 def _whole(value: Any) -> Any:
-    """Turn integers of other libraries into ints; leave anything else for the validator."""
+    """Convert integers of other libraries to ints; leave anything else to the validator."""
     if value is None or isinstance(value, (bool, str)):
         return value
     try:
@@ -76,7 +76,7 @@ def _whole(value: Any) -> Any:
 
 
 def _spots(spots: Any) -> Any:
-    """Turn the keys of a mapping into ints and its places into tuples."""
+    """Convert the keys of a mapping to ints and its places to tuples."""
     if not isinstance(spots, Mapping):
         return spots
     return {_whole(action): _tuple(place) for action, place in spots.items()}
@@ -94,7 +94,7 @@ def _check_sequence(view: object, name: str, values: Any, what: str) -> None:
 
 
 def _check_wholes(view: object, name: str, values: Any) -> None:
-    """Ask for a tuple of whole numbers of at least 0."""
+    """Require a tuple of non-negative integers."""
     _check_sequence(view, name, values, "whole numbers")
     for value in values:
         if not _is_whole(value):
@@ -103,14 +103,14 @@ def _check_wholes(view: object, name: str, values: Any) -> None:
 
 
 def _check_table(view: object, rows: Any, what: str) -> None:
-    """Ask for a sequence of rows that have not too many entries in all."""
+    """Require a sequence of rows with at most MOST_PARTS entries in all."""
     _check_sequence(view, "rows", rows, what)
     if sum(len(row) for row in rows if isinstance(row, tuple)) > MOST_PARTS:
         raise _refused(view, f"rows have more than {MOST_PARTS:,} entries in all")
 
 
 def _check_rows(view: object, rows: Any) -> None:
-    """Ask for rows of whole numbers, all equally long."""
+    """Require rows of integers, all of the same length."""
     _check_table(view, rows, "rows of whole numbers")
     for row in rows:
         _check_wholes(view, "rows", row)
@@ -134,14 +134,14 @@ def _check_text(view: object, name: str, text: object, most: int = 200) -> None:
 
 @attrs.frozen
 class _Picture:
-    """What all pictures have in common: which part of them plays which action."""
+    """Base class of all pictures: which part of them plays which action."""
 
     spots: dict[int, Place] = attrs.field(
         factory=dict, converter=_spots, kw_only=True, hash=False, repr=False
     )
 
     def __attrs_post_init__(self) -> None:
-        """Check all fields; a class says by `_has` where a spot may be."""
+        """Check all fields; `_has` of a class says where a spot may be."""
         self._check()
         spots = self.spots
         if not isinstance(spots, dict):
@@ -159,16 +159,16 @@ class _Picture:
         raise NotImplementedError  # each kind of view has limits of its own
 
     def _has(self, place: Any) -> bool:
-        """Say whether the picture has a part there."""
+        """Return whether the picture has a part at a place."""
         raise NotImplementedError  # each kind of view has parts of its own
 
     def draw(self, columns: int = COLUMNS) -> str:
-        """Return the picture in letters, in lines of so many columns where it can be that narrow.
+        """Return the picture in characters, in lines of at most `columns` characters if possible.
 
         Parameters
         ----------
         columns : int
-            Heaps and bars are drawn shorter in fewer; other pictures have the width that they need.
+            Heaps and bars are shortened to fit; other pictures have the width that they need.
 
         Returns
         -------
@@ -177,12 +177,12 @@ class _Picture:
         raise NotImplementedError  # each kind of view has a drawing of its own
 
     def __str__(self) -> str:
-        """Return the picture in letters."""
+        """Return the picture in characters."""
         return self.draw()
 
 
 def _is_place(place: Any, *lengths: int) -> bool:
-    """Say whether a place has a number for each of the lengths, from 0 and below it."""
+    """Return whether a place has, for each length, an index from 0 to below that length."""
     return (
         isinstance(place, tuple)
         and len(place) == len(lengths)
@@ -200,14 +200,14 @@ class Heaps(_Picture):
     Parameters
     ----------
     counts : sequence of int
-        How many each heap has.
+        The size of each heap.
     spots : mapping of int to (int, int), optional
-        For an action, the heap, from 0, and how many the action takes from it.
+        For an action, the heap, from 0, and the number that the action takes from it.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If these make no picture.
+        If the arguments do not make a picture.
 
     Examples
     --------
@@ -245,7 +245,7 @@ class Heaps(_Picture):
 
 
 def _strokes(count: int, gap: str, limit: int) -> str:
-    """Return so many strokes, or those that there is room for and three dots."""
+    """Return `count` strokes, or as many as fit and three dots."""
     return gap.join("|" * min(count, limit)) + (" ..." if count > limit else "")
 
 
@@ -253,7 +253,7 @@ def _strokes(count: int, gap: str, limit: int) -> str:
 class Pits(_Picture):
     """A board of pits with stones, row below row, and a store at the end of each row.
 
-    Stones are sown against the clock. Of two rows, the upper one's store lies to the left and the
+    Stones are sown anticlockwise. Of two rows, the upper one's store lies to the left and the
     lower one's to the right, as between two players; of more, each to the right of its row.
 
     Parameters
@@ -263,16 +263,16 @@ class Pits(_Picture):
     stores : sequence of int
         The stones in the store of each row.
     names : sequence of str, optional
-        Whose row it is.
+        The owner of each row.
     pit_names : sequence of sequences of str, optional
-        What each pit is called, as `rows`.
+        The name of each pit, as `rows`.
     spots : mapping of int to (int, int), optional
         For an action, the row and the place in it, as they are seen, from 0.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If these make no picture.
+        If the arguments do not make a picture.
 
     Examples
     --------
@@ -350,14 +350,14 @@ class Grid(_Picture):
     symbols : sequence of str
         The symbols by their numbers; a blank or an empty text is an empty cell.
     row_names, column_names : sequence of str, optional
-        What each row and each column is called, as actions name them.
+        The name of each row and each column, as actions use them.
     spots : mapping of int to (int, int), optional
         For an action, the row and the column of a cell, from 0.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If these make no picture.
+        If the arguments do not make a picture.
 
     Examples
     --------
@@ -397,7 +397,7 @@ class Grid(_Picture):
         return _is_place(place, len(self.rows), len(self.rows[0]) if self.rows else 0)
 
     def draw(self, columns: int = COLUMNS) -> str:  # noqa: ARG002 - it needs what it needs
-        """Return the symbols, dots for empty cells, and what rows and columns are called."""
+        """Return the symbols, dots for empty cells, and the names of rows and columns."""
         symbols = [symbol.strip() or "." for symbol in self.symbols]
         width = max(map(len, (*symbols, *self.column_names)), default=1)
         lines = [[symbols[number] for number in row] for row in self.rows]
@@ -420,7 +420,7 @@ class Dice(_Picture):
     Parameters
     ----------
     faces : sequence of int
-        What each die shows.
+        The face of each die.
     kept : sequence of bool, optional
         Whether the die stays on the table; if not given, none does.
     spots : mapping of int to (int,), optional
@@ -429,7 +429,7 @@ class Dice(_Picture):
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If these make no picture.
+        If the arguments do not make a picture.
 
     Examples
     --------
@@ -453,7 +453,7 @@ class Dice(_Picture):
         return _is_place(place, len(self.faces))
 
     def draw(self, columns: int = COLUMNS) -> str:  # noqa: ARG002 - it needs what it needs
-        """Return the faces, in brackets those that stay."""
+        """Return the faces, those that stay in brackets."""
         kept = self.kept or (False,) * len(self.faces)
         return " ".join(
             f"[{face}]" if stays else f" {face} "
@@ -463,20 +463,20 @@ class Dice(_Picture):
 
 @attrs.frozen
 class Card(_Picture):
-    """A card with a line for each thing to be filled in, as a score sheet.
+    """A card with lines to be filled in, such as a score sheet.
 
     Parameters
     ----------
     rows : sequence of sequences
-        For each line its name, then an entry for each column: a whole number, a text, or None where
-        nothing stands yet.
+        For each line its name, then an entry for each column: an integer, a text, or None for an
+        empty one.
     spots : mapping of int to (int,), optional
         For an action, the number of a line, from 0.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If these make no picture.
+        If the arguments do not make a picture.
 
     Examples
     --------
@@ -505,7 +505,7 @@ class Card(_Picture):
         return _is_place(place, len(self.rows))
 
     def draw(self, columns: int = COLUMNS) -> str:  # noqa: ARG002 - it needs what it needs
-        """Return the lines below each other, with a stroke where nothing stands yet."""
+        """Return the lines below each other, with a dash for each empty entry."""
         first = max((len(row[0]) for row in self.rows), default=0)
         entries = [["-" if entry is None else str(entry) for entry in row[1:]] for row in self.rows]
         width = max((len(entry) for line in entries for entry in line), default=0)
@@ -517,13 +517,12 @@ class Card(_Picture):
 
 @attrs.frozen
 class Scores(_Picture):
-    """What each player has, as bars up to a goal.
+    """The score of each player, as bars up to a goal.
 
     Parameters
     ----------
     rows : sequence of sequences
-        For each player the name, then whole numbers that add up: first what is safe, then what is
-        not.
+        For each player the name, then integers that add up: first the safe points, then the others.
     most : int
         The length of a full bar.
     spots : mapping of int to (int,), optional
@@ -532,7 +531,7 @@ class Scores(_Picture):
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If these make no picture.
+        If the arguments do not make a picture.
 
     Examples
     --------
@@ -558,7 +557,7 @@ class Scores(_Picture):
         return _is_place(place, len(self.rows))
 
     def draw(self, columns: int = COLUMNS) -> str:
-        """Return bars, of crosses as far as it is safe, with the numbers after them."""
+        """Return bars, with crosses for safe points, followed by the numbers."""
         first = max((len(row[0]) for row in self.rows), default=0)
         numbers = [" + ".join(map(str, parts)) for _, *parts in self.rows]
         room = columns - first - max(map(len, numbers), default=0) - 4
@@ -582,12 +581,12 @@ class Text(_Picture):
     ----------
     text : str
     spots : mapping, optional
-        Nothing of a text plays an action: it must be empty.
+        Must be empty: no part of a text plays an action.
 
     Raises
     ------
     gamedp.errors.InvalidParameterError
-        If it is no text, or too long.
+        If `text` is not a text, or too long.
 
     Examples
     --------
@@ -609,13 +608,13 @@ class Text(_Picture):
 
 
 View: TypeAlias = Heaps | Pits | Grid | Dice | Card | Scores | Text
-"""What ``view(state)`` of a game may return."""
+"""The types that ``view(state)`` of a game may return."""
 
 KINDS: tuple[type[_Picture], ...] = (Heaps, Pits, Grid, Dice, Card, Scores, Text)
 
 
 def to_plain(view: View) -> dict[str, Any]:
-    """Return a view in what JSON has: its kind, its fields, its spots and its text.
+    """Return a view as JSON data: its kind, its fields, its spots and its text.
 
     Parameters
     ----------
@@ -631,7 +630,7 @@ def to_plain(view: View) -> dict[str, Any]:
     Raises
     ------
     TypeError
-        If it is no view.
+        If `view` is not a view.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Models in the files of other tools: read and written."""
+"""Reading and writing of models in the file formats of other tools."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["FORMATS", "LoadedModel", "read_model", "write_model"]
 Format: TypeAlias = Literal["umb", "drn", "prism"]
 
 FORMATS: dict[str, Format] = {".umb": "umb", ".drn": "drn", ".tra": "prism"}
-"""The format that the end of a file's name stands for."""
+"""The format for each suffix of a file's name."""
 
 # What a format needs is imported when it is asked for: one file takes no part of the others.
 
 
 UNPACKED = 1 << 30
-"""Bytes that any file may unpack to; a large one may unpack to `RATIO` times its own size."""
+"""Number of bytes that any file may unpack to; a large one to `RATIO` times its own size."""
 
 RATIO = 20
 
@@ -49,7 +49,7 @@ def _read(path: Path, kind: Format, max_bytes: float | None) -> Parts:
 
 
 def _writers(path: Path, kind: Format, parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
-    """Return the files of a format, and what writes each."""
+    """Return the files of a format, each with its writer."""
     if kind == "umb":
         from gamedp.adapters.umb import write_umb  # noqa: PLC0415
 
@@ -90,12 +90,12 @@ def read_model(
 ) -> LoadedModel:
     """Read a model from a file of another tool.
 
-    Markov chains, Markov decision processes and turn-based games. Fractions such as ``1/3``, and
-    whole numbers, are read exactly, see :attr:`gamedp.Model.fractions`. A decimal stands for the
-    nearest double, or for itself in a .drn file whose values are rational. Probabilities that were
-    rounded in the file, so that those of a choice miss one by at most 1e-5, are divided by their
-    sum; that and the like is in :attr:`LoadedModel.notes`. A state without choices becomes terminal
-    with payoff 0; one that leads to itself stays as it is.
+    Supports Markov chains, Markov decision processes and turn-based games. Fractions such as
+    ``1/3``, and integers, are read exactly, see :attr:`gamedp.Model.fractions`. A decimal stands
+    for the nearest double, or for itself in a .drn file whose values are rational. Probabilities
+    that were rounded in the file, so that the sum of a choice misses one by at most 1e-5, are
+    divided by their sum; such changes are listed in :attr:`LoadedModel.notes`. A state without
+    choices becomes terminal with payoff 0; one that leads to itself is unchanged.
 
     Parameters
     ----------
@@ -103,21 +103,21 @@ def read_model(
         A file whose name ends in
 
         * ``.umb``: the unified Markov binary format [1]_, of Storm, PRISM and others;
-        * ``.drn``: Storm's format of text;
+        * ``.drn``: Storm's text format;
         * ``.tra``: PRISM's explicit files [2]_; those beside it with the same name and the endings
           ``.lab``, ``.sta``, ``.srew`` and ``.trew`` are read, too. Storm's older dialect is
           understood.
     format : {"umb", "drn", "prism"}, optional
-        What the file is, if its name does not tell.
+        The format of the file, if its name does not show it.
     coalition : iterable of str or int, optional
-        For a game: the players who together are player 0, by name or number; all others are
-        player 1. Needed with more than two players; with two, the first is player 0 if not given.
+        For a game: the players who together become player 0, by name or number; all others become
+        player 1. Required with more than two players; with two, the first is player 0 if not given.
     normalise : bool
         Whether probabilities that miss one by more than 1e-5, but lie between 0.9 and 1.1 in total,
         are divided by their sum, too; see :meth:`gamedp.Model.from_arrays`.
     max_bytes : float, optional
-        What a file may unpack to: a few kilobytes could fill the memory. 1 GiB, or 20 times the
-        size of the file if that is more, if not given.
+        The largest unpacked size of a file, as a few kilobytes could fill the memory. If not given,
+        1 GiB, or 20 times the size of the file if that is more.
 
     Returns
     -------
@@ -126,14 +126,14 @@ def read_model(
     Raises
     ------
     DamagedFileError
-        If the file is not what it should be; the message names the line or the array.
+        If the file is malformed; the message names the line or the array.
     InvalidModelError
-        If it holds no model, or one of another kind: of continuous time, with parameters,
+        If the file has no model, or one of another kind: of continuous time, with parameters,
         intervals, or hidden states.
     InvalidParameterError
         If the format is not known.
     LimitExceededError
-        If it unpacks to more than `max_bytes`.
+        If the file unpacks to more than `max_bytes`.
     OSError
         If the file cannot be read.
 
@@ -184,34 +184,35 @@ def write_model(
 ) -> None:
     """Write a model to a file for other tools.
 
-    Doubles and Fractions are written such that the same ones are read. Where play ends, it goes on
-    for other tools: a terminal state with a payoff earns it on one more step, to a new state that
-    is the last, and terminal states lead to themselves. Players who change places are unfolded:
-    state s + S is state s with their places changed, and has the label ``"swapped"`` besides those
-    of state s. The total reward of every state stays what it was.
+    Doubles and Fractions are written so that they read back unchanged. For other tools, play goes
+    on after its end: a terminal state with a payoff earns it on one more step, to a new last state,
+    and terminal states lead to themselves. Players who change places are unfolded: state s + S is
+    state s with exchanged places, and has the label ``"swapped"`` besides those of state s. The
+    total reward of every state is unchanged.
 
     Parameters
     ----------
     path
-        As in :func:`read_model`; replaced if it exists.
+        The file, as in :func:`read_model`; replaced if it exists.
     model : Model or LoadedModel
-        Of one or two players.
+        A model of one or two players.
     labels : mapping of str to set of states, optional
-        Which states have each label: a mask, some of the states, or a function of a state, as in
+        The states with each label: a mask, some of the states, or a function of a state, as in
         :class:`gamedp.Reachability`. The labels of a `LoadedModel` if not given.
     rewards : mapping of str to (C,) array_like, optional
         The reward of each choice, for each reward structure. If not given, those of a
-        `LoadedModel`, and of a `Model` its own under the name ``"reward"``; to these alone payoffs
-        belong, and they are left out otherwise.
+        `LoadedModel`, or a `Model`'s own under the name ``"reward"``; payoffs are only written with
+        the latter.
     ends : {"loop", "none"}
-        Whether terminal states lead to themselves, or have no choices in the file either.
+        Whether terminal states lead to themselves, or have no choices in the file.
     format : {"umb", "drn", "prism"}, optional
-        What to write, if the name does not tell. Only ``"umb"`` can say who moves in a game.
+        The format to write, if the name does not show it. Only ``"umb"`` can express the players
+        of a game.
 
     Raises
     ------
     InvalidModelError
-        If the format cannot say what the model is, or a label or reward does not fit it.
+        If the format cannot express the model, or a label or reward does not fit it.
     InvalidParameterError
         If the format or `ends` is not known.
     OSError

@@ -43,7 +43,7 @@ __all__ = [
 INDEX = "index.json"
 
 FASTEST = 1
-"""Of gzip's levels: arrays of numbers hardly get smaller with more work."""
+"""The gzip level: arrays of numbers hardly get smaller with more work."""
 
 DEFAULT_BITS = {"double": 64, "int": 64, "uint": 64, "rational": 128}
 
@@ -53,11 +53,11 @@ MAGIC: dict[bytes, Callable[..., BinaryIO]] = {
     b"\xfd7zXZ\x00": lzma.open,  # type: ignore[dict-item]
     b"BZh": bz2.open,  # type: ignore[dict-item]
 }
-"""What a compressed file begins with, and what opens it."""
+"""First bytes of compressed files, and the functions that open them."""
 
 
 class _Metered:
-    """Passes on what is read of a stream, until it is more than there may be."""
+    """Passes on the bytes read from a stream, up to a limit."""
 
     def __init__(self, stream: BinaryIO, path: Path, most: int) -> None:
         self._stream = stream
@@ -74,7 +74,7 @@ class _Metered:
 
 
 def too_large(path: Path, does: str, most: int) -> LimitExceededError:
-    """Return the error for a small file that would fill the memory."""
+    """Return the error for a small file that would unpack to fill the memory."""
     message = (
         f"{path} {does} more than {most:,} bytes. To allow more, pass "
         "max_bytes=1e10, or --max-bytes 1e10 on the command line."
@@ -93,15 +93,15 @@ def _uncompressed(path: Path) -> BinaryIO:
 
 
 class Archive:
-    """The files of an archive, in memory, as arrays of the types that they have.
+    """The files of an archive, in memory, as arrays of their types.
 
     Parameters
     ----------
     path : Path
     wanted : callable
-        Says of the name of a file whether it is to be kept.
+        Returns whether to keep a file, given its name.
     most : int
-        How many bytes it may unpack to.
+        The largest number of bytes to which it may unpack.
 
     Raises
     ------
@@ -148,11 +148,11 @@ class Archive:
         return content
 
     def __contains__(self, name: str) -> bool:
-        """Say whether there is such a file."""
+        """Return whether a file exists."""
         return name in self._files
 
     def content(self, name: str, count: int, bytes_each: int) -> bytes:
-        """Return the bytes of a file, of which there must be so many."""
+        """Return the bytes of a file, which must have a given size."""
         if name not in self._files:
             raise damaged(self, f"has no {name}")
         content, size = self._files[name], count * bytes_each
@@ -165,7 +165,7 @@ class Archive:
         return content
 
     def integers(self, name: str, count: int, bytes_each: int) -> Integers:
-        """Return unsigned integers; all zero if there is no such file."""
+        """Return unsigned integers; all zero if the file is missing."""
         if name not in self:
             return np.zeros(count, np.int64)
         numbers = np.frombuffer(self.content(name, count, bytes_each), f"<u{bytes_each}")
@@ -174,7 +174,7 @@ class Archive:
         return numbers.astype(np.int64)
 
     def offsets(self, name: str, count: int, end: int, items: str) -> Integers:
-        """Return where the items of each of `count` rows begin; one each if there is no file."""
+        """Return the offsets of the items of `count` rows; one each if the file is missing."""
         if name not in self:
             if count != end:
                 raise damaged(self, f"has no {name}, and not just one for each of the {items}")
@@ -188,7 +188,7 @@ class Archive:
         return offsets
 
     def bits(self, name: str, count: int) -> Mask:
-        """Return one bit for each of `count` states; all false if there is no such file."""
+        """Return one bit for each of `count` states; all false if the file is missing."""
         if name not in self:
             return np.zeros(count, np.bool_)
         content = np.frombuffer(self.content(name, -(-count // 64), 8), np.uint8)
@@ -198,7 +198,7 @@ class Archive:
         return bits[:count].copy()
 
     def strings(self, mapping: str, name: str, count: int) -> tuple[str, ...]:
-        """Return texts; none if there is no such file."""
+        """Return texts; none if the file is missing."""
         if mapping not in self:
             return ()
         content = self._files.get(name)
@@ -211,7 +211,7 @@ class Archive:
             raise damaged(self, f"has a text in {name} that is not UTF-8 ({error})") from None
 
     def numbers(self, name: str, kind: Any, count: int) -> NDArray[Any]:
-        """Return numbers of a type that the index names; Fractions where no doubles are equal."""
+        """Return numbers of the type in the index; Fractions where no doubles are equal."""
         word = kind.get("type") if isinstance(kind, dict) else None
         if word not in DEFAULT_BITS:
             raise unsupported(self, f"has numbers of the type {word!r} in {name}")
@@ -226,7 +226,7 @@ class Archive:
         return as_numbers(name, np.frombuffer(content, kinds[word]))
 
     def _quotients(self, name: str, content: bytes, half: int) -> NDArray[Any]:
-        """Return fractions, of numerators and denominators in turns; equal ones are made once."""
+        """Return fractions from alternating numerators and denominators; equal ones are shared."""
         if half == 8:
             above = np.frombuffer(content, "<i8")[0::2].tolist()
             below = np.frombuffer(content, "<u8")[1::2].tolist()
@@ -247,13 +247,13 @@ class Archive:
 
 
 def damaged(archive: Archive, what: str) -> DamagedFileError:
-    """Return the error that says what is wrong with an archive."""
+    """Return the error for a damaged archive."""
     message = f"{archive.path} {what}. Fetch the file again, or write it again with its tool."
     return DamagedFileError(message)
 
 
 def unsupported(archive: Archive, what: str) -> InvalidModelError:
-    """Return the error for a model that is none for this library."""
+    """Return the error for a model that this library does not support."""
     message = (
         f"{archive.path} {what}; gamedp reads Markov chains, Markov decision processes and "
         "turn-based games in discrete time."
@@ -269,7 +269,7 @@ def bits_of(mask: Mask) -> bytes:
 
 
 def packed(numbers: NDArray[Any]) -> tuple[dict[str, Any], bytes]:
-    """Return the type of numbers and their bytes: doubles, or fractions if there are some."""
+    """Return the type of numbers and their bytes: doubles, or fractions if there are any."""
     if numbers.dtype != object:
         return {"type": "double", "size": 64}, numbers.astype("<f8").tobytes()
     fractions = [Fraction(number) for number in numbers.tolist()]

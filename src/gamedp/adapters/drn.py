@@ -1,6 +1,6 @@
-"""Storm's format of text, DRN ("direct encoding"): states, actions and transitions, one a line.
+"""Storm's text format DRN ("direct encoding"): states, actions and transitions, one a line.
 
-Read as Storm 1.8 and newer write it. It does not say who moves in a game, so games come in UMB.
+Read as written by Storm 1.8 and newer. It has no players, so games are in UMB.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ RATIONAL = "rational"
 """The type of the values of a file in which decimals are exact."""
 
 NAMELESS = "__NOLABEL__"
-"""What Storm writes for an action without a name."""
+"""Storm's text for an action without a name."""
 
 DEFAULT = "default"
-"""What Storm calls a reward structure without a name in other formats."""
+"""Storm's name in other formats for a reward structure without a name."""
 
 UNUSED = "// No state has these labels: "
-"""How gamedp begins the comment with what the format has no place for."""
+"""First words of gamedp's comment with the labels that the format cannot store."""
 
 LABELS = re.compile(r'"([^"]*)"|(\S+)')
-"""The labels of a state; one with a space in it stands in quotation marks."""
+"""The labels of a state; those with spaces are in quotation marks."""
 
 
 @attrs.define(eq=False)
 class _Head:
-    """What the sections before the model say."""
+    """Content of the sections before the model."""
 
     kind: str = ""
     rewards: list[str] = attrs.field(factory=list)
@@ -58,7 +58,7 @@ class _Head:
 
 @attrs.define(eq=False)
 class _Found:
-    """What the lines of the model say; texts become numbers all at once.
+    """Content of the lines of the model; texts are converted to numbers together.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def read_drn(path: Path) -> Parts:
 
 
 def _read_head(file: TextFile) -> tuple[_Head, int]:
-    """Return what stands before the model, and on which line that begins."""
+    """Return the sections before the model, and the line on which the model begins."""
     head, section = _Head(), ""
     for place, full in enumerate(file.lines):
         line = full.strip()
@@ -162,7 +162,7 @@ def _read_section(file: TextFile, head: _Head, section: str, place: int) -> None
 
 
 def _check_head(file: TextFile, head: _Head, place: int) -> None:
-    """Give reward models their names, and refuse what leaves the model undefined."""
+    """Name the reward models, and refuse sections that leave the model undefined."""
     if not head.kind:
         raise file.damaged(place, "there is no @type before the model")
     head.rewards = [name or DEFAULT for name in head.rewards]
@@ -181,7 +181,7 @@ def _check_kind(file: TextFile, kind: str) -> None:
 
 
 def _sorted_lines(file: TextFile, begin: int) -> _Found:
-    """Return which lines of the model are states, actions and transitions."""
+    """Return the lines of the model that are states, actions and transitions."""
     firsts = np.array([line.lstrip()[:1] for line in file.lines], "U1")
     firsts[:begin] = ""
     is_state, is_action = firsts == "s", firsts == "a"
@@ -207,7 +207,7 @@ def _sorted_lines(file: TextFile, begin: int) -> _Found:
 
 
 def _offsets(rows: Integers, items: Integers) -> Integers:
-    """Return where the items of each row begin, given on which lines both stand."""
+    """Return the offsets of the items of each row, given the lines of both."""
     return np.append(np.searchsorted(items, rows), len(items)).astype(np.int64)
 
 
@@ -222,7 +222,7 @@ def _read_states(file: TextFile, found: _Found) -> None:
 
 
 def _read_state(file: TextFile, found: _Found, state: int, rest: str) -> None:
-    """Read what stands behind the number of a state."""
+    """Read the rest of a state's line after its number."""
     place = int(found.states[state])
     if rest.startswith("!"):
         raise file.damaged(place, "a state of discrete time has no exit rate")
@@ -236,12 +236,12 @@ def _read_state(file: TextFile, found: _Found, state: int, rest: str) -> None:
 
 
 def _labels_in(text: str) -> list[str]:
-    """Return labels that stand one after another."""
+    """Return the labels in a text."""
     return [quoted or plain for quoted, plain in LABELS.findall(text)]
 
 
 def _read_actions(file: TextFile, found: _Found) -> None:
-    """Take down the name of each action and where its rewards stand."""
+    """Record the name of each action and the place of its rewards."""
     for choice, place in enumerate(found.actions.tolist()):
         word, _, rest = file.lines[place].strip().partition(" ")
         if word != "action":
@@ -268,7 +268,7 @@ def _read_transitions(file: TextFile, head: _Head, found: _Found) -> tuple[Integ
 
 
 def _bracket(file: TextFile, place: int, text: str) -> tuple[str, str]:
-    """Return what follows the numbers in brackets, and these."""
+    """Return the text after the numbers in brackets, and these numbers."""
     if not text.startswith("["):
         return text, ""
     numbers, bracket, rest = text[1:].partition("]")
@@ -278,7 +278,7 @@ def _bracket(file: TextFile, place: int, text: str) -> tuple[str, str]:
 
 
 def _check_counts(file: TextFile, head: _Head, found: _Found) -> None:
-    """Refuse a file that has not as many states and choices as it says."""
+    """Refuse a file whose numbers of states and choices differ from those it declares."""
     for what, said, there in (
         ("states", head.states, len(found.states)),
         ("choices", head.choices, len(found.actions)),
@@ -289,7 +289,7 @@ def _check_counts(file: TextFile, head: _Head, found: _Found) -> None:
 
 
 def _rewards(file: TextFile, head: _Head, listed: list[tuple[int, int, str]], count: int) -> Any:
-    """Return a table of rewards with a row for each state or choice, zero where none are listed."""
+    """Return a table of rewards with a row for each state or choice, zero for those not listed."""
     words: list[str] = []
     for _, place, text in listed:
         numbers = text.split(",")
@@ -321,7 +321,7 @@ def _actions(words: list[str]) -> tuple[Any, tuple[str, ...]]:
 
 
 def write_drn(file: BinaryIO, parts: Parts) -> None:
-    """Write a model, each number with as many digits as it takes to read the same one again.
+    """Write a model, each number with enough digits to be read back exactly.
 
     Where Fractions were given, all numbers are written as fractions. A label stands beside the
     states that have it. One that no state has is named in a comment, which other tools pass over.
@@ -378,7 +378,7 @@ def _lines(parts: Parts, labels: list[list[str]], word: Callable[[Any], str]) ->
 
 
 def _label(name: str) -> str:
-    """Return a label as it may stand between spaces: in quotation marks if it has some itself.
+    """Return a label as a word: in quotation marks if it contains spaces.
 
     So may one that begins as what else can stand behind the number of a state.
     """
@@ -388,7 +388,7 @@ def _label(name: str) -> str:
 
 
 def _word(name: str) -> str:
-    """Return a name that has no spaces."""
+    """Return a name without spaces."""
     if any(letter.isspace() for letter in name) or '"' in name or not name:
         message = f"a name in this format has no spaces and no quotation marks, not {name!r}."
         raise InvalidModelError(message)

@@ -1,4 +1,4 @@
-"""A model that came from a file, with what the file says beside it."""
+"""A model read from a file, with the labels and names in the file."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ class LoadedModel:
         The model, with the rewards of the file's reward structure if there is just one, else with
         none: see :meth:`with_rewards`. It has the names of actions and the variables of states.
     labels : mapping of str to (S,) bool
-        Which states have each label (atomic proposition). Where play begins is not among them: see
+        The states with each label (atomic proposition). Initial states are not among them: see
         `initial_states` of :class:`gamedp.Model`.
     rewards : mapping of str to (C,) float64
         The expected reward of each choice, for each reward structure: rewards of states and of
         transitions are in it.
     fractions : mapping of str to (C,) objects
-        Those of `rewards` again that no doubles are equal to, with :class:`fractions.Fraction`.
+        The arrays of `rewards` that no doubles are equal to, with :class:`fractions.Fraction`.
     rounding : mapping of str to (float, float)
-        How far a reward may be from the double in `rewards`, and as a part of that.
+        The largest absolute and relative errors of the doubles in `rewards`.
     player_names : tuple of str
-        As the file has them; empty if it has none.
+        The names in the file; empty if it has none.
     path : Path
-        Where it was read.
+        The file that was read.
     notes : tuple of str
-        What was not quite as in the file, in words: probabilities that were rounded in it, for one.
+        The changes against the file, in words, such as probabilities that were rounded in it.
     """
 
     model: Model
@@ -87,7 +87,7 @@ class LoadedModel:
         return {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
 
     def __repr__(self) -> str:
-        """Say what was loaded, and which names there are."""
+        """Return a summary of the model and its names."""
         names = [
             f"{word} {', '.join(map(repr, names))}"
             for word, names in (
@@ -100,7 +100,7 @@ class LoadedModel:
         return f"<{'; '.join([f'LoadedModel {self.path.name}: {self.model!r}', *names])}>"
 
     def states(self, label: str) -> NDArray[np.bool_]:
-        """Return which states have a label, as objectives take it.
+        """Return the states with a label, as a mask for objectives.
 
         Returns
         -------
@@ -126,12 +126,12 @@ class LoadedModel:
 
     @property
     def action_names(self) -> tuple[str, ...]:
-        """The name of each action's number; empty if the file has numbers alone."""
+        """The name of each action's number; empty if the file has only numbers."""
         return self.model.action_names
 
     @property
     def variables(self) -> Variables:
-        """What each variable of the program is in each state; empty if the file does not say."""
+        """The value of each variable of the program in each state; empty if the file has none."""
         return self.model.variables
 
     def action_name(self, action: int) -> str:
@@ -139,5 +139,5 @@ class LoadedModel:
         return self.model.action_name(action)
 
     def state_name(self, state: int) -> str:
-        """Return what the variables are in a state, see :meth:`gamedp.Model.state_name`."""
+        """Return the values of the variables in a state, see :meth:`gamedp.Model.state_name`."""
         return self.model.state_name(state)

@@ -1,4 +1,4 @@
-"""What the formats have in common: from the arrays of a file to a model, and back."""
+"""Parts common to all formats: conversion of the arrays of a file to a model, and back."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 __all__ = ["CHOICES", "STATES", "TRANSITIONS", "Parts", "assemble", "offsets_of", "spread"]
 
 STATES, CHOICES, TRANSITIONS = "states", "choices", "branches"
-"""What a reward may belong to; words of the UMB format."""
+"""The entities that may have rewards; words of the UMB format."""
 
 ROUNDED = 1e-5
-"""How far the probabilities of a choice may be from one in total if they were rounded."""
+"""Tolerance for the sum of the probabilities of a choice if they were rounded."""
 
 
 @attrs.frozen(eq=False, kw_only=True)
 class Parts:
-    """A model as a file has it, before any check that is the same for all formats.
+    """The content of a file, before the checks that are the same for all formats.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Parts:
     probabilities : (T,) float64 or objects
         Objects where there are Fractions among the doubles; so are rewards.
     players : (S,) int64 or None
-        Who chooses; None for player 0.
+        The player to move; None for player 0 everywhere.
     num_players : int
         0 without choices (a Markov chain).
     player_names : tuple of str
@@ -66,9 +66,9 @@ class Parts:
     rewards : mapping of str to a mapping of `STATES`, `CHOICES` or `TRANSITIONS` to an array
         Added up.
     variables : mapping of str to (S,) int64 or bool
-        What each variable of the program is in each state.
+        The value of each variable of the program in each state.
     lines : (C,) int64 or None
-        Where in the file each choice begins, for messages.
+        The place of each choice in the file, for messages.
     notes : tuple of str
     """
 
@@ -96,7 +96,7 @@ class Parts:
         return any(array.dtype == object for array in (self.probabilities, *columns))
 
     def where(self, choice: int) -> str:
-        """Return words for a choice and where it stands."""
+        """Return words for a choice and its place."""
         state = int(np.searchsorted(self.choice_offsets, choice, side="right")) - 1
         number = choice - int(self.choice_offsets[state])
         line = "" if self.lines is None else f", line {self.lines[choice]}"
@@ -104,14 +104,14 @@ class Parts:
 
 
 def offsets_of(counts: NDArray[Any]) -> Integers:
-    """Return where each row begins, for rows of these lengths, and where the last one ends."""
+    """Return the offsets of rows of given lengths, including the end of the last one."""
     offsets = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
 def spread(numbers: NDArray[Any], places: Any, count: int) -> NDArray[Any]:
-    """Return an array of so many rows with numbers in some places, and zeros elsewhere."""
+    """Return an array with numbers in some places, and zeros elsewhere."""
     table = np.full((count, *numbers.shape[1:]), 0.0, numbers.dtype)
     table[places] = numbers
     return table
@@ -120,7 +120,7 @@ def spread(numbers: NDArray[Any], places: Any, count: int) -> NDArray[Any]:
 def assemble(
     parts: Parts, coalition: Iterable[str | int] | None, *, normalise: bool = False
 ) -> LoadedModel:
-    """Return the model that the arrays of a file describe.
+    """Return the model of the arrays of a file.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _probabilities(parts: Parts, notes: list[str]) -> NDArray[Any]:
 
 
 def _check_probabilities(parts: Parts, counts: Integers) -> None:
-    """Refuse choices that lead nowhere, and what is no probability."""
+    """Refuse choices without outcomes, and invalid probabilities."""
     empty = counts == 0
     if empty.any():
         message = (
@@ -262,7 +262,7 @@ def _check_probabilities(parts: Parts, counts: Integers) -> None:
 
 
 def _sides(parts: Parts, coalition: Iterable[str | int] | None) -> tuple[Integers | None, int]:
-    """Return who chooses in each state, and how many sides there are."""
+    """Return the player to move in each state, and the number of sides."""
     movers, count = parts.players, parts.num_players
     if movers is not None and len(movers) and not 0 <= movers.max() < max(count, 1):
         message = f"{parts.path}: a state belongs to player {movers.max()}; there are {count}."
@@ -299,7 +299,7 @@ def _player(parts: Parts, player: str | int) -> int:
 def _expected(
     parts: Parts, name: str, kinds: Mapping[str, NDArray[Any]], notes: list[str]
 ) -> tuple[NDArray[Any], tuple[float, float]]:
-    """Return the expected reward of each choice, and how far off it may be.
+    """Return the expected reward of each choice, and its error bound.
 
     See :func:`gamedp.model.validation.means_of`.
     """
@@ -333,7 +333,7 @@ def _expected(
 
 
 def _lost_rewards(parts: Parts) -> list[str]:
-    """Name the reward structures with rewards in states without choices, which earn nothing."""
+    """Return the names of rewards in states without choices, which are lost."""
     stuck = np.diff(parts.choice_offsets) == 0
     return [
         f"the reward {name!r} of states without choices does not count: play ends there"

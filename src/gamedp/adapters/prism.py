@@ -35,7 +35,7 @@ NUMBERED = re.compile(r'(\d+)="([^"]*)"')
 """A label in the first line of a file of PRISM's, with its number."""
 
 MANY = 1000
-"""So many times more states than the transitions have: then their number is wrong."""
+"""Ratio of declared states to those in the transitions above which the number is refused."""
 
 VALUES = re.compile(r"\(([^()]*)\)")
 """The names of all variables, or their values in a state."""
@@ -43,7 +43,7 @@ VALUES = re.compile(r"\(([^()]*)\)")
 TRUTH = {"false": False, "true": True}
 
 STRUCTURE = re.compile(r'Reward structure:?\s*"([^"]*)"')
-"""How newer releases of PRISM name a reward structure, in a comment."""
+"""The comment in which newer releases of PRISM name a reward structure."""
 
 
 class _Table:
@@ -52,7 +52,7 @@ class _Table:
     Attributes
     ----------
     header : list of str
-        The words of the first row, which is none of the others.
+        The words of the first row, which is not counted among the others.
     places : list of int
         On which line each row stands, counted from 0.
     """
@@ -76,7 +76,7 @@ class _Table:
         self._words = "\n".join(rows).split()
 
     def __len__(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return len(self.places)
 
     def words(self, number: int) -> list[str]:
@@ -103,7 +103,7 @@ class _Table:
         return self.file.numbers(self.words(number), self.places, what)
 
     def check_widths(self, *widths: int) -> None:
-        """Refuse rows that have not as many words as they must."""
+        """Refuse rows with a wrong number of words."""
         wrong = ~np.isin(self._widths, widths)
         if wrong.any():
             place = int(wrong.argmax())
@@ -112,14 +112,14 @@ class _Table:
             raise self.file.damaged(self.places[place], message)
 
     def check_count(self, said: str, there: int, what: str) -> None:
-        """Refuse a header that counts otherwise."""
+        """Refuse a header with other counts."""
         if self.file.whole(said, 0, f"the number of {what}") != there:
             message = f"there are {there:,} {what}, and the first line says {said}"
             raise self.file.damaged(len(self.file.lines), message)
 
 
 def read_prism(path: Path, most: int) -> Parts:
-    """Read a file of transitions, and those beside it that go with it.
+    """Read a file of transitions, and the files beside it that belong to it.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def _check_choices(
 
 
 def _actions(table: _Table, rows: Integers) -> tuple[Integers | None, tuple[str, ...]]:
-    """Return the actions of the choices, each from its first row; None if they have no names."""
+    """Return the actions of the choices, each from its first row; None if they are unnamed."""
     column = table.words(4)
     words = [column[row] for row in rows.tolist()]
     if not any(words):
@@ -217,7 +217,7 @@ def _actions(table: _Table, rows: Integers) -> tuple[Integers | None, tuple[str,
 
 
 def _labels(path: Path, states: int) -> dict[str, Any]:
-    """Return the labels in a file and the initial states; none if there is no file."""
+    """Return the labels in a file and the initial states; none if the file is missing."""
     if not path.exists():
         return {}
     file = TextFile(path)
@@ -251,7 +251,7 @@ def _labels(path: Path, states: int) -> dict[str, Any]:
 
 
 def _variables(path: Path, states: int) -> dict[str, Any]:
-    """Return what the variables are in each state, as a file says; none if there is no file."""
+    """Return the values of the variables in each state from a file; none if it is missing."""
     if not path.exists():
         return {}
     file = TextFile(path)
@@ -293,7 +293,7 @@ def _column(file: TextFile, words: list[str], places: list[int]) -> Any:
 
 
 def _beside(path: Path) -> dict[str, list[Path]]:
-    """Return the files of rewards that go with a file of transitions, by the number they have."""
+    """Return the files of rewards that belong to a file of transitions, by their numbers."""
     wanted = re.compile(re.escape(path.stem) + r"(\d*)\.(?:srew|trew)")
     found: dict[str, list[Path]] = {}
     for file in sorted(path.parent.iterdir()):
@@ -305,7 +305,7 @@ def _beside(path: Path) -> dict[str, list[Path]]:
 
 
 def _rewards(parts: Parts, *, with_header: bool) -> dict[str, dict[str, Any]]:
-    """Return the rewards in the files that go with a file of transitions."""
+    """Return the rewards in the files that belong to a file of transitions."""
     rewards: dict[str, dict[str, Any]] = {}
     for number, files in _beside(parts.path).items():
         name, kinds = f"reward{number}", {}
@@ -368,12 +368,12 @@ def _check_below(table: _Table, numbers: Integers, end: int, what: str) -> None:
 
 
 def prism_files(parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
-    """Return the files that a model becomes, and what writes each.
+    """Return the files for a model, each with its writer.
 
     Raises
     ------
     InvalidModelError
-        If the format cannot say what the model is.
+        If the format cannot express the model.
     InvalidParameterError
         If there are other files beside that would be taken for rewards or variables of this model.
     """
@@ -402,7 +402,7 @@ def prism_files(parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
 
 
 def _rows(parts: Parts) -> Iterable[tuple[str, int, int, int]]:
-    """Yield what each transition's line begins with, its choice, its successor and itself."""
+    """Yield the beginning of each transition's line, its choice, its successor and its index."""
     choices, transitions = parts.choice_offsets.tolist(), parts.transition_offsets.tolist()
     successors = parts.successors.tolist()
     for state in range(len(choices) - 1):
@@ -444,7 +444,7 @@ def _variable_lines(parts: Parts) -> Iterable[str]:
 
 
 def _reward_lines(parts: Parts, name: str, rewards: list[Any]) -> Iterable[str]:
-    """Yield lines that give each transition the reward of its choice."""
+    """Yield the lines of rewards: each transition has the reward of its choice."""
     earning = [row for row in _rows(parts) if rewards[row[1]]]
     states, choices = len(parts.choice_offsets) - 1, len(parts.transition_offsets) - 1
     middle = f" {choices}" if parts.num_players else ""
@@ -456,7 +456,7 @@ def _reward_lines(parts: Parts, name: str, rewards: list[Any]) -> Iterable[str]:
 
 
 def _check_names(parts: Parts) -> None:
-    """Refuse names that would not be read as such."""
+    """Refuse names that could not be read back."""
     for name in (*parts.labels, *parts.rewards):
         if '"' in name or not name.isprintable():
             message = f"a name in this format has no quotation marks, not {name!r}."

@@ -1,4 +1,4 @@
-"""Files of text: their lines, numbers in them, and complaints that name the line."""
+"""Text files: their lines, numbers in them, and errors that name the line."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from gamedp.runtime.slices import LINES
 __all__ = ["TextFile", "word_of", "word_of_fraction", "write_lines"]
 
 WHOLE_OR_FRACTION = re.compile(r"\s*[+-]?\d+(/\d+)?\s*")
-"""A number that stands for itself, not for the nearest double."""
+"""A number that is meant exactly, not as the nearest double."""
 
 
 def write_lines(file: BinaryIO, lines: Iterable[str]) -> None:
-    """Write lines, each of which gets its end here."""
+    """Write lines, with a line end after each."""
     left = iter(lines)
     while batch := list(itertools.islice(left, LINES)):
         file.write("\n".join([*batch, ""]).encode())
 
 
 def word_of(number: Fraction | float) -> str:
-    """Return a number as text, from which the same number is read."""
+    """Return a number as text that reads back to the same number."""
     return str(number) if isinstance(number, Fraction) else repr(number)
 
 
@@ -43,7 +43,7 @@ def word_of_fraction(number: Fraction | float) -> str:
 
 
 class TextFile:
-    """The lines of a file of text.
+    """The lines of a text file.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class TextFile:
             raise DamagedFileError(message) from None
 
     def damaged(self, place: int, what: str) -> DamagedFileError:
-        """Return the error that says what is wrong with a line, counted from 0."""
+        """Return the error for a damaged line, counted from 0."""
         shown = repr(self.lines[place][:80]) if place < len(self.lines) else "the end of the file"
         message = (
             f"{self.path}, line {place + 1}: {what}; found {shown}. Correct the line, or write the "
@@ -76,14 +76,14 @@ class TextFile:
         return DamagedFileError(message)
 
     def integers(self, words: Sequence[str], places: Sequence[int], what: str) -> Any:
-        """Return texts as an array of integers; `places` says on which line each stands."""
+        """Return texts as an array of integers; `places` has the line of each."""
         if "_" not in "".join(words):
             with contextlib.suppress(ValueError, OverflowError):  # which word it is, is found below
                 return np.array(list(map(int, words)), np.int64)
         return np.array(self._converted(_integer, words, places, what), np.int64)
 
     def numbers(self, words: Sequence[str], places: Sequence[int], what: str) -> Any:
-        """Return texts as an array of doubles; of objects, if there are Fractions among them.
+        """Return texts as an array of doubles, or of objects if there are Fractions among them.
 
         So fractions such as ``1/3`` are kept, and whole numbers that no double is equal to.
         """
@@ -106,14 +106,14 @@ class TextFile:
             raise self.damaged(places[place], message) from None
 
     def whole(self, word: str, place: int, what: str) -> int:
-        """Return one text as a number that is not negative."""
+        """Return one text as a non-negative integer."""
         if not word.isdecimal():
             raise self.damaged(place, f"{what} must be a whole number, not {word!r}")
         return int(word)
 
 
 def _integer(word: str) -> int:
-    """Return a number that an array can hold."""
+    """Return an integer that fits into an array."""
     number = int(_plain(word))
     if not -(2**63) <= number < 2**63:
         raise OverflowError
@@ -121,7 +121,7 @@ def _integer(word: str) -> int:
 
 
 def _plain(word: str) -> str:
-    """Return a word; refuse one with an underscore, which is a number to Python alone."""
+    """Return a word; refuse one with an underscore, which only Python reads as a number."""
     if "_" in word:
         raise ValueError
     return word
@@ -133,7 +133,7 @@ def _number(word: str) -> Fraction | float:
 
 
 def _exact_number(word: str) -> Fraction | float:
-    """Return a number as it is written, as long as the nearest double is finite."""
+    """Return a number exactly as written, if the nearest double is finite."""
     word = _plain(word)
     exact = Fraction(word) if "/" in word else as_rational(decimal.Decimal(word))
     if exact is None:

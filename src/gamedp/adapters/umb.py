@@ -28,18 +28,18 @@ from gamedp.adapters.valuations import VALUES, read_variables, write_variables
 __all__ = ["read_umb", "write_umb"]
 
 VERSIONS = (0, 1)
-"""The major versions of the format that differ in nothing that is read here."""
+"""Supported major versions of the format, which do not differ in the parts read here."""
 
 ROWS = {STATES: "#states", CHOICES: "#choices", TRANSITIONS: "#branches"}
 
 LARGEST = 2**63 - 1
 
 LONGEST_NAME = 60
-"""Letters of an identifier at most: the name of a file in an archive has room for a hundred."""
+"""Largest length of an identifier: the name of a file in an archive has room for 100 letters."""
 
 
 def _is_wanted(name: str) -> bool:
-    """Say whether a file of an archive is read."""
+    """Return whether a file of an archive is read."""
     top, _, rest = name.partition("/")
     return (
         not rest
@@ -99,7 +99,7 @@ def read_umb(path: Path, most: int) -> Parts:
 
 
 def _system(archive: Archive) -> dict[str, Any]:
-    """Return what the index says of the transition system, if it is one of a known kind."""
+    """Return the index's description of the transition system, if its kind is supported."""
     version = archive.index.get("format-version")
     if version not in VERSIONS:
         raise damaged(
@@ -128,7 +128,7 @@ def _count(archive: Archive, system: dict[str, Any], name: str) -> int:
 
 
 def _probabilities(archive: Archive, kind: Any, offsets: Any) -> Any:
-    """Return the probability of each branch; where there are none, each choice must be sure."""
+    """Return the probability of each branch; without any, each choice must be deterministic."""
     if kind is not None:
         return archive.numbers("branch-to-probability.bin", kind, int(offsets[-1]))
     if (np.diff(offsets) > 1).any():
@@ -159,7 +159,7 @@ def _actions(archive: Archive, count: int, choices: int) -> dict[str, Any]:
 
 
 def _annotations(archive: Archive, group: str) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the annotations of a group: by name, the identifier and what the index says."""
+    """Return the annotations of a group: by name, the identifier and the index's description."""
     groups = archive.index.get("annotations", {})
     entries = groups.get(group, {}) if isinstance(groups, dict) else None
     if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
@@ -181,7 +181,7 @@ def _labels(archive: Archive, states: int) -> dict[str, Any]:
 
 
 def _rewards(archive: Archive, counts: dict[str, int]) -> dict[str, dict[str, Any]]:
-    """Return the numbers of each reward by its name and by what it applies to."""
+    """Return the numbers of each reward by its name and by the entity that it applies to."""
     rewards = {}
     for name, (identifier, entry) in _annotations(archive, "rewards").items():
         kinds = entry.get("applies-to")
@@ -252,7 +252,7 @@ def _version() -> str:
 
 
 def _write_actions(parts: Parts, files: dict[str, bytes]) -> int:
-    """Add the files of the actions; return how many actions there are."""
+    """Add the files of the actions; return the number of actions."""
     if parts.actions is None:
         return 0
     folder = "actions/choices"
@@ -266,7 +266,7 @@ def _write_actions(parts: Parts, files: dict[str, bytes]) -> int:
 
 
 def _write_annotations(parts: Parts, files: dict[str, bytes]) -> dict[str, dict[str, Any]]:
-    """Add the files of labels and rewards; return what the index says of them."""
+    """Add the files of labels and rewards; return their entry in the index."""
     annotations: dict[str, dict[str, Any]] = {}
     contents = [
         ("aps", name, STATES, {"type": "bool", "size": 1}, bits_of(mask))
@@ -286,7 +286,7 @@ def _write_annotations(parts: Parts, files: dict[str, bytes]) -> dict[str, dict[
 
 
 def _identifier(name: str, taken: dict[str, Any]) -> str:
-    """Return a name in the letters that the names of files may have, and not taken yet."""
+    """Return an unused identifier for a name, in the letters allowed in file names."""
     plain = re.sub(r"[^0-9a-z_-]", "_", name.lower())[:LONGEST_NAME] or "_"
     if plain not in taken:
         return plain

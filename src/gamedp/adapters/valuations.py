@@ -1,4 +1,4 @@
-"""What the variables of a program are in each state, as UMB packs them: bit after bit."""
+"""Values of a program's variables in each state, packed as in UMB: bit after bit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS = ("bool", "int", "uint")
 
 @attrs.frozen
 class _Field:
-    """A variable: its name, its kind, where its bits begin and how many they are."""
+    """A variable: its name, its kind, and the offset and number of its bits."""
 
     name: str
     kind: str
@@ -36,7 +36,7 @@ class _Field:
 
 
 def read_variables(archive: Archive, states: int) -> tuple[dict[str, Column], tuple[str, ...]]:
-    """Return the variables of the states, and notes if they are not read.
+    """Return the variables of the states, and notes if they cannot be read.
 
     Not read are texts, numbers that are not whole, and states of which each kind has variables of
     its own: nothing that is computed needs them.
@@ -68,7 +68,7 @@ def _unread(reason: str) -> str:
 
 
 def _fields(archive: Archive, entries: Any) -> tuple[list[_Field], int, str]:
-    """Return the variables, how many bits a state has, and why they cannot be read, if so."""
+    """Return the variables, the number of bits of a state, and any reason against reading them."""
     wrong = damaged(archive, f"has valuations in {INDEX} that are not a list of variables")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise wrong
@@ -102,7 +102,7 @@ def _whole(number: Any, wrong: Exception) -> int:
 
 
 def _unpacked(rows: NDArray[np.uint8], field: _Field) -> Column:
-    """Return a variable in all states; the first of its bits is the least."""
+    """Return a variable in all states; the first of its bits is the least significant."""
     first, last = field.begin // 8, (field.begin + field.size + 7) // 8
     bits = np.unpackbits(rows[:, first:last], axis=1, bitorder="little")
     skipped = field.begin - 8 * first
@@ -121,7 +121,7 @@ def _unpacked(rows: NDArray[np.uint8], field: _Field) -> Column:
 def write_variables(
     variables: Mapping[str, Column], states: int, files: dict[str, bytes]
 ) -> dict[str, Any]:
-    """Add the file of the variables; return what the index says of them: nothing without any."""
+    """Add the file of the variables; return their entry in the index, empty without any."""
     if not variables:
         return {}
     entries: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Models in the form of other tools: players keep their places, and terminal states have loops."""
+"""Models in the form of other tools: fixed players, and loops at terminal states."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ __all__ = ["Ends", "names_of", "parts_of"]
 Ends: TypeAlias = Literal["loop", "none"]
 
 INITIAL = "init"
-"""The label by which other tools know where play begins."""
+"""The label of initial states in other tools."""
 
 OWN = "reward"
-"""What a model's own rewards are called."""
+"""The name of a model's own rewards."""
 
 SWAPPED = "swapped"
-"""The label of the states in which the players have changed places."""
+"""The label of the states in which the players have exchanged places."""
 
 
 def parts_of(
@@ -46,7 +46,7 @@ def parts_of(
     rewards: Mapping[str, Any] | None,
     ends: Ends,
 ) -> Parts:
-    """Return what is to be written of a model.
+    """Return the parts of a model to be written.
 
     Parameters and errors are those of :func:`gamedp.write_model`.
     """
@@ -95,7 +95,7 @@ def parts_of(
 
 
 def _check(model: Model) -> None:
-    """Refuse what the formats cannot say."""
+    """Refuse models that the formats cannot express."""
     if model.num_players > 2:
         message = (
             f"the model has {model.num_players} players, each with rewards of their own; files of "
@@ -112,7 +112,7 @@ def _check(model: Model) -> None:
 
 
 def _opposite(model: Model, payoffs: NDArray[Any]) -> NDArray[Any]:
-    """Return what the constant sum leaves of each payoff."""
+    """Return the constant sum minus each payoff."""
     total = Fraction(model.constant_sum)
     return as_given([total - Fraction(payoff) for payoff in payoffs.tolist()])
 
@@ -120,7 +120,7 @@ def _opposite(model: Model, payoffs: NDArray[Any]) -> NDArray[Any]:
 def _unfolded(
     model: Model, masks: dict[str, Mask], columns: dict[str, NDArray[Any]]
 ) -> tuple[Model, dict[str, Mask], dict[str, NDArray[Any]]]:
-    """Return a model whose players keep their places, and the labels and rewards to go with it."""
+    """Return a model whose players keep their places, with its labels and rewards."""
     is_swapped = np.repeat([False, True], model.num_states)
     masks = {SWAPPED: is_swapped} | {name: np.tile(mask, 2) for name, mask in masks.items()}
     columns = {name: np.concatenate([column, -column]) for name, column in columns.items()}
@@ -139,7 +139,7 @@ def _player_names(given: Model | LoadedModel, model: Model) -> tuple[str, ...]:
 
 
 def _states(model: Model, name: str, states: Any) -> Mask:
-    """Return which states have a label."""
+    """Return the states with a label."""
     mask: Mask = resolved(Reachability(states), model).target  # type: ignore[union-attr]
     if name == INITIAL:
         message = f"the label {INITIAL!r} is kept for the initial states; choose another name."
@@ -159,19 +159,19 @@ def _column(model: Model, name: str, numbers: Any) -> NDArray[Any]:
 
 
 def _named(model: Model) -> tuple[Integers, tuple[str, ...]]:
-    """Return actions numbered without gaps, and what they were called before."""
+    """Return actions numbered without gaps, and their former names."""
     labels, actions = np.unique(model.action_labels, return_inverse=True)
     return actions.astype(np.int64), tuple(map(str, labels.tolist()))
 
 
 def _closed(parts: Parts) -> Parts:
-    """Let states without choices lead to themselves."""
+    """Add a loop to each state without choices."""
     stuck = np.flatnonzero(np.diff(parts.choice_offsets) == 0)
     return _with_choices(parts, stuck, stuck, np.zeros(len(stuck)))
 
 
 def _with_sink(parts: Parts, terminals: Integers, payoffs: NDArray[Any]) -> Parts:
-    """Let a state with a payoff earn it on one more step, to a new state that is the last."""
+    """Turn payoffs into rewards of a further step, to a new last state."""
     sink = len(parts.choice_offsets) - 1
     variables: dict[str, Any] = {
         name: np.pad(column, (0, 1)) for name, column in parts.variables.items()
@@ -191,7 +191,7 @@ def _with_sink(parts: Parts, terminals: Integers, payoffs: NDArray[Any]) -> Part
 def _with_choices(
     parts: Parts, states: Integers, successors: Integers, rewards: NDArray[Any]
 ) -> Parts:
-    """Give states without choices, in ascending order, one each that leads to a state for sure."""
+    """Add a deterministic choice to each of the states without choices, which ascend."""
     places = parts.choice_offsets[states]
     counts = np.diff(parts.choice_offsets)
     counts[states] = 1
@@ -223,7 +223,7 @@ def _inserted(column: NDArray[Any], places: Integers, rewards: NDArray[Any]) -> 
 
 
 def names_of(parts: Parts) -> Sequence[str]:
-    """Return the name of each choice's action: its number where there are no names."""
+    """Return the name of each choice's action: its number if there are no names."""
     counts = np.diff(parts.choice_offsets)
     if parts.actions is None:
         numbers = np.arange(int(counts.sum())) - np.repeat(parts.choice_offsets[:-1], counts)

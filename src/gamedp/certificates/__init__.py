@@ -1,4 +1,4 @@
-"""Certificates: bounds with what it takes to check them, and the checker.
+"""Certificates: bounds with the evidence to check them, and the checker.
 
 The checker is small on purpose, and shares nothing with what finds the bounds: it reads the arrays
 of the model, and asks of every state one inequality a bound and, where play might never end, one

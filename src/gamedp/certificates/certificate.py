@@ -1,4 +1,4 @@
-"""A certificate: what is claimed, by which rules, and the evidence; and what a check returns."""
+"""Certificates, which have a claim, its rules and the evidence; and the result of a check."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ __all__ = ["Certificate", "Verified", "widest"]
 
 @attrs.frozen
 class Verified:
-    """The result of :func:`verify`: what it has proven.
+    """The result of :func:`verify`: the claim that it has proven.
 
     Attributes
     ----------
     claim : str
-        In words.
+        The proven claim in words.
     width : float
         The largest distance of an upper from a lower bound.
     states, choices : int
-        Size of the model; of a staged game, its contexts, and the stage's choices in all of them.
+        The size of the model; of a staged game, its contexts, and the stage's choices in all.
     in_rationals : int
-        Inequalities that were too close for floating point, and were decided in rational numbers.
+        The number of inequalities that were too close for floating point, and were decided in
+        rational numbers.
     """
 
     claim: str
@@ -75,31 +76,32 @@ def _given(arrays: Mapping[str, Array | None]) -> Mapping[str, Array]:
 class Certificate:
     """Bounds of all values of a model, with the evidence that :func:`gamedp.verify` checks.
 
-    Made by :func:`gamedp.certify`; or by hand, as all that counts is whether it is accepted. S
-    states, N players, B combinations in the box of contexts of a staged game. All arrays are
+    Made by :func:`gamedp.certify`, or by hand: only acceptance by the checker matters. There are S
+    states, N players and, in a staged game, B combinations in the box of contexts. All arrays are
     read-only.
 
     Attributes
     ----------
     rules : {"bounds", "equilibrium", "stages"}
-        By which rules it is checked: ``"bounds"`` for one or two players, ``"equilibrium"`` for a
-        policy of more, ``"stages"`` for a staged game. The checker knows these alone.
+        The rules by which it is checked: ``"bounds"`` for one or two players, ``"equilibrium"`` for
+        a policy of more, ``"stages"`` for a staged game. The checker knows no others.
     objective : Objective
-        What the values mean. By ``"equilibrium"`` and ``"stages"`` a :class:`TotalReward` without
-        `until`.
+        The meaning of the values. For ``"equilibrium"`` and ``"stages"`` a :class:`TotalReward`
+        without `until`.
     lower, upper : float64
-        What is claimed: every value lies between them. An infinite number claims nothing if it is
-        on the outer side, and else that the value is infinite.
+        The claim: every value lies between them. An infinite number on the outer side claims
+        nothing; on the inner side, it claims that the value is infinite.
 
         - bounds: (S,), the value of every state;
-        - equilibrium: (S, N), what a player gets if all keep to the policy, and the most that it
-          can get if all others do;
+        - equilibrium: (S, N), a player's value if all keep to the policy, and the most that the
+          player can get if all others do;
         - stages: (B,), the value of every context, by its code. NaN where there is no such
           context, or another one represents it.
     evidence : mapping of str to array
-        What the rules ask for besides, see below. An array given as None is left out.
+        The arrays that the rules need besides, see below. An array given as None is left out.
     rest_shift : int
-        The rests below count 2 to the power of minus this: for numbers where doubles end.
+        The rests below are scaled by 2 to the power of minus this, for numbers near the least
+        double.
     digest : str
         :meth:`gamedp.Model.digest` of the model, or that of the staged model.
 
@@ -108,38 +110,37 @@ class Certificate:
     Evidence for ``"bounds"``:
 
     lower_rest, upper_rest : (K, S) float64
-        What is proven, where a double is too coarse for it: not `lower`, but its exact sum with the
-        K numbers here, which are at least 0 and so imply the bound that is claimed; at most 0 for
-        `upper`. For discounted and other totals, and for probabilities.
+        For bounds finer than doubles: not `lower` is proven, but its exact sum with these K
+        numbers, which are at least 0, so that the claimed bound follows; at most 0 for `upper`. For
+        discounted and other totals, and for probabilities.
     lower_ranks, upper_ranks : (S,) int64
-        For :class:`TotalReward` and :class:`Reachability`, which need them: a number that can fall
-        with a step; or -1 for a state that needs none. In terminal states and targets it counts as
-        0.
+        Required for :class:`TotalReward` and :class:`Reachability`: a number that can fall with a
+        step; or -1 for a state that needs none. In terminal states and targets it counts as 0.
     lower_gains, upper_gains : (S,) int64
         Numbers that can fall while the rank stays, until something is earned (for the lower bound)
-        or paid (for the upper one), or endless play is worth the bound.
+        or paid (for the upper one), or the value of endless play is the bound.
     escapes : (S,) int64
         If some total until a target is minus infinity: a number that can fall until the target is
-        reached, or -1 for a state that needs none, or whose rank does for it.
+        reached, or -1 for a state that needs none, or whose rank suffices.
     bias_lower, bias_upper : (S,) float64
-        For :class:`AverageReward`, which needs them: the bias of each state, for either bound. For
+        Required for :class:`AverageReward`: the bias of each state, for either bound. For
         a total of endless play that earns and loses: drifts, numbers that are less than the
         expected reward and drift after the next step (greater, for the upper bound); infinite for
         states that need none.
 
-    For ``"equilibrium"``, both needed:
+    Evidence for ``"equilibrium"``, both required:
 
     policy : (S,) int64
         The number of the choice in each state; -1 where the game is over.
     ranks : (S,) int64
-        Numbers from 0 on that fall with every step, whatever is chosen.
+        Non-negative integers that fall with every step, whatever is chosen.
 
-    For ``"stages"``:
+    Evidence for ``"stages"``:
 
     weights : (B,) float64
-        For contexts that may lead to others of the same rank, which need them: a number that is
-        more, by one, than the mean of those that may come next within the rank, whatever the
-        players do; elsewhere 1, or more.
+        Required for contexts that may lead to others of the same rank: a number that exceeds by at
+        least one the mean of those that may come next within the rank, whatever the players do;
+        elsewhere 1, or more.
 
     Examples
     --------
@@ -168,7 +169,7 @@ class Certificate:
         return attrs.evolve(self, evidence={**self.evidence, **arrays})
 
     def __repr__(self) -> str:
-        """Say what is claimed, of how many states."""
+        """Return a summary of the claim and the number of states."""
         what = f"{len(self.lower):,} states: {type(self.objective).__name__}"
         return f"<Certificate by the rules {self.rules!r} of {what}>"
 

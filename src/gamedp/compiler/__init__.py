@@ -1,4 +1,4 @@
-"""From rules to a model: the numba bridge, exploration, state codes and the compile cache."""
+"""Compilation of rules to a model: the numba bridge, exploration, state codes and the cache."""
 
 from gamedp.compiler.build import compile_game
 

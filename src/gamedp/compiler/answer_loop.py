@@ -1,4 +1,4 @@
-"""What the rules of a game answer for one state, written to a page of arrays.
+"""The answers of a game's rules for one state, written to a page of arrays.
 
 Two functions that are compiled for each game by :mod:`gamedp.compiler.methods`; the loops of
 :mod:`gamedp.compiler.explore_loop`, which know no rules, call them through
@@ -45,7 +45,7 @@ encode_long_jit = called_by_rules(encode_long, _nrt=False)
 
 
 def encode(place, page, state, ranges, keys, at):
-    """Write the code of `state` to `keys`, from `at` on; return false if a field is out of range.
+    """Write the code of `state` to `keys` from `at`; return false if a field is out of range.
 
     The fields are left in `fields` whenever they are out of range. `ranges` and `keys` are those of
     the page, read from there once.
@@ -63,7 +63,7 @@ encode_jit = called_by_rules(encode, forceinline=True, _nrt=False)
 
 
 def is_canonical(place, page, state, ranges, keys):
-    """Say whether a state, whose code is in `own`, represents itself."""
+    """Return whether a state, whose code is in `own`, represents itself."""
     own = page.own
     again, swapped = held_at(place).canonical(state)
     if swapped or not encode_jit(place, page, again, ranges, keys, own.size):
@@ -78,7 +78,7 @@ is_canonical_jit = called_by_rules(is_canonical)
 
 
 def expand_state(place, page):
-    """Write down what can be done in the state in `fields`, whose code is in `own`.
+    """Write the choices of the state in `fields`, whose code is in `own`, to the page.
 
     Returns
     -------

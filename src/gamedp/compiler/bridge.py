@@ -1,4 +1,4 @@
-"""The numba bridge: makes the methods of a game's own class callable from compiled loops.
+"""The numba bridge: makes the methods of a game's class callable from compiled loops.
 
 The one place that knows ``numba.extending``. A game enters a compiled loop as a struct of the
 attributes that its methods read; a method call on it is resolved to the method of the class, which
@@ -68,21 +68,21 @@ __all__ = [
 ]
 
 _dispatchers: dict[tuple[str, str], Any] = {}
-"""The compiled method behind each (key of the rules, method name) that this process has bound."""
+"""The compiled method for each (key of the rules, method name) bound in this process."""
 
 CHECKS: dict[str, Any] = {"boundscheck": True, "pipeline_class": CheckedCompiler}
-"""How the methods of rules are compiled."""
+"""Options with which the methods of rules are compiled."""
 
 _lowered_names: set[str] = set()
 _known_helpers: set[Any] = set()
 _exact_rules: set[str] = set()
 
 PAID = ("payoff", "reward", "value_range")
-"""Methods whose numbers bounds are proven of; a heuristic is an estimate anyway."""
+"""Methods whose numbers enter proofs of bounds; a heuristic is an estimate anyway."""
 
 
 class RecordType(types.Type):  # type: ignore[misc] # numba has no types
-    """A record of named fields; with the key of some rules, also the receiver of their methods."""
+    """A record of named fields; with the key of rules, also the receiver of their methods."""
 
     def __init__(self, key: str, fields: tuple[tuple[str, types.Type], ...]) -> None:
         self.rules_key = key
@@ -117,13 +117,13 @@ class _RecordModel(models.StructModel):  # type: ignore[misc]
 
 
 def _member(name: str) -> str:
-    """Return what a field is called in the struct: numba keeps names with an underscore."""
+    """Return the name of a field in the struct: numba reserves names with an underscore."""
     return f"field_{name}"
 
 
 @attrs.frozen(eq=False)
 class Record:
-    """Named values as a compiled loop takes them: their numba type, and the values themselves."""
+    """Named values for a compiled loop: their numba type, and the values themselves."""
 
     numba_type: RecordType
     values: python_types.SimpleNamespace
@@ -177,7 +177,7 @@ class _RecordAttributes(AttributeTemplate):  # type: ignore[misc]
 
 
 def method_of(receiver: types.Type, record_type: RecordType, name: str) -> types.Type | None:
-    """Return the type of a method of the rules in a record, called on it or on its place."""
+    """Return the type of a method of the rules, called on a record or on its place."""
     dispatcher = _dispatchers.get((record_type.rules_key, name))
     if dispatcher is None:
         return None
@@ -198,7 +198,7 @@ def method_of(receiver: types.Type, record_type: RecordType, name: str) -> types
 
 
 def has_methods(record_type: RecordType) -> bool:
-    """Return whether a record is that of rules, or of what else has methods."""
+    """Return whether a record has methods, as that of rules does."""
     return any(key == record_type.rules_key for key, _ in _dispatchers)
 
 
@@ -214,7 +214,7 @@ def _method_key(name: str) -> tuple[type, str]:
 
 
 def _lower_method(name: str) -> None:
-    """Tell numba once how a call of the method `name` on any game becomes machine code."""
+    """Declare to numba, once, how a call of the method `name` on any game is lowered."""
     if name in _lowered_names:
         return
     _lowered_names.add(name)
@@ -255,7 +255,7 @@ def _overload_with_item(values: Any, index: Any, value: Any) -> Any:  # noqa: AR
 
 
 def in_place(function: Callable[..., Any], *, prefer_literal: bool = False) -> Callable[..., Any]:
-    """Declare what a call of a plain function is in compiled code: instructions where it stands.
+    """Declare the instructions that replace a call of a plain function in compiled code.
 
     An overload would be a function of its own, and each takes about as long to compile as a method
     of short rules.
@@ -268,7 +268,7 @@ def in_place(function: Callable[..., Any], *, prefer_literal: bool = False) -> C
     """
 
     def declare(definition: Callable[..., Any]) -> Callable[..., Any]:
-        """Take the definition of an intrinsic: of the types of arguments, after a context."""
+        """Register the definition of an intrinsic, a function of a context and argument types."""
         template = make_intrinsic_template(
             function, definition, function.__name__, prefer_literal=prefer_literal
         )
@@ -325,7 +325,7 @@ def _flag_in_place(_typing_context: Any, value: Any) -> Any:
 
 
 def as_tuple(value: Any, kind: type | None, length: int) -> Any:
-    """Return a (named) tuple in a state as it is; refuse other classes, types and lengths."""
+    """Return a (named) tuple in a state unchanged; refuse other classes, types and lengths."""
     if not isinstance(value, kind or tuple) or len(value) != length:  # type: ignore[arg-type]
         message = f"{shown(value)} is not laid out as other states are"
         raise TypeError(message)
@@ -369,7 +369,7 @@ def _make_helper_known(function: Callable[..., Any]) -> None:
 
 
 def returns_counted_memory(key: str, signatures: Mapping[str, tuple[types.Type, ...]]) -> bool:
-    """Say whether a method hands out memory that numba counts references to: lists, arrays, text.
+    """Return whether a method returns memory with reference counts: lists, arrays, text.
 
     A loop over methods that do not can be compiled without counting, which halves its time.
 
@@ -378,7 +378,7 @@ def returns_counted_memory(key: str, signatures: Mapping[str, tuple[types.Type, 
     key : str
         Of rules that are bound.
     signatures : mapping of method name to argument types
-        How the loop calls them.
+        The signatures with which the loop calls them.
 
     Raises
     ------
@@ -400,7 +400,7 @@ def returns_counted_memory(key: str, signatures: Mapping[str, tuple[types.Type, 
 
 
 def compiled_methods(bound: Any) -> dict[str, Any]:
-    """Return the compiled methods of a game, functions of the bound game and their arguments.
+    """Return the compiled methods of a game, as functions of the bound game and the arguments.
 
     They are compiled once more, at their first call: those that loops call can't be called from
     here. There are none where numba's JIT is disabled.
@@ -418,7 +418,7 @@ def _callable_method(key: str, name: str) -> Any:
 
 
 def _type_of(value: Any) -> types.Type:
-    """Return numba's type of a value; for arrays of records it takes long to find."""
+    """Return numba's type of a value; cached for arrays of records, where it is slow to find."""
     if type(value) is np.ndarray and value.dtype.names and value.flags.c_contiguous:
         return _stack_type(value.dtype)
     return typeof(value)
@@ -431,12 +431,12 @@ def _stack_type(dtype: np.dtype[Any]) -> types.Type:
 
 @functools.lru_cache(maxsize=512)
 def _record_type(key: str, fields: tuple[tuple[str, types.Type], ...]) -> RecordType:
-    """Return the type of such a record; its name is long, and takes long to put together."""
+    """Return the type of a record; cached, as its long name is slow to build."""
     return RecordType(key, fields)
 
 
 def record(key: str, values: Mapping[str, Any]) -> Any:
-    """Make a record of all `values` whose types numba knows.
+    """Return a record of all `values` whose types numba knows.
 
     The others are left out: compiling a method that needs one then fails with numba's reason.
     """
@@ -455,7 +455,7 @@ def record(key: str, values: Mapping[str, Any]) -> Any:
 
 
 def _exactly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what does the same, and raises OverflowError as compiled code would."""
+    """Return a method that does the same, and raises OverflowError as compiled code would."""
 
     def call(*arguments: Any) -> Any:
         answer = function(*arguments)
@@ -484,7 +484,7 @@ def bind(
     key : str
         Identifies the rules; the same key must mean the same methods and helpers.
     methods : mapping of name to function
-        What a call ``game.name(...)`` in compiled code stands for.
+        The functions that calls ``game.name(...)`` in compiled code stand for.
     helpers : tuple of functions
         Marked module-level functions that the methods call.
     fields : tuple of str

@@ -1,4 +1,4 @@
-"""From a game to its model, in the compiled tier or the interpreted one."""
+"""Compilation of a game to its model, in compiled or interpreted mode."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 __all__ = ["compile_game", "fall_back"]
 
 LOOK_AHEAD, LOOK_AHEAD_SECONDS = 1000, 1.0
-"""States that are searched for mistakes if rules do not compile, and for how long at most."""
+"""Number of states, and seconds, of the search for mistakes if rules do not compile."""
 
 AT_FIRST = interpreted.Patience(states=1_000, transitions=5_000, seconds=0.05)
-"""What plain Python explores in less time than it takes to read compiled rules from disk."""
+"""Work of plain Python that takes less time than reading compiled rules from disk."""
 
 AT_MOST = interpreted.Patience(states=40_000, transitions=200_000, seconds=1.0)
-"""What it explores in about the time that it takes to compile them."""
+"""Work of plain Python that takes about as long as compiling the rules."""
 
 _warned: set[type] = set()
 
@@ -101,7 +101,7 @@ def _seeded(
     box: Mapping[str, tuple[int, int]] | None,
     watch: Watch,
 ) -> interpreted.Rows:
-    """Return rows that hold the states from which the exploration begins."""
+    """Return rows with the states from which the exploration begins."""
     seeds = [state for _, state, _ in begin]
     if box is not None:
         seeds += _states_of_box(rules, layout, box, watch)
@@ -115,10 +115,10 @@ def _begun(
     box: Mapping[str, tuple[int, int]] | None,
     watch: Watch,
 ) -> interpreted.Rows | None:
-    """Explore in plain Python for as long as compiling would take, unless that has been done.
+    """Explore in plain Python for about the compile time, unless the rules are compiled already.
 
-    A small game is explored to its end so, before numba would have begun. Both tiers give the same
-    model: nothing but the time depends on which of them gets there. None where a box is large.
+    A small game is explored completely this way, before numba would have begun. Both modes give the
+    same model: only the time depends on which of them finishes. None where a box is large.
     """
     if box is not None and layout is not None:
         ranges = _ranges(layout, box)
@@ -132,7 +132,7 @@ def _begun(
 
 
 def _is_kept(rules: Rules, layout: Layout | None) -> bool:
-    """Say whether the compiled rules are on disk already."""
+    """Return whether the compiled rules are on disk already."""
     if layout is None or layout.is_leaf:
         return False
     with without_collection():
@@ -182,7 +182,7 @@ def _compiled(
 
 
 def _warn_of_no_mover(rules: Rules, model: Model) -> None:
-    """Warn of a game of two without `player`, in which `canonical` never changes their places."""
+    """Warn of a two-player game without `player` whose `canonical` never exchanges the players."""
     kind = type(rules.game)
     chooses = np.diff(model.choice_offsets) > 1
     if model.num_players != 2 or hasattr(kind, "player") or not chooses.any():
@@ -198,7 +198,7 @@ def _warn_of_no_mover(rules: Rules, model: Model) -> None:
 
 
 def _finished(rules: Rules, model: Model, watch: Watch, compiling: float) -> Model:
-    """Return the model with how long it took; all but compiling counts as exploring.
+    """Return the model with the times taken; everything but compiling counts as exploring.
 
     That is also what it takes to put the arrays together, and to ask the rules again.
     """
@@ -208,7 +208,7 @@ def _finished(rules: Rules, model: Model, watch: Watch, compiling: float) -> Mod
 
 
 def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> None:
-    """Explore a little in plain Python: rules that do not compile are often just wrong."""
+    """Explore a few states in plain Python: rules that do not compile are often just wrong."""
     with contextlib.suppress(LimitExceededError):
         watch = Watch(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None)
         rows = interpreted.Rows([state for _, state, _ in begin], watch)
@@ -216,7 +216,7 @@ def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> None
 
 
 def fall_back(game: Any, reason: str, *, must: bool) -> None:
-    """Say once why the rules of this class run as plain Python, or raise if they must not."""
+    """Warn once why the rules of a class run as plain Python, or raise if they must not."""
     kind = type(game)
     if must:
         message = f"the rules of {kind.__name__} cannot be compiled: {reason}"
@@ -236,7 +236,7 @@ def _ranges(layout: Layout, box: Any) -> list[tuple[int, int]]:
     Raises
     ------
     InvalidParameterError
-        If it has others, or one is no range of numbers of 64 bits.
+        If it has others, or one is not a range of 64-bit integers.
     LimitExceededError
         If it holds more states than can be counted through.
     """
@@ -294,7 +294,7 @@ def _states_of_box(
 
 
 def _product(ranges: list[range]) -> Iterator[tuple[int, ...]]:
-    """Yield as `itertools.product` does, which makes lists of the ranges first."""
+    """Yield as `itertools.product` does, but without making lists of the ranges first."""
     if not ranges:
         yield ()
         return
@@ -314,12 +314,12 @@ def _narrow(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _per_player(numbers: NDArray[Any], num_players: int) -> NDArray[Any]:
-    """Drop the axis of players where one number is stored for all."""
+    """Drop the axis of players if one number is stored for all."""
     return numbers if num_players > 2 else numbers.reshape(len(numbers))
 
 
 def _initial(begin: list[tuple[Any, Any, bool]]) -> dict[str, NDArray[Any]]:
-    """Return where play begins, states that were entered first, and how likely as it was given."""
+    """Return the initial states, which were entered first, and their given probabilities."""
     order = {state: index for index, state in enumerate(dict.fromkeys(s for _, s, _ in begin))}
     return {
         "initial_states": np.array([order[state] for _, state, _ in begin], np.int64),
@@ -333,7 +333,7 @@ def _model_of_arrays(
     explorer: Explorer,
     table: PackedTable,
 ) -> Model:
-    """Return the model of what the compiled loop has explored."""
+    """Return the model explored by the compiled loop."""
     num_players, begins = rules.num_players, _initial(begin)
     rewards = (
         explorer.rewards
@@ -360,7 +360,7 @@ def _model_of_arrays(
 
 
 def _with_integers(rules: Rules, model: Model, *, is_compiled: bool) -> Model:
-    """Return a model that knows integers which compiled loops have rounded."""
+    """Return a model with the exact integers that compiled loops have rounded."""
     payments = payments_of(rules, model, compiled=is_compiled)
     numbers = model_numbers(**payments)
     numbers["fractions"] = model.fractions | numbers["fractions"]
@@ -372,7 +372,7 @@ def _model_of_rows(
     begin: list[tuple[Any, Any, bool]],
     rows: interpreted.Rows,
 ) -> Model:
-    """Return the model of what plain Python has explored."""
+    """Return the model explored by plain Python."""
     num_players, begins = rules.num_players, _initial(begin)
     stored = num_players if num_players > 2 else 1
     rewards = as_given(rows.rewards).reshape(-1, stored)
@@ -399,7 +399,7 @@ def _model_of_rows(
 
 
 def _table_of(rows: interpreted.Rows) -> ObjectTable | PackedTable:
-    """Pack the states if all are laid out alike, else keep them as the objects they are."""
+    """Pack the states if all have the same layout, else keep them as objects."""
     layout = Layout.of(rows.states[0])
     if layout is None or layout.is_leaf:
         return ObjectTable(rows.states, rows.indices)
@@ -415,7 +415,7 @@ def _table_of(rows: interpreted.Rows) -> ObjectTable | PackedTable:
 
 
 def _fields_of(layout: Layout, states: list[Any]) -> NDArray[np.int64]:
-    """Return the fields of all states, a row each; those of flat ones in a tenth of the time."""
+    """Return the fields of all states, a row each; ten times as fast for flat ones."""
     chained = itertools.chain.from_iterable
     width = len(layout.parts)
     if (

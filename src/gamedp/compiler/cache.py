@@ -37,23 +37,23 @@ BINDING = (
     "searchers/endings/*.py",
     "stages/*.py",
 )
-"""Where loops over rules stand, and what binds and calls rules."""
+"""Source files with loops over rules, and those that bind and call rules."""
 
 
 @functools.cache
 def _own_source() -> bytes:
-    """Return what compiled code depends on besides the rules: how they are bound and called."""
+    """Return the digest of the source that compiled code depends on besides the rules."""
     return (sources(BINDING) + sources()).encode()
 
 
 def _stamp(digest: str, variant: str) -> str:
-    """Return what is in the names of the files that such rules are kept in."""
+    """Return the stamp in the names of the files of compiled rules."""
     key = f"{digest} {variant} {numba.__version__} ".encode()
     return hashlib.sha256(key + _own_source()).hexdigest()[:24]
 
 
 def variant(counting: bool) -> str:
-    """Return what tells apart loops that are compiled with different options."""
+    """Return a key that distinguishes loops compiled with different options."""
     return f"counting={counting} boundscheck={numba.config.BOUNDSCHECK}"
 
 
@@ -63,12 +63,12 @@ def hash_of(text: str) -> str:
 
 
 def key_of(rules: Rules, anatomy: Anatomy, layout: Layout) -> str:
-    """Return what tells these rules, with such states, from all others."""
+    """Return a key that distinguishes rules, with their states, from all others."""
     return f"{type(rules.game).__name__}-{anatomy.digest[:24]}-{hash_of(repr(layout))}"
 
 
 def are_kept(rules: Rules, layout: Layout) -> bool:
-    """Say whether there is a file of these rules, compiled for exploring.
+    """Return whether there is a file of some rules, compiled for exploring.
 
     To look into it would take what is imported to compile them.
     """
@@ -98,7 +98,7 @@ class RulesCache(QuickCache):
     digest : str
         The digest of the game's rules.
     variant : str
-        Tells apart what is compiled with different options.
+        Distinguishes code compiled with different options.
     """
 
     _impl_class: type = _Implementation
@@ -114,12 +114,12 @@ class RulesCache(QuickCache):
 
     @property
     def holds_something(self) -> bool:
-        """Whether compiled code of just these rules is on disk."""
+        """Whether compiled code of exactly these rules is on disk."""
         return bool(self.kept)
 
 
 def kept_callback(function: Any, signature: Any, digest: str, variant: str) -> Any:
-    """Return a function that C can call, compiled, or read from where its code is kept."""
+    """Return a function that C can call, compiled or read from disk."""
     code = CFunc(function, (signature.args, signature.return_type), locals={}, options={})
     code._cache = RulesCache(function, digest, variant)  # noqa: SLF001 - where numba puts it
     code.compile()

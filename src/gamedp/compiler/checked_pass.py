@@ -1,4 +1,4 @@
-"""The compiler of rules, with a pass more: it lets them compute with checked integers."""
+"""The compiler of rules, with an additional pass for checked integers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["CheckedCompiler"]
 
 @functools.cache
 def _checked_dispatcher(dispatcher: Any) -> Any:
-    """Return a function that numba compiles by itself, compiled with checks; None if it is so."""
+    """Return a function that numba compiles by itself, with checks; None if it has them already."""
     if dispatcher._compiler.pipeline_class is CheckedCompiler:  # noqa: SLF001 - nowhere else
         return None
     return njit(dispatcher.py_func, pipeline_class=CheckedCompiler, boundscheck=True)
@@ -28,7 +28,7 @@ def _checked_dispatcher(dispatcher: Any) -> Any:
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class _CheckIntegers(FunctionPass):  # type: ignore[misc] # numba has no types
-    """Replaces what is computed with integers, once their types are known."""
+    """Replaces operations on integers, once their types are known."""
 
     _name = "gamedp_check_integers"
 
@@ -36,7 +36,7 @@ class _CheckIntegers(FunctionPass):  # type: ignore[misc] # numba has no types
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Go through all statements; say that something may have changed."""
+        """Process all statements; return true, as something may have changed."""
         for block in state.func_ir.blocks.values():
             body = []
             for statement in block.body:
@@ -52,7 +52,7 @@ class _CheckIntegers(FunctionPass):  # type: ignore[misc] # numba has no types
 def _counts_memory(state: Any) -> bool:
     """Return whether a function makes or keeps memory that numba counts references to.
 
-    If not, what it has of such memory is lent to it: by whoever calls it, or by the game.
+    If not, any such memory is lent to it by the caller or the game.
     """
     models = state.targetctx.data_model_manager
 
@@ -78,7 +78,7 @@ def _is_lent(value: Any) -> bool:
 
 
 def _replace(state: Any, block: Any, expression: Any) -> list[Any]:
-    """Let an expression compute with checks; return what has to be stated before it."""
+    """Add checks to an expression; return the statements that must precede it."""
     if expression.op in ("binop", "inplace_binop"):
         operands = [expression.lhs, expression.rhs]
         function = expression.immutable_fn if expression.op == "inplace_binop" else expression.fn
@@ -100,7 +100,7 @@ def _replace(state: Any, block: Any, expression: Any) -> list[Any]:
 
 
 def _replace_call(state: Any, block: Any, expression: Any) -> list[Any]:
-    """Let a call compute with checks; return what has to be stated before it."""
+    """Add checks to a call; return the statements that must precede it."""
     called = state.typemap[expression.func.name]
     kinds = _kinds(state, expression.args)
     checked = None
@@ -136,7 +136,7 @@ class CheckedCompiler(LinkingCompiler):
     """Compiles a function as numba does, with integers that do not wrap around."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return numba's own passes with one more."""
+        """Return numba's own passes and the additional one."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(_CheckIntegers, PreLowerStripPhis)
         passes.finalize()

@@ -96,7 +96,7 @@ def rehash(work, page):
 
 
 def decode(work, page, index):
-    """Put the code of a state on the page, and its fields."""
+    """Put the code of a state and its fields on the page."""
     codes, own, fields = work.codes, page.own, page.fields
     low, stride, word = page.low, page.stride, page.word
     for position in range(own.size):
@@ -183,7 +183,7 @@ merge_row_jit = called_by_rules(merge_row, _nrt=False)
 
 
 def add_rests(probabilities, start, rests):
-    """Add to the first probabilities of a row what their sums have lost; zero elsewhere."""
+    """Add the rounding errors of their sums to the first probabilities of a row; zero elsewhere."""
     for place in range(rests.size):
         if rests[place] != 0.0:
             probabilities[start + place] += rests[place]
@@ -193,7 +193,7 @@ add_rests_jit = called_by_rules(add_rests, _nrt=False)
 
 
 def fault_of(answer):
-    """Return what a loop returns if the rules give no answer that it can use."""
+    """Return the status of a loop for an answer of the rules that it cannot use."""
     if answer == FULL:
         return GROW_PAGE
     if answer == OUTSIDE:
@@ -230,7 +230,7 @@ enter_jit = njit(enter, inline="always")
 
 
 def explore(work, page, rules, budget):
-    """Expand states in the order of their discovery until all are, or something is in the way.
+    """Expand states in the order of their discovery until all are done or something prevents it.
 
     What is written for a state counts only once the state is finished: when an array is full or a
     range too narrow, the caller mends that and calls again. All is one function, since a state
@@ -262,7 +262,7 @@ def explore(work, page, rules, budget):
     status : int
         DONE; PAUSED; GROW_* if an array is full; WIDEN if a field of the state left in `fields` is
         out of range; and in state ``counters[NEXT]``: BAD if the rules are wrong, FAILED if they
-        raise an error, NO_REPRESENTATIVE if the state, found as a representative, is none.
+        raise an error, NO_REPRESENTATIVE if the state was found as a representative but is not one.
     """
     page = held_at(page)
     num_players, has_rewards, counters = page.num_players, page.has_rewards, work.counters

@@ -1,4 +1,4 @@
-"""Exploring by compiled rules: drives the loop over them, and mends what it reports."""
+"""Exploration by compiled rules: drives the loop over them, and handles its requests."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 __all__ = ["Explorer"]
 
 DIRECT_SIZE = 1 << 22
-"""A table of up to this many codes (4 bytes each) is indexed directly, however few are used."""
+"""Largest table of codes (4 bytes each) that is indexed directly even if few are used."""
 
 DIRECT_FACTOR = 8
-"""Beyond that, a direct table may be this many times larger than the number of states."""
+"""Beyond that, largest ratio of the size of a direct table to the number of states."""
 
 PAGE_CHOICES, PAGE_OUTCOMES = 64, 512
-"""Choices and outcomes of one state that there is room for at first."""
+"""Initial room for choices and outcomes of one state."""
 
 INDEX_LIMIT = 2**31 - 1
-"""More states than this need 64-bit indices."""
+"""Largest number of states with 32-bit indices."""
 
 
 class Explorer:
-    """An exploration under way: the arrays that grow, and the ranges of the states' fields."""
+    """A running exploration: the growing arrays, and the ranges of the states' fields."""
 
     def __init__(self, rules: Rules, layout: Layout, compiled: CompiledRules, watch: Watch) -> None:
         self.rules = rules
@@ -85,7 +85,7 @@ class Explorer:
             self._seed_box([(0, 0) for _ in self.low], 0)
 
     def run(self, seeds: Sequence[Any], box: Sequence[tuple[int, int]] | None) -> PackedTable:
-        """Explore everything that can be reached; leave the arrays at their exact size."""
+        """Explore all reachable states; leave the arrays at their exact size."""
         fields = [self.layout.flatten(state) for state in seeds]
         self.low = [min(column) for column in zip(*fields, strict=True)]
         self.high = [max(column) + 1 for column in zip(*fields, strict=True)]
@@ -110,7 +110,7 @@ class Explorer:
         return PackedTable(self.layout, self.codec, self.codes)
 
     def _work(self) -> Any:
-        """Return the record of all that the loops work on."""
+        """Return the record of all data of the loops."""
         names = ("codes", "table", "mask", "counters", "choice_offsets",
                  "transition_offsets", "successors", "probabilities", "rewards", "labels",
                  "players", "terminals", "payoffs", "rests")  # fmt: skip
@@ -150,7 +150,7 @@ class Explorer:
 
     @property
     def fields(self) -> NDArray[np.int64]:
-        """The fields of a state that do not fit, as the rules have left them on the page."""
+        """The fields of a state that does not fit, as left on the page by the rules."""
         page = self.page.record
         values: Any = getattr(page, "values", page)
         return values.fields  # type: ignore[no-any-return] # numba has no types
@@ -162,7 +162,7 @@ class Explorer:
     def _run(
         self, function: Callable[..., int], name: str, asked: NativeFunction, *arguments: Any
     ) -> int:
-        """Make a call of a loop; where the rules raise an error in it, raise it here."""
+        """Call a loop; raise the rules' error if they raise one in it."""
         game, page = self.compiled.game, self.page
         rules = record("rules", {name: asked.given, "game": game.given, "page": page.given})
         status = int(function(self._work(), page.itself, rules, *arguments))
@@ -171,7 +171,7 @@ class Explorer:
         return status
 
     def _seed(self, box: Sequence[tuple[int, int]]) -> None:
-        """Enter all states of the box, before anything is expanded."""
+        """Enter all states of the box before any is expanded."""
         total = math.prod(last + 1 - first for first, last in box)
 
         def seed() -> int:
@@ -193,7 +193,7 @@ class Explorer:
         )
 
     def _mend(self, status: int) -> None:
-        """Do what a call asked for before it can go on."""
+        """Handle the request of a call, so that it can go on."""
         if status == explore_loop.WIDEN:
             self._widen(self.fields.tolist())
         elif status == explore_loop.GROW_STATES:
@@ -211,7 +211,7 @@ class Explorer:
         self._check_limits()
 
     def _check_limits(self) -> None:
-        """Tell the watch how far the exploration is; it raises at a limit."""
+        """Report the progress of the exploration to the watch, which raises at a limit."""
         counters = self.counters
         self.watch.check(
             int(counters[explore_loop.NEXT]),
@@ -223,13 +223,13 @@ class Explorer:
         )
 
     def _late_states(self) -> list[Any]:
-        """Return the states that were found last."""
+        """Return the states found last."""
         found = int(self.counters[explore_loop.STATES])
         rows = self.codec.unpack(self.codes[max(0, found - LATE) : found])
         return [self.layout.build(iter(row.tolist())) for row in rows]
 
     def _num_bytes(self) -> int:
-        """Return how much memory the arrays take: what is written of them counts."""
+        """Return the memory of the arrays, counting only the written parts."""
         used = (
             (explore_loop.STATES, (self.choice_offsets, self.players, self.codes)),
             (explore_loop.CHOICES, (self.transition_offsets, self.rewards, self.labels)),
@@ -249,7 +249,7 @@ class Explorer:
         )
 
     def _grow(self, names: tuple[str, ...], counter: int) -> None:
-        """Give arrays that grow together twice the room of the shortest of them.
+        """Enlarge arrays that grow together to twice the room of the shortest.
 
         The loop looks at the length of the first one alone, so that is kept to what all can hold.
         """
@@ -275,7 +275,7 @@ class Explorer:
         self.codes = self._indexable(self.codes)
 
     def _indexable(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return no more room for codes than indices can number and the other arrays hold."""
+        """Limit the room for codes to that of indices and of the other arrays."""
         held = min(len(self.players), len(self.choice_offsets) - 1)
         return codes[: min(held, INDEX_LIMIT) if self.successors.dtype == np.int32 else held]
 
@@ -287,7 +287,7 @@ class Explorer:
         self._grow(("labels", "transition_offsets", *rewards), explore_loop.CHOICES)
 
     def _shrink(self) -> None:
-        """Give back the part of each array that has not been filled."""
+        """Release the unfilled part of each array."""
         states, choices, transitions, terminals = (
             int(self.counters[place])
             for place in (
@@ -310,7 +310,7 @@ class Explorer:
         self.table = self.table[:0]
 
     def _lay_out(self) -> None:
-        """Plan the packing for the present ranges, and pack the known states anew."""
+        """Compute the packing for the present ranges, and repack the known states."""
         num_states = int(self.counters[explore_loop.STATES])
         codec = Codec.of_ranges(self.low, self.high)
         codes = self.codes
@@ -325,7 +325,7 @@ class Explorer:
         self._index_states()
 
     def _index_states(self) -> None:
-        """Make a table with room for more states: direct if that is small enough, else hashed."""
+        """Build a table with room for more states: direct if that is small enough, else hashed."""
         num_states = int(self.counters[explore_loop.STATES])
         dtype = self.successors.dtype
         size = self.codec.size
@@ -341,7 +341,7 @@ class Explorer:
             explore_loop.rehash_jit(self._work(), self.page.itself)
 
     def _widen(self, fields: list[int]) -> None:
-        """Make room for a state whose fields are out of range, and to spare."""
+        """Widen the ranges for a state whose fields are outside them, with some to spare."""
         self._check_overflow()
         for k, value in enumerate(fields):
             low, high = self.low[k], self.high[k]
@@ -353,7 +353,7 @@ class Explorer:
         self._lay_out()
 
     def _check_overflow(self) -> None:
-        """Expand the state in plain Python, where integers do not wrap, to find those that do."""
+        """Expand the state in plain Python to find the integers that overflow in compiled rules."""
         if self.counters[explore_loop.NEXT] >= self.counters[explore_loop.STATES]:
             return
         state = self._present_state()
@@ -378,7 +378,7 @@ class Explorer:
 
     @staticmethod
     def _guarded(call: Callable[[], int], explain: Callable[[Exception | None], NoReturn]) -> int:
-        """Make a call of a loop; have the rules' mistake explained if it stops at one."""
+        """Call a loop; explain the error of the rules if it stops at one."""
         try:
             status = call()
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
@@ -388,7 +388,7 @@ class Explorer:
         return status
 
     def _explain(self, error: Exception | None) -> NoReturn:
-        """Raise the error of the state that the loop stopped at."""
+        """Raise the error of the state at which the loop stopped."""
         state = self._present_state()
         refuse_overflow(self.rules, self.compiled.game.record, [state], error)
         for each in (state, *self._before()):
@@ -398,7 +398,7 @@ class Explorer:
         disagree(f"in {shown(state)}", error)
 
     def _before(self) -> list[Any]:
-        """Return the state from which the present one was found: it may not represent itself."""
+        """Return the state from which the present one was found, which may not represent itself."""
         index, known = (
             int(self.counters[place]) for place in (explore_loop.NEXT, explore_loop.TRANSITIONS)
         )
@@ -409,7 +409,7 @@ class Explorer:
         return [self._state(int(each)) for each in owner]
 
     def _explain_seed(self, box: Sequence[tuple[int, int]], error: Exception | None) -> NoReturn:
-        """Raise the error of the state of the box that the loop stopped at."""
+        """Raise the error of the state of the box at which the loop stopped."""
         state = self.layout.build(iter(_fields_in_box(box, int(self.counters[explore_loop.SEED]))))
         if is_state(self.rules, state):
             canonical_state(self.rules, state, "the box")

@@ -1,4 +1,4 @@
-"""Integers in compiled rules: what 64 bits cannot hold is an error, and never another number.
+"""Checked integers in compiled rules: overflow of 64 bits is an error, never a wrong number.
 
 Python's integers have no end, compiled ones wrap around. So rules are compiled with one more pass,
 after their types are known: it sends integer arithmetic to functions that compute the same and
@@ -29,7 +29,7 @@ from gamedp.runtime.linking import PART
 __all__ = ["checked_function", "raise_if_rounded"]
 
 EXACT = 2**53
-"""All integers up to this are floating-point numbers, too."""
+"""Largest number up to which all integers are floating-point numbers."""
 
 _WHOLE = (types.Integer, types.Boolean)
 
@@ -40,7 +40,7 @@ def _raise_if(context: Any, builder: Any, is_wrong: Any, text: str) -> None:
 
 
 def _as(context: Any, builder: Any, value: Any, kind: Any, result: Any, text: str) -> Any:
-    """Cast an operand to the type that is computed in; raise if it does not fit there."""
+    """Cast an operand to the type of the computation; raise if it does not fit."""
     cast = context.cast(builder, value, kind, result)
     turns = isinstance(kind, types.Integer) and kind.signed != result.signed
     if turns and (kind.signed or kind.bitwidth >= result.bitwidth):
@@ -49,7 +49,7 @@ def _as(context: Any, builder: Any, value: Any, kind: Any, result: Any, text: st
 
 
 def raise_if_rounded(context: Any, builder: Any, value: Any, kind: Any, name: str) -> None:
-    """Let machine code raise OverflowError if an integer, or one of several, is no float."""
+    """Let machine code raise OverflowError if an integer, or one of several, is not a float."""
     kind = types.unliteral(kind)
     if isinstance(kind, types.BaseTuple):
         for place, each in enumerate(kind):
@@ -60,7 +60,7 @@ def raise_if_rounded(context: Any, builder: Any, value: Any, kind: Any, name: st
 
 
 def _is_inexact(builder: Any, value: Any) -> Any:
-    """Say whether an integer of 64 bits is no floating-point number."""
+    """Return whether an integer of 64 bits is not a floating-point number."""
     zeros = builder.cttz(value, cgutils.false_bit)
     shift = builder.and_(zeros, value.type(63))
     odd = builder.ashr(value, shift)
@@ -69,7 +69,7 @@ def _is_inexact(builder: Any, value: Any) -> Any:
 
 
 def _arithmetic(operation: Any, sign: str, name: str) -> Any:
-    """Return `operation` on integers, which LLVM can do and tell whether it overflows."""
+    """Return `operation` on integers, for which LLVM has an instruction that reports overflow."""
     text = f"a {sign} b is beyond 64 bits"
 
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
@@ -92,7 +92,7 @@ def _arithmetic(operation: Any, sign: str, name: str) -> Any:
 
 
 def _shift_left(operation: Any) -> Any:
-    """Return a shift to the left, which raises where bits are lost."""
+    """Return a left shift, which raises if bits are lost."""
 
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
         result = typing_context.resolve_function_type(operation, (a, b), {}).return_type
@@ -122,12 +122,12 @@ def _shift_left(operation: Any) -> Any:
 
 
 def _is_far(builder: Any, by: Any) -> Any:
-    """Return whether a shift is by less than no place, or by more places than there are."""
+    """Return whether a shift is by a negative number of places, or by too many."""
     return builder.icmp_unsigned(">", by, by.type(63))
 
 
 def _shift_right(operation: Any) -> Any:
-    """Return a shift to the right, for any number of places."""
+    """Return a right shift, for any number of places."""
 
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
         result = typing_context.resolve_function_type(operation, (a, b), {}).return_type
@@ -157,7 +157,7 @@ def _shift_right(operation: Any) -> Any:
 
 
 def _bits(operation: Any, sign: str) -> Any:
-    """Return a bitwise operation: with one number that has a sign, the result may be too large."""
+    """Return a bitwise operation: with one signed operand, the result may be too large."""
 
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
         plain = typing_context.resolve_function_type(operation, (a, b), {})
@@ -182,7 +182,7 @@ def _bits(operation: Any, sign: str) -> Any:
 
 
 def _division(operation: Any, sign: str) -> Any:
-    """Return a division with remainder: the smallest number divided by -1 is too large."""
+    """Return a division with remainder: the least integer divided by -1 is too large."""
     text = f"a {sign} b is beyond 64 bits"
 
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
@@ -207,7 +207,7 @@ def _division(operation: Any, sign: str) -> Any:
 
 
 def _quotient(operation: Any) -> Any:
-    """Return the quotient as a float: Python divides the integers, machines their roundings."""
+    """Return the quotient as a float: Python divides exact integers, machines rounded ones."""
 
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
         plain = typing_context.resolve_function_type(operation, (a, b), {})
@@ -229,7 +229,7 @@ def _quotient(operation: Any) -> Any:
 
 
 def _comparison(operation: Any) -> Any:
-    """Return a comparison of an integer with a float: it is wrong where they are rounded equal."""
+    """Return a comparison of an integer with a float, which raises if rounding makes them equal."""
 
     def checked(typing_context: Any, a: Any, b: Any) -> Any:
         plain = typing_context.resolve_function_type(operation, (a, b), {})
@@ -257,7 +257,7 @@ def _comparison(operation: Any) -> Any:
 
 
 def _negation() -> Any:
-    """Return a change of the sign, which raises at the least integer."""
+    """Return a negation, which raises at the least integer."""
 
     def checked(typing_context: Any, a: Any) -> Any:
         result = typing_context.resolve_function_type(operator.neg, (a,), {}).return_type
@@ -294,7 +294,7 @@ def _absolute() -> Any:
 
 
 def _from_float(function: Any) -> Any:
-    """Return what makes an integer of a float, where 64 bits hold it."""
+    """Return the conversion of a float to an integer, if it fits into 64 bits."""
 
     def checked(typing_context: Any, a: Any) -> Any:
         kind = typing_context.resolve_value_type(function)
@@ -314,7 +314,7 @@ def _from_float(function: Any) -> Any:
 
 
 def _narrowed(result: Any) -> Any:
-    """Return what makes one of numpy's integers of a number, where its type holds it."""
+    """Return the conversion of a number to one of numpy's integer types, if it fits."""
     text = f"a number is beyond {result}"
 
     def checked(_typing_context: Any, a: Any) -> Any:
@@ -338,7 +338,7 @@ _plus = _arithmetic(operator.add, "+", "add")
 
 
 def _power(base: int, exponent: int) -> int:
-    """Return a power of integers that is an integer itself."""
+    """Return a power of integers with an integer result."""
     raise NotImplementedError  # compiled rules alone call it, by what numba has in its place
 
 
@@ -401,10 +401,10 @@ BINARY: dict[Any, Any] = {
     divmod: _division(divmod, "//"),
     pow: _power,
 }
-"""What stands for an operation on two integers."""
+"""Replacements of operations on two integers."""
 
 LOGIC = (operator.and_, operator.or_, operator.xor)
-"""Operations that truth values have, too."""
+"""Operations that also exist for truth values."""
 
 COMPARISONS: dict[Any, Any] = {
     operation: _comparison(operation)
@@ -412,23 +412,23 @@ COMPARISONS: dict[Any, Any] = {
         operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge
     )
 }  # fmt: skip
-"""What stands for a comparison of an integer with a float."""
+"""Replacements of comparisons of an integer with a float."""
 
 UNARY: dict[Any, Any] = {operator.neg: _negation(), abs: _absolute()}
-"""What stands for an operation on one integer."""
+"""Replacements of operations on one integer."""
 
 FROM_FLOAT: dict[Any, Any] = {
     function: _from_float(function) for function in (int, round, math.floor, math.ceil, math.trunc)
 }
-"""What stands for the functions that make an integer of a float."""
+"""Replacements of the functions that convert a float to an integer."""
 
 
 NARROWED: dict[Any, Any] = {kind: _narrowed(kind) for kind in types.integer_domain}
-"""What stands for numpy's types of integers, called with an integer."""
+"""Replacements of numpy's integer types, called with an integer."""
 
 
 def checked_function(function: Any, kinds: tuple[Any, ...]) -> Any:
-    """Return what is called in place of a function on arguments of these types; None if itself."""
+    """Return the replacement of a function for arguments of some types; None if it has none."""
     whole = [isinstance(kind, _WHOLE) for kind in kinds]
     fractions = any(isinstance(kind, types.Float) for kind in kinds)
     table: dict[Any, Any] = {}

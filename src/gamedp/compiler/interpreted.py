@@ -1,4 +1,4 @@
-"""The interpreted tier: breadth-first exploration in plain Python, for any hashable states."""
+"""The interpreted mode: breadth-first exploration in plain Python, for any hashable states."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 __all__ = ["Patience", "Rows", "explore"]
 
 CHECK_EVERY = 256
-"""States between two looks at the limits."""
+"""Number of states between two checks of the limits."""
 
 LOOK_EVERY = 16
-"""States between two looks whether patience is at its end: they may have many outcomes each."""
+"""Number of states between two checks of patience: they may have many outcomes each."""
 
 MANY = 1 << 16
-"""States from which on growing fields are warned of: some seconds of plain Python."""
+"""Number of states from which on growing fields cause a warning: some seconds of plain Python."""
 
 BYTES = (300, 250, 200, 70)
-"""What a representative, a state with its number, a choice and a transition take, about."""
+"""Approximate bytes of a representative, a numbered state, a choice and a transition."""
 
 
 @attrs.frozen
 class Patience:
-    """How long plain Python goes on before something faster pays.
+    """Limits of plain Python's work, beyond which something faster pays.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class Patience:
 
 
 class Rows(Numbering):
-    """A model while it grows, as plain lists; states in the order of their discovery.
+    """A growing model as plain lists; states in the order of their discovery.
 
     Parameters
     ----------
     seeds : sequence of states
-        Where the exploration begins; representatives.
+        The representatives from which the exploration begins.
     watch : Watch
         Knows the limits.
     """
@@ -77,26 +77,26 @@ class Rows(Numbering):
 
     @property
     def limits(self) -> Limits:
-        """Those of the watch."""
+        """The limits of the watch."""
         return self._watch.limits
 
     @property
     def num_bytes(self) -> int:
-        """About how much memory all this takes."""
+        """The approximate memory of all lists."""
         sizes = len(self.states), len(self.numbers), len(self.labels), len(self.successors)
         return sum(size * each for size, each in zip(sizes, BYTES, strict=True))
 
     def look(self) -> None:
-        """Look at the limits."""
+        """Check the limits."""
         sizes = len(self.states), len(self.labels), len(self.successors)
         self._watch.check(self.done, *sizes, self.num_bytes, lambda: self.states[-LATE:], MANY)
 
 
 def explore(rules: Rules, rows: Rows, patience: Patience | None = None) -> bool:
-    """Go on exploring all that can be reached, and say whether all has been.
+    """Continue the exploration; return whether all reachable states have been explored.
 
     Without `patience` it is, or a limit raises its error. With some, it may be given up before; a
-    limit of memory then is no error, for compiled rules take less.
+    limit of memory then is not an error, as compiled rules take less.
     """
     begin = time.thread_time()
     states, successors, probabilities = rows.states, rows.successors, rows.probabilities

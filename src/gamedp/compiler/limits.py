@@ -17,7 +17,7 @@ __all__ = ["LATE", "Limits", "Watch", "available_bytes"]
 
 
 def available_bytes() -> int:
-    """Return how much memory a new array may take: nine tenths of what the system has free."""
+    """Return the memory available for new arrays: nine tenths of the system's free memory."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123 - not a real file
             for line in lines:
@@ -33,7 +33,7 @@ def available_bytes() -> int:
 
 @attrs.frozen
 class Limits:
-    """Where an exploration stops with an error."""
+    """Limits at which an exploration stops with an error."""
 
     max_states: float = attrs.field(default=float("inf"), validator=positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
@@ -41,28 +41,28 @@ class Limits:
 
 
 LATE = 3
-"""States in the message at a limit: where a game has no end, the field that grows is seen."""
+"""Number of states in the message at a limit, to show the growing field of an endless game."""
 
 GROWN = 1.25
-"""How many times as large a field is, at twice as many states, that seems to have no end."""
+"""Growth of a field, with twice as many states, that suggests an endless game."""
 
 GROWN_EARLY = 1.75
 """The same before there are `MANY` states, where it has to grow so twice in a row: a box with two
 sides still to be filled grows by 1.41 and more, and some fields of small games just once."""
 
 LARGEST = 2.0**1000
-"""Numbers beyond that are not measured."""
+"""Largest number that is measured."""
 
 MANY = 1 << 21
-"""States from which on somebody who set no limit hears of fields that go on growing: some seconds
+"""Number of states from which on growing fields cause a warning if no limit is set: some seconds
 of compiled rules."""
 
 LENGTH = "the length of "
-"""Begins the name of a field that is measured by its length."""
+"""Prefix of the name of a field that is measured by its length."""
 
 
 class Watch:
-    """Looks at the limits while an exploration runs, and reports how far it is."""
+    """Checks the limits of a running exploration, and reports its progress."""
 
     def __init__(self, limits: Limits, progress: ProgressCallback | None) -> None:
         self.limits = limits
@@ -116,7 +116,7 @@ class Watch:
             self._look_for_growth(states, late)
 
     def _look_for_growth(self, states: int, late: Callable[[], list[Any]]) -> None:
-        """Warn, once, if a field of the states found last is far larger than at half as many."""
+        """Warn, once, if a field of the last states is far larger than at half as many states."""
         if self._seen is None:
             self._seen = states, _sizes(late()), set()
         before, sizes, grown_before = self._seen
@@ -163,7 +163,7 @@ class Watch:
 
 
 def _usual(name: str, before: float, states: int, times: float) -> float:
-    """Return what a field may measure without a warning, given what it did at half the states.
+    """Return the largest size of a field without a warning, given that at half the states.
 
     A tuple or a text that still gets longer is suspicious: with each entry that is free to choose,
     there are twice as many states.
@@ -172,7 +172,7 @@ def _usual(name: str, before: float, states: int, times: float) -> float:
 
 
 def _sizes(late: list[Any]) -> dict[str, int | float]:
-    """Return by the names of the fields how far from 0 they are, or how long.
+    """Return the distances of the fields from 0, or their lengths, by name.
 
     A state that is a single number has none: its values may just be counted through.
     """

@@ -1,4 +1,4 @@
-"""The compiled tier: a game's methods, and the loops over them, as machine code."""
+"""The compiled mode: a game's methods, and the loops over them, as machine code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = [
 
 @attrs.frozen(eq=False)
 class CompiledRules:
-    """A game as loops take it, and what they ask of its rules."""
+    """A game in the form for loops, and the functions that they call."""
 
     game: Place
     key: str
@@ -52,15 +52,15 @@ class CompiledRules:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether numba compiles them: false with its JIT disabled."""
+        """Whether numba compiles the rules: false with its JIT disabled."""
         return isinstance(self.game.record, Record)
 
     def expand(self, page: Place) -> NativeFunction:
-        """Return what writes to such a page what can be done in a state."""
+        """Return the function that writes the choices of a state to a page."""
         return self.native(answer_loop.expand_state, ASKED, page)
 
     def represent(self, page: Place) -> NativeFunction:
-        """Return what writes to such a page by what a state is represented."""
+        """Return the function that writes the representative of a state to a page."""
         return self.native(answer_loop.represent_state, ASKED, page)
 
     def native(
@@ -71,7 +71,7 @@ class CompiledRules:
         table: Place | None = None,
         joined: str = "",
     ) -> NativeFunction:
-        """Return a function that asks these rules, or others, too, that are joined to them.
+        """Return a function that calls these rules, or others as well that are joined to them.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class CompiledRules:
         asked : tuple of str
             The methods of these rules that it calls.
         page : Place
-            What it writes to.
+            The page to which it writes.
         table : Place, optional
             The record that these rules are part of.
         joined : str
@@ -102,7 +102,7 @@ class CompiledRules:
 def state_functions(
     layout: Layout, of: str = "", *, plain: bool = False
 ) -> dict[str, Callable[..., Any]]:
-    """Write the functions between a state and its fields, in the words of the state's class.
+    """Generate the conversions between a state and its fields, for the state's class.
 
     They are ``gamedp_decode`` (from fields), ``gamedp_decode_column`` (from a column of a table
     with a row of `LANES` for each field), ``gamedp_flatten`` and ``gamedp_encode`` (-1 if outside),
@@ -114,7 +114,7 @@ def state_functions(
     leaves: list[str] = []
 
     def build(part: Layout, path: str) -> str:
-        """Note how `part` is taken apart, and return the text that builds it."""
+        """Record how `part` is taken apart, and return the source text that builds it."""
         if part.is_leaf:
             leaves.append(f"{'as_flag' if part.kind is bool else 'as_field'}({path})")
             return f"{'truth' if part.kind is bool else 'integer'}(fields[{len(leaves) - 1}])"
@@ -163,7 +163,7 @@ def state_functions(
 
 
 def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
-    """Bind the game; numba compiles (or loads) what is asked of its rules at the first question.
+    """Bind the game; numba compiles (or loads) each function at its first call.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ ASKED = (
     "canonical",
     "is_state",
 )
-"""What exploration asks of a game."""
+"""Methods of a game that exploration calls."""
 
 
 @functools.lru_cache(maxsize=256)
@@ -210,7 +210,7 @@ def native_function(
     table_type: PlaceType | None = None,
     joined: str = "",
 ) -> NativeFunction:
-    """Return a function that asks these rules, once a process.
+    """Return a native function that calls some rules; cached in the process.
 
     Parameters
     ----------
@@ -221,9 +221,9 @@ def native_function(
     key : str
         Of the rules.
     game_type, page_type, state_type
-        What numba takes a game, a page and a state for.
+        Numba's types of a game, a page and a state.
     table_type : PlaceType, optional
-        What it takes the record for that is given in the game's place.
+        Numba's type of the record that is given in place of the game.
     joined : str
         As for :func:`loops_over_rules`.
     """
@@ -236,7 +236,7 @@ def native_function(
 
 
 def signatures_of(game: types.Type, state: types.Type) -> dict[str, tuple[types.Type, ...]]:
-    """Return how compiled code calls each method of a game."""
+    """Return the signatures with which compiled code calls each method of a game."""
     number, real = types.int64, types.float64
     return {
         "is_terminal": (game, state),
@@ -265,7 +265,7 @@ def loops_over_rules(
     signatures: dict[str, tuple[Any, ...]],
     joined: str = "",
 ) -> list[Callable[..., Any]]:
-    """Return loops that take bound rules: as they were compiled before, or ready to be.
+    """Return loops that take bound rules, compiled before or ready to be.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def loops_over_rules(
     key : str
         Of the rules.
     signatures : dict of method name to argument types
-        How the loops call the rules.
+        The signatures with which the loops call the rules.
     joined : str
         The key under which the loops are kept, if they take more than these rules.
     """
@@ -298,7 +298,7 @@ def loops_over_rules(
 
 
 def disagree(place: str, error: Exception | None) -> NoReturn:
-    """Raise the error of rules that fail only when they are compiled."""
+    """Raise the error of rules that fail only when compiled."""
     reason = "" if error is None else f" with {type(error).__name__}: {error}"
     message = (
         f"the compiled rules fail {place}{reason}; the same rules in plain Python do not. They may "

@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 RAISED = -1
-"""What a call of a native function returns if the rules raise an error."""
+"""Return value of a native function if the rules raise an error."""
 
 
 class PlaceType(types.Type):  # type: ignore[misc] # numba has no types
@@ -76,13 +76,13 @@ class _PlaceModel(models.PrimitiveModel):  # type: ignore[misc]
 
 @functools.lru_cache(maxsize=512)
 def _place_type(record_type: RecordType) -> PlaceType:
-    """Return the type of such an address."""
+    """Return the type of the address of a record."""
     return PlaceType(record_type)
 
 
 @functools.lru_cache(maxsize=512)
 def _size_of(record_type: RecordType) -> int:
-    """Return how many bytes such a record takes."""
+    """Return the number of bytes of a record."""
     target = cpu_target.target_context
     return int(target.get_abi_sizeof(target.get_value_type(record_type)))
 
@@ -111,16 +111,16 @@ class Place:
 
     @property
     def given(self) -> Any:
-        """What a loop hands on to native functions: the address, or the record itself."""
+        """The argument that a loop passes to native functions: the address or the record itself."""
         return self.address if isinstance(self.record, Record) else self.record
 
     @property
     def itself(self) -> Any:
-        """What native functions take that are called from Python."""
+        """The argument of native functions that are called from Python."""
         return self if isinstance(self.record, Record) else self.record
 
     def put(self, record: Any) -> None:
-        """Write another record of the same type here."""
+        """Write another record of the same type to this place."""
         self.record = record
         if isinstance(record, Record):
             _putting(self._key)(record, self.address)
@@ -228,7 +228,7 @@ def _call(_typing_context: Any, function: Any, game: Any, page: Any) -> Any:
 
 @attrs.frozen(eq=False)
 class NativeFunction:
-    """A function of two places that returns a number; from Python it is called as any other.
+    """A function of two places that returns a number; from Python it is called like any other.
 
     Attributes
     ----------
@@ -255,19 +255,19 @@ def put(record: Any, address: Any) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _putting(key: str) -> Any:
-    """Return what writes records of games with that key; of any other types without one."""
+    """Return the function that writes records of games with a key; of others without one."""
     dispatcher = njit(put, no_cfunc_wrapper=True, pipeline_class=LinkingCompiler)
     dispatcher._cache = RulesCache(put, key, "put")  # noqa: SLF001 - numba's own door for caches
     return dispatcher
 
 
 def called_by_rules(function: Callable[..., Any], **options: bool) -> Any:
-    """Compile what other compiled functions call: without what Python or C would need for that."""
+    """Compile a function that only compiled code calls, without wrappers for Python or C."""
     return njit(function, **PART, **options)
 
 
 def compiled_for_all(function: Callable[..., Any]) -> Any:
-    """Compile a loop that knows no rules; it is kept beside the rules that it calls."""
+    """Compile a loop independent of the rules; it is cached beside the rules that it calls."""
     dispatcher = njit(
         function, nogil=True, no_cfunc_wrapper=True, _nrt=False, pipeline_class=LinkingCompiler
     )

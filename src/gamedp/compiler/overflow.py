@@ -1,4 +1,4 @@
-"""Where compiled rules have left 64 bits: the call that did it, in words."""
+"""Overflow of 64 bits in compiled rules: finds the call that caused it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ OF_STATES = ("is_state", "canonical", "material", "remainder", "ending_index")
 
 
 class _Overflow(Exception):  # noqa: N818 - it is caught here
-    """Names the call of a compiled method that raised OverflowError."""
+    """The call of a compiled method that raised OverflowError."""
 
 
 @attrs.frozen(eq=False)
 class _Twin:
-    """A game whose methods are the compiled ones; what is not compiled is the game's own."""
+    """A game whose methods are the compiled ones; the others are the game's own."""
 
     _game: object
     _bound: Any
@@ -45,7 +45,7 @@ def compiled_twin(game: object, bound: Any) -> _Twin:
 
 
 def _calling(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method of the rules that takes down its arguments and names them in errors."""
+    """Return a method of the rules that records its arguments and names them in errors."""
 
     def call(self: Any, *arguments: Any) -> Any:
         self.last[name] = arguments
@@ -65,7 +65,7 @@ def _calling(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def refuse_overflow(
     rules: Rules, bound: Any, states: Iterable[Any], error: Exception | None
 ) -> None:
-    """Raise InvalidModelError if compiled rules have raised `error` for want of more than 64 bits.
+    """Raise InvalidModelError if compiled rules have raised `error` because of 64-bit overflow.
 
     Parameters
     ----------
@@ -73,9 +73,9 @@ def refuse_overflow(
     bound
         The game as compiled loops take it.
     states : iterable
-        Where it may have been.
+        The positions in which it may have happened.
     error : Exception or None
-        What the loop has raised.
+        The error that the loop has raised.
     """
     if not isinstance(error, OverflowError) or not compiled_methods(bound):
         return
@@ -123,4 +123,4 @@ def refuse_overflow_at(
 
 
 def _nothing(*_: Any) -> None:
-    """Stand in for a method that is not there."""
+    """Stand in for a missing method."""

@@ -1,4 +1,4 @@
-"""Why numba does not compile rules, in a sentence, with the line of the rules and what to write."""
+"""Explanations of numba's compile errors: the reason, the line of the rules, and a remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["first_reason"]
 LINE_WIDTH = 100
 
 OURS = ("gamedp/compiler", "gamedp/searchers", "gamedp/stages", "<string>")
-"""Where no rules are, in paths of files."""
+"""Parts of paths of files that contain no rules."""
 
 REMEDIES = (
     (r"yield in a closure", "write a loop instead of the generator expression"),
@@ -49,11 +49,11 @@ REMEDIES = (
     ),
     (r"Literal\[str\]|unicode|f-strings", "use numbers instead of texts"),
 )
-"""What numba's reason says, and what to write instead; the first one that is found counts."""
+"""Texts in numba's reasons, and what to write instead; the first match counts."""
 
 
 def first_reason(error: Exception) -> str:
-    """Return what matters of numba's long message: why not, the line, and what to write instead."""
+    """Return the essence of numba's long message: the reason, the line, and the remedy."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     reason = _reason(text) or type(error).__name__
     reason = re.sub(r"[.,]? *(Raised from|defined at) \S+ \(\d+\)$", "", reason).rstrip(".")
@@ -61,7 +61,7 @@ def first_reason(error: Exception) -> str:
 
 
 def _reason(text: str) -> str | None:
-    """Return what numba says is wrong."""
+    """Return numba's description of the error."""
     unknown: list[str] = re.findall(r"Unknown attribute '(\w+)' of type Record", text)
     if unknown:
         return f"numba knows no type for the game's attribute {unknown[-1]!r}"
@@ -93,7 +93,7 @@ def _place(text: str) -> str:
 
 
 def _remedy(reason: str) -> str:
-    """Return what to write instead, where that is known."""
+    """Return what to write instead, if that is known."""
     for pattern, remedy in REMEDIES:
         found = re.search(pattern, reason)
         if found:

@@ -1,4 +1,4 @@
-"""What compiled rules pay, exactly: loops keep the doubles nearest to integers beyond 2**53."""
+"""Exact payments of compiled rules: loops keep the doubles nearest to integers beyond 2**53."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["payments_of"]
 
 
 def payments_of(rules: Rules, model: Model, *, compiled: bool) -> dict[str, NDArray[Any]]:
-    """Return the rewards and payoffs of a model as the rules give them.
+    """Return the exact rewards and payoffs of a model as given by the rules.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The largest item of many sets: what several of them have in common is compared once."""
+"""The largest items of many sets: common parts of several sets are compared once."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def share(sets: list[set[int]], first: int) -> dict[int, Pair]:
 
 
 def _wait(waiting: list[tuple[int, Pair]], owners: Owners, found: Iterable[Pair]) -> None:
-    """Let pairs wait for their turn, if they lie in more than one set."""
+    """Queue pairs that lie in more than one set."""
     for pair in found:
         if len(owners[pair]) > 1:
             heapq.heappush(waiting, (-len(owners[pair]), pair))
 
 
 def _replace(pair: Pair, new: int, sets: list[set[int]], owners: Owners) -> set[Pair]:
-    """Put a new item where a pair is; return the pairs that it is part of."""
+    """Replace a pair by a new item; return the pairs that it is part of."""
     met = set()
     for number in owners.pop(pair):
         items = sets[number]

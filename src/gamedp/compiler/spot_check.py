@@ -1,4 +1,4 @@
-"""Asks the rules again in some states of a model, in plain Python, and compares the answers."""
+"""Spot checks: calls the rules again in some states of a model, in plain Python, and compares."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 __all__ = ["ask_again", "differences", "spot_check"]
 
 SPOT_CHECKS = 24
-"""States of a model that are expanded again in plain Python."""
+"""Number of states of a model that are expanded again in plain Python."""
 
 ENDS = 4
-"""States at either end of a model that was explored in plain Python that are among them."""
+"""Number of these at either end of a model that was explored in plain Python."""
 
 FEW = 3
-"""States that are expanded again however long it takes."""
+"""Number of states that are expanded again however long it takes."""
 
 LEAST, SHARE = 1000, 32
-"""Transitions that are asked again: so many, or one in so many if that is more."""
+"""Number of transitions that are checked again: `LEAST`, or one in `SHARE` if that is more."""
 
 MOST_SECONDS = 0.3
-"""Processor time after which no other state is expanded again: outcomes may be many to a state."""
+"""Seconds of processor time after which no other state is expanded again."""
 
 LARGE = 2.0**31
-"""In fields with a range beyond this, also the states with the largest numbers are checked."""
+"""Range of a field beyond which the states with its largest numbers are checked, too."""
 
 
 def spot_check(rules: Rules, model: Model) -> None:
@@ -50,7 +50,7 @@ def spot_check(rules: Rules, model: Model) -> None:
     Raises
     ------
     InvalidModelError
-        At a difference: between the tiers, or between two answers of the plain rules.
+        At a difference: between the two modes, or between two answers of the plain rules.
     """
     extreme = sorted(_extreme_states(model))
     for index in _within_bounds(model, [*extreme, *_evenly(model)]):
@@ -66,7 +66,7 @@ def spot_check(rules: Rules, model: Model) -> None:
 
 
 def ask_again(rules: Rules, model: Model) -> None:
-    """Ask plain rules once more in some states of the model that they have given.
+    """Call plain rules again in some states of the model that they have given.
 
     The first and the last states, and others spread evenly; as many as come to a small share of the
     transitions, and to a fraction of a second.
@@ -127,7 +127,7 @@ def _changed(difference: str) -> str:
 
 
 def _evenly(model: Model) -> list[int]:
-    """Return states spread evenly over a model: both ends, then the middle, then between these."""
+    """Return states spread evenly over a model: both ends, the middle, then those between."""
     count = min(SPOT_CHECKS, model.num_states)
     evenly: list[int] = np.linspace(0, model.num_states - 1, count).astype(int).tolist()
     between = sorted(range(1, count - 1), key=lambda place: f"{place:b}"[::-1])
@@ -135,7 +135,7 @@ def _evenly(model: Model) -> list[int]:
 
 
 def _extreme_states(model: Model) -> set[int]:
-    """Return the states in which a field that can be large is largest: there it may overflow."""
+    """Return the states in which a field that can be large is largest, where it may overflow."""
     table = model.states
     if not isinstance(table, PackedTable):
         return set()
@@ -153,7 +153,7 @@ def _extreme_states(model: Model) -> set[int]:
 
 
 def differences(rules: Rules, model: Model, index: int, when: str = "in plain Python") -> str:
-    """Return in words what differs between the model's rows of a state and the plain rules."""
+    """Return in words the difference between the model's rows of a state and the plain rules."""
     state = model.state(index)
     expected = expand(rules, state)
     choices = range(int(model.choice_offsets[index]), int(model.choice_offsets[index + 1]))

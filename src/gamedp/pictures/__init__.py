@@ -1,4 +1,4 @@
-"""Pictures of what is found, drawn with matplotlib (``pip install gamedp[plots]``).
+"""Pictures of results, drawn with matplotlib (``pip install gamedp[plots]``).
 
 Each function draws into the axes that it is given, or into new ones, and returns them. None shows a
 figure or changes a setting of matplotlib: letters, lines and colours follow ``rcParams``.

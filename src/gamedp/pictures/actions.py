@@ -1,4 +1,4 @@
-"""What each action in one state is worth."""
+"""A picture of the values of the actions in one state."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["plot_actions"]
 
 MOST_ACTIONS = 40
-"""Rows that can be read."""
+"""Largest number of readable rows."""
 
 MOST_SAID = 60
-"""Letters of the state."""
+"""Largest number of characters of the state."""
 
 MARKERS = {"exact": "o", "at least": ">", "at most": "<"}
 
 
 @attrs.frozen
 class _Row:
-    """One action: its name, value and bounds, what the value says, and whether it is best."""
+    """One action: its name, value and bounds, the value in words, and whether it is best."""
 
     name: str
     value: float
@@ -49,11 +49,11 @@ def plot_actions(
     player: int = 0,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw what a player can expect after each action in one state, with its bounds.
+    """Draw a player's value after each action in one state, with its bounds.
 
     Points of actions that may be best are filled. A search need not find the value of an action
-    that is not best: an arrow says that it is less, or more, than where it stands. Bounds that are
-    infinite go to the edge of the picture. There are forty actions at most, the best ones.
+    that is not best: an arrow shows that it is less, or more, than the point. Infinite bounds
+    extend to the edge of the picture. At most forty actions are drawn, the best ones.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def plot_actions(
     state : optional
         The state; the start if not given. A search result has its own.
     player : int
-        Whose expectation. Of a search result, player 0's.
+        The player whose values are drawn; for a search result, player 0.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------
@@ -74,8 +74,8 @@ def plot_actions(
     UnknownStateError
         If there is no such state.
     UnsupportedProblemError
-        If there is no action, a search result is asked for another state or player, or the start is
-        not one state.
+        If there is no action, another state or player is given for a search result, or the start is
+        not a single state.
     MissingPackageError
         If matplotlib is not installed.
 
@@ -103,7 +103,7 @@ def plot_actions(
 
 
 def _players(found: Any) -> int:
-    """Return how many players there are."""
+    """Return the number of players."""
     if isinstance(found, SearchResult):
         return found.rules.num_players
     chain = getattr(found, "chain", None)
@@ -134,7 +134,7 @@ def _rows(found: Any, state: Any, player: int) -> tuple[list[_Row], str]:
 
 
 def _said(state: Any) -> str:
-    """Return the fields of a state with their names, if all are numbers; not who is to move."""
+    """Return the fields of a state but the player to move, with names, if all are numbers."""
     names = getattr(state, "_fields", None)
     if names is None:
         return f"{state}" if isinstance(state, int) else "this position"

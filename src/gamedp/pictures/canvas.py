@@ -1,4 +1,4 @@
-"""Axes to draw into, colours, and the words that say whose values are drawn."""
+"""Axes, colours, and the words for the values drawn."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ __all__ = [
 COLOURS = (
     *("#0072B2", "#E69F00", "#F0E442", "#D55E00", "#56B4E9", "#009E73", "#CC79A7", "#999999"),
 )
-"""Those of Okabe and Ito, for the colour-blind; the first three differ in grey print, too."""
+"""Colours of Okabe and Ito, for the colour-blind; the first three differ in grey print, too."""
 
 MOST_LETTERS = 24
-"""Of a name or a state in a picture."""
+"""Largest number of characters of a name or a state in a picture."""
 
 HATCHES = ("", "", "", "///", "...", "xxx", "\\\\\\", "ooo")
-"""Where greys are too near."""
+"""Hatches for colours whose greys are too similar."""
 
 
 def canvas(ax: Any = None, *, space: bool = False, size: tuple[float, float] | None = None) -> Any:
-    """Return the axes to draw into: those given, or new ones of some size in inches.
+    """Return the given axes, or new ones of some size in inches.
 
     Raises
     ------
     MissingPackageError
         If matplotlib is not installed.
     InvalidParameterError
-        If the axes are flat, and a picture in space was asked for, or the other way round.
+        If the axes are flat for a picture in space, or conversely.
     """
     try:
         import matplotlib.pyplot as plt
@@ -83,14 +83,14 @@ def whole_ticks(*lines: Any, most: int | None = None) -> None:
 
 
 def colour_bar(ax: Axes, shown: Any, label: str) -> None:
-    """Draw the colour bar of something shown in some axes."""
+    """Draw the colour bar of an image in some axes."""
     figure = ax.get_figure()
     if figure is not None:
         figure.colorbar(shown, ax=ax, label=label, shrink=0.8)
 
 
 def legend_beside(ax: Axes, handles: list[Any] | None = None) -> None:
-    """Draw a legend to the right of some axes: of some handles, or of all that has a label."""
+    """Draw a legend to the right of some axes: of some handles, or of everything with a label."""
     ax.legend(
         **({} if handles is None else {"handles": handles}),
         loc="upper left",
@@ -101,7 +101,7 @@ def legend_beside(ax: Axes, handles: list[Any] | None = None) -> None:
 
 
 def in_words(state: Any) -> str:
-    """Return the fields of a state but for who is to move."""
+    """Return the fields of a state except the player to move."""
     names = getattr(state, "_fields", None)
     if names is None:
         return str(state)
@@ -110,7 +110,7 @@ def in_words(state: Any) -> str:
 
 
 def literal(text: str) -> str:
-    r"""Return a text that is drawn as it stands: between two dollars, matplotlib reads formulas.
+    r"""Return a text that is drawn literally: matplotlib reads formulas between two dollars.
 
     >>> print(literal("pay $1 of $5"))
     pay \$1 of \$5
@@ -119,7 +119,7 @@ def literal(text: str) -> str:
 
 
 def short(text: str, most: int = MOST_LETTERS) -> str:
-    """Return a line of text, cut in the middle if it is too long: names often differ at the end."""
+    """Return a line of text, cut in the middle if too long, as names often differ at the end."""
     half = (most - 1) // 2
     return literal(text if len(text) <= most else f"{text[: most - 1 - half]}…{text[-half:]}")
 
@@ -134,7 +134,7 @@ def values_of(
     UnknownNameError
         If there is no such player.
     UnsupportedProblemError
-        If what the second player gets does not follow from what the first one gets.
+        If the second player's values do not follow from the first one's.
     """
     check_player(solution.model.num_players, player)
     values, lower, upper = solution.values, solution.lower, solution.upper
@@ -150,7 +150,7 @@ def values_of(
 
 
 def what_values_are(solution: Solution | StagedSolution, player: int = 0) -> str:
-    """Say what the values are, and whose, for a title or a colour bar."""
+    """Return words for the values and their player, for a title or a colour bar."""
     model, objective = solution.model, solution.objective
     what = "value"
     if isinstance(objective, Reachability):

@@ -1,4 +1,4 @@
-"""The graph of a model: which states can come again, and where play may stay for ever."""
+"""A picture of a model's graph: states that can recur, and where play may stay for ever."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ __all__ = ["plot_components"]
 EDGE = "#666666"
 
 MOST_NODES = 60
-"""Components that are drawn one by one."""
+"""Largest number of components that are drawn one by one."""
 
 MOST_ACROSS = 12
-"""Components side by side."""
+"""Largest number of components side by side."""
 
 MOST_NAMED = 3
-"""States of a component that are named one by one."""
+"""Largest number of states of a component that are named one by one."""
 
 
 @attrs.frozen
 class _Kind:
-    """What play can do in a component."""
+    """The kind of play in a component."""
 
     name: str
     colour: str
@@ -48,7 +48,7 @@ KINDS = (
     _Kind("again, but not for ever", "#FBE0A6", "round4", "--", "..."),
     _Kind("play may stay (end component)", "#F6C9AD", "sawtooth", "-.", "///"),
 )
-"""How often play can come to the states of a component."""
+"""Kinds of components, by how often play can visit their states."""
 
 OVER, ONCE, AGAIN, STAYS = range(len(KINDS))
 
@@ -56,16 +56,16 @@ OVER, ONCE, AGAIN, STAYS = range(len(KINDS))
 def plot_components(model: Model, *, ax: Axes | None = None) -> Axes:
     """Draw the strongly connected components of a model, and where play may stay for ever.
 
-    Up to 60 components are drawn one by one, with arrows to those that follow: the condensation of
-    the graph. Of larger models, it shows how many states of each kind there are on each level: as
-    many steps from component to component lead down from there at most. A component is of the last
-    kind if there is an end component in it, which need not have all of its states.
+    Up to 60 components are drawn one by one, with arrows to their successors: the condensation of
+    the graph. For larger models, it shows the number of states of each kind on each level, which is
+    the largest number of steps between components that lead down from there. A component is of the
+    last kind if it contains an end component, which need not have all of its states.
 
     Parameters
     ----------
     model : Model
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def _kinds(model: Model) -> Integers:
 
 
 def _legend(ax: Axes, kinds: Integers, *, hatched: bool, **where: Any) -> None:
-    """Say what the colours, and edges or hatches, mean, of those that are there."""
+    """Draw the legend of the colours, and edges or hatches, that occur."""
     from matplotlib.patches import Patch
 
     found = [KINDS[number] for number in np.unique(kinds).tolist()]
@@ -124,7 +124,7 @@ def _legend(ax: Axes, kinds: Integers, *, hatched: bool, **where: Any) -> None:
 
 
 def _draw_levels(model: Model, kinds: Integers, ax: Axes | None) -> Axes:
-    """Draw how many states of each kind there are on each level."""
+    """Draw the number of states of each kind on each level."""
     structure = model.structure
     component = structure.component
     levels, kind_of = structure.levels[component], kinds[component]
@@ -163,7 +163,7 @@ def _draw_levels(model: Model, kinds: Integers, ax: Axes | None) -> Axes:
 
 
 def _title(model: Model) -> str:
-    """Say how many components there are."""
+    """Return a title with the number of components."""
     structure = model.structure
     cyclic = int(structure.nontrivial.sum())
     return (
@@ -220,7 +220,7 @@ def _draw_nodes(model: Model, kinds: Integers, ax: Axes | None) -> Axes:
 
 
 def _edges(model: Model) -> Integers:
-    """Return which component leads to which other one, each pair once; (2, n)."""
+    """Return the edges between components, each pair once; (2, n)."""
     structure = model.structure
     counts = np.diff(structure.transition_offsets)
     sources = structure.component[np.repeat(structure.owners, counts)].astype(np.int64)
@@ -231,7 +231,7 @@ def _edges(model: Model) -> Integers:
 
 
 def _across(model: Model, edges: Integers) -> NDArray[np.float64]:
-    """Return where each component stands: near the middle of those that it leads to."""
+    """Return the place of each component: near the middle of its successors."""
     levels = model.structure.levels
     across = np.zeros(len(levels))
     for level in range(model.structure.num_levels):
@@ -246,7 +246,7 @@ def _across(model: Model, edges: Integers) -> NDArray[np.float64]:
 
 
 def _texts(model: Model) -> list[str]:
-    """Return the names of the states of each component, or how many there are."""
+    """Return the names of the states of each component, or their number."""
     structure = model.structure
     found = []
     for number in range(structure.num_components):

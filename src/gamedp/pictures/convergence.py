@@ -1,4 +1,4 @@
-"""How a method converges: bounds, or changes, row by row of a trace."""
+"""A picture of convergence: bounds, or changes, row by row of a trace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["plot_trace"]
 
 
 def plot_trace(trace: Trace, *, state: Hashable | None = None, ax: Axes | None = None) -> Axes:
-    """Draw how a method converges.
+    """Draw the convergence of a method.
 
     For sweeps, by the number of the sweep on a logarithmic scale: the largest change of a value,
     and the largest distance of the proven bounds where there are any. For improvements, by the
@@ -33,7 +33,7 @@ def plot_trace(trace: Trace, *, state: Hashable | None = None, ax: Axes | None =
     state : optional
         A state whose value is drawn.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The picture that suits what is given."""
+"""The default picture of a result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = ["plot"]
 
 
 def _plot_round_robin(found: RoundRobin, **options: Any) -> Any:
-    """Draw ratings, or mean payoffs where three and more play."""
+    """Draw ratings, or mean payoffs of three or more players."""
     return (plot_ratings if found.pairings else plot_results)(found, **options)
 
 
@@ -63,14 +63,14 @@ WHOLE: dict[type, Callable[..., Any]] = {
     SearchResult: plot_actions,
     Model: plot_components,
 }
-"""What is drawn as a whole, without naming fields, and by which function."""
+"""The types drawn as a whole, without naming fields, and the function for each."""
 
 FAINT = 50
-"""Places for each state, at most, that leave a picture of values readable."""
+"""Largest number of places per state in a readable picture of values."""
 
 
 def plot(thing: Any, *fields: str, **options: Any) -> Any:
-    """Draw the picture that suits what is given.
+    """Draw the default picture of a result.
 
     - A solution by :func:`gamedp.pictures.plot_values`, over three fields with an action by
       :func:`gamedp.pictures.plot_surface`; a best response as its solution.
@@ -85,22 +85,22 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
     - A round robin or ratings by :func:`gamedp.pictures.plot_ratings`; a tournament, a pairing, and
       a round robin or meeting of three and more by :func:`gamedp.pictures.plot_results`.
     - Exploitability by :func:`gamedp.pictures.plot_gains`.
-    - How likely play is not over by :func:`gamedp.pictures.plot_survival`.
+    - The probability that play is not over by :func:`gamedp.pictures.plot_survival`.
     - A trace by :func:`gamedp.pictures.plot_trace`.
 
-    Without fields, a solution or policy is drawn over the two that have most values, or over one if
-    there is no other; all others are as at the start. Where fields are no integers, or so few
-    states are there that none would be seen between empty places, a solution is drawn by
+    Without fields, a solution or policy is drawn over the two fields with the most values, or over
+    one if there is no other; all others have their initial values. If fields are not integers, or
+    the states are too few to be visible between empty places, a solution is drawn by
     :func:`gamedp.pictures.plot_actions`.
 
     Parameters
     ----------
     thing
-        What to draw.
+        The result to draw.
     *fields : str
         Fields of the state, along the axes.
     **options
-        Of the function that draws; ``ax`` among them.
+        Options of the drawing function, such as ``ax``.
 
     Returns
     -------
@@ -109,9 +109,9 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
     Raises
     ------
     InvalidParameterError
-        If fields are named for what has none, or more than there are axes.
+        If fields are named for a result without fields, or more than there are axes.
     UnsupportedProblemError
-        If there is no picture of it.
+        If there is no picture for it.
     MissingPackageError
         If matplotlib is not installed.
 
@@ -168,14 +168,14 @@ def _over_fields(
 
 
 def _fills(thing: Solution, fields: tuple[str, ...], where: dict[str, Any]) -> bool:
-    """Say whether there are states enough in a picture to be seen."""
+    """Return whether a picture has enough states to be visible."""
     places = select(thing, fields, where).places
     cells = float(np.prod(np.ptp(places, axis=0) + 1.0))
     return len(places) > max(1.0, cells / FAINT)
 
 
 def _chosen(thing: Any, where: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Return the one or two fields that vary most, and what all others are at the start."""
+    """Return the one or two fields that vary most, and the initial values of all others."""
     table, there = fields_in(thing)
     start = int(thing.model.initial_states[0])
     varying = {}

@@ -1,4 +1,4 @@
-"""How likely each payoff or total is."""
+"""A picture of the probability of each payoff or total."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 __all__ = ["plot_distribution"]
 
 MOST_BARS = 8
-"""Side by side, each with its numbers."""
+"""Largest number of bars side by side, each with its numbers."""
 
 RARE = 1e-4
-"""Of more: how much of the probability may lie beyond either edge of the picture."""
+"""With more bars, largest probability beyond either edge of the picture."""
 
 SEEN = 1e-3
-"""Bounds that are nearer than that are one line."""
+"""Distance of bounds below which they are drawn as one line."""
 
 MOST_SPAN = 200_000
-"""Whole numbers from the first to the last that are drawn as one outline."""
+"""Largest span of integers that are drawn as one outline."""
 
 
 @attrs.frozen(eq=False)
 class _Chances:
-    """What may come, how likely it is between two bounds, and what is drawn, in words."""
+    """Payoffs, the bounds of their probabilities, and a description of the picture."""
 
     payoffs: NDArray[np.float64]
     middle: NDArray[np.float64]
@@ -48,19 +48,19 @@ class _Chances:
 def plot_distribution(
     found: Distribution | Evaluation | Simulation, *, player: int = 0, ax: Axes | None = None
 ) -> Axes:
-    """Draw how likely each payoff or total is, and its mean.
+    """Draw the probability of each payoff or total, and the mean.
 
     Up to eight payoffs are bars: with bounds of the probability for an evaluation, and with
     intervals of 95 % by Clopper and Pearson for simulated games, if their number was fixed
-    beforehand. Of more payoffs, the rarest ten-thousandth on either side is left out.
+    beforehand. With more payoffs, the rarest ten-thousandth on either side is left out.
 
     Parameters
     ----------
     found : gamedp.stages.Distribution, gamedp.policies.Evaluation or gamedp.policies.Simulation
     player : int
-        Whose payoffs. A distribution of totals has player 0's alone.
+        The player whose payoffs are drawn. A distribution of totals has only player 0's.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def plot_distribution(
     Raises
     ------
     UnsupportedProblemError
-        If something is earned on the way, or no game has ended.
+        If there are rewards on the way, or no game has ended.
     UnknownNameError
         If there is no such player.
     MissingPackageError
@@ -96,7 +96,7 @@ def plot_distribution(
 
 
 def _chances(found: Any, player: int) -> _Chances:
-    """Return what is drawn."""
+    """Return the probabilities to draw."""
     if isinstance(found, Distribution):
         if player != 0:
             message = "a distribution of totals is player 0's; name no other player."
@@ -128,7 +128,7 @@ def _chances(found: Any, player: int) -> _Chances:
 
 
 def _columns(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return two columns of some pairs, of which there may be none."""
+    """Return two columns of pairs, of which there may be none."""
     low, high = pairs.reshape(-1, 2).T
     return low, high
 
@@ -163,7 +163,7 @@ def _draw_bars(ax: Axes, chances: _Chances) -> None:
 
 
 def _draw_many(ax: Axes, chances: _Chances) -> None:
-    """Draw very many payoffs where they are, and the mean; without what is rarest."""
+    """Draw very many payoffs at their places, and the mean, without the rarest payoffs."""
     payoffs, middle = chances.payoffs, chances.middle
     shown = np.cumsum(middle)
     first, last = np.searchsorted(shown, [RARE, (1 - RARE) * shown[-1]]).tolist()

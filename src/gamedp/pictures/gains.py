@@ -1,4 +1,4 @@
-"""What players could gain by leaving a joint policy."""
+"""A picture of the players' possible gains by leaving a joint policy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["plot_gains"]
 
 
 def plot_gains(found: Exploitability, *, ax: Axes | None = None) -> Axes:
-    """Draw what each player could gain by the best response to the others, and their average.
+    """Draw each player's possible gain by a best response to the others, and the average.
 
     Lines are proven bounds.
 
@@ -25,7 +25,7 @@ def plot_gains(found: Exploitability, *, ax: Axes | None = None) -> Axes:
     ----------
     found : gamedp.policies.Exploitability
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How strong players are, with errors."""
+"""A picture of ratings of players, with errors."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ if TYPE_CHECKING:
 __all__ = ["draw_intervals", "plot_ratings"]
 
 DEVIATIONS = 1.96
-"""Standard errors on either side that make an interval of 95 %."""
+"""Number of standard errors on either side of an interval of 95 %."""
 
 
 def plot_ratings(found: RoundRobin | Ratings, *, ax: Axes | None = None) -> Axes:
-    """Draw how strong players are, the strongest first, with intervals of 95 %.
+    """Draw the ratings of players, the strongest first, with intervals of 95 %.
 
-    What counts are differences: the mean of the players is 0. The errors take all games as
-    independent.
+    Only differences matter: the mean of the players is 0. The errors assume independent games.
 
     Parameters
     ----------
     found : gamedp.play.RoundRobin or gamedp.play.Ratings
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------
@@ -80,7 +79,7 @@ def draw_intervals(
     ----------
     names : sequence of str
     means, reaches : (N,) float64
-        With half the length of their intervals; NaN where it is not known.
+        The numbers, and half the lengths of their intervals; NaN if unknown.
     ax : matplotlib.axes.Axes or None
     """
     order = np.argsort(-means, kind="stable")

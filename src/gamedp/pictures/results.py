@@ -1,4 +1,4 @@
-"""What came of games between players: shares of games won, drawn and lost, or mean payoffs."""
+"""A picture of results of games: shares of games won, drawn and lost, or mean payoffs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["plot_results"]
 
 KINDS = {"won": (0, ""), "drawn": (2, ""), "lost": (1, ""), "unfinished": (7, HATCHES[3])}
-"""What may come of a game, and its colour and hatches; these colours differ in grey print, too."""
+"""Results of a game, with colour and hatches; the colours differ in grey print, too."""
 
 
 def plot_results(
     found: Tournament | Pairing | Meeting | RoundRobin, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw what came of games: shares won, drawn and lost in each seat, or mean payoffs.
+    """Draw results of games: shares won, drawn and lost in each seat, or mean payoffs.
 
     Of a tournament and of a pairing, the first player's games are counted by the seat; lines are
     intervals of 95 % of the share of games won, by Clopper and Pearson, if the number of games was
@@ -40,7 +40,7 @@ def plot_results(
         Of :mod:`gamedp.play`; a round robin of three seats or more. For two, see
         :func:`gamedp.pictures.plot_cross_table` and :func:`gamedp.pictures.plot_ratings`.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def plot_results(
 
 
 def _lead(found: Tournament) -> str:
-    """Say by how much the first player leads, and how certain that is."""
+    """Return words for the first player's lead and its certainty."""
     if math.isnan(found.mean_difference):
         return f"no {found.group_word} of games has ended"
     mean = f"mean lead of the first player {found.mean_difference:.3g}"
@@ -102,16 +102,16 @@ def _lead(found: Tournament) -> str:
 
 
 def _draw_shares(counts: NDArray[Any], title: str, ax: Axes | None, *, sampled: bool) -> Axes:
-    """Draw what share of games came to each kind of end in each seat.
+    """Draw the share of games with each result in each seat.
 
     Parameters
     ----------
     counts : (seats, 3 or 4)
-        Games of each of the `KINDS`, in their order.
+        The number of games of each of the `KINDS`, in their order.
     title : str
     ax : matplotlib.axes.Axes or None
     sampled : bool
-        Whether these games were played, and the share that was won needs an interval.
+        Whether these games were played, so that the share won needs an interval.
     """
     seats = np.arange(len(counts))
     games = counts.sum(axis=1)
@@ -149,10 +149,10 @@ def _draw_shares(counts: NDArray[Any], title: str, ax: Axes | None, *, sampled: 
 
 
 def _factor(found: RoundRobin | Meeting) -> float:
-    """Return how many standard errors an interval of 95 % reaches, by Student's distribution.
+    """Return the number of standard errors in half an interval of 95 %, by Student's distribution.
 
-    Of a round robin it is that of the meeting with the fewest groups of games: the intervals are
-    rather too long than too short.
+    For a round robin, it is that of the meeting with the fewest groups of games, so that the
+    intervals are too long rather than too short.
     """
     from scipy.special import stdtrit
 

@@ -1,4 +1,4 @@
-"""Which states a picture shows, and where each of them is."""
+"""Selection of the states in a picture, and their places."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Selection", "fields_in", "select"]
 
 FIELD = "field of the state"
 MOST_CELLS = 4_000_000
-"""More than a picture has points."""
+"""Largest number of cells: more than the points of a picture."""
 
 
 @attrs.frozen(eq=False)
@@ -54,21 +54,21 @@ class Selection:
         return least
 
     def grid(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return numbers of the states in an array with an axis for each field, NaN elsewhere."""
+        """Return the states' numbers in an array with an axis for each field, NaN elsewhere."""
         sizes = np.ptp(self.places, axis=0) + 1
         table = np.full(sizes, np.nan)
         table[tuple((self.places - self.low).T)] = numbers
         return table
 
     def edges(self, axis: int) -> NDArray[np.float64]:
-        """Return where the cells begin and end along an axis."""
+        """Return the edges of the cells along an axis."""
         low, high = self.places[:, axis].min(), self.places[:, axis].max()
         ends: NDArray[np.float64] = np.arange(low, high + 2) - 0.5
         return ends
 
 
 def fields_in(thing: Any) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
-    """Return the fields of the states of a solution or policy, and which of them there are."""
+    """Return the fields of the states of a solution or policy, and which states exist."""
     model = thing.model
     if not isinstance(model, StagedModel):
         return fields_of(model), np.ones(model.num_states, np.bool_)
@@ -94,7 +94,7 @@ def select(thing: Any, names: Sequence[str], where: Mapping[str, int] | None) ->
     InvalidParameterError
         If a field is named twice, no state is left, or several are in one place.
     UnsupportedProblemError
-        If a field is no integer, or the picture would have too many cells.
+        If a field is not an integer, or the picture would have too many cells.
     """
     fields, chosen = fields_in(thing)
     wanted = {} if where is None else dict(where)
@@ -138,7 +138,7 @@ def _shared(
     wanted: Mapping[str, int],
     states: Integers,
 ) -> str:
-    """Say that several states are in one place, and which fields tell them apart."""
+    """Return the message that states share a place, with the fields that distinguish them."""
     others = [name for name in fields if name not in names and name not in wanted]
     varying = [name for name in others if (fields[name][states] != fields[name][states[0]]).any()]
     example = ", ".join(f"{name!r}: {fields[name][states[0]]}" for name in varying)

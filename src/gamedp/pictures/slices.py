@@ -63,11 +63,13 @@ def plot_values(
     action : int, optional
         Show only where the policy takes this action; not for a staged game.
     player : int
-        Whose values. Where `canonical` merges positions, they are those of the representatives.
+        The player whose values are drawn. Where `canonical` merges positions, they are those of the
+        representatives.
     norm : matplotlib.colors.Normalize, optional
-        How values become colours, for several pictures with one colour bar; none is drawn then.
+        The mapping of values to colours, for several pictures with one colour bar; none is drawn
+        then.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------
@@ -78,9 +80,9 @@ def plot_values(
     UnknownNameError
         If there is no such field or player.
     InvalidParameterError
-        If several states are in one place, or none is left.
+        If several states share a place, or no state is left.
     UnsupportedProblemError
-        If a field is no integer.
+        If a field is not an integer.
     MissingPackageError
         If matplotlib is not installed.
 
@@ -125,7 +127,7 @@ def plot_policy(
     where: Mapping[str, int] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw which action a policy takes over two fields of the state, or over one.
+    """Draw the action that a policy takes over two fields of the state, or over one.
 
     Actions have a colour and a name each; if there are more than eight of them, their numbers are
     drawn with a colour bar. Where several actions are equally good, it shows the one that the
@@ -197,7 +199,7 @@ def _taken(
 
 
 def taking(solution: Solution | StagedSolution, action: int) -> NDArray[np.bool_]:
-    """Say of each state whether the policy takes an action there; (S,).
+    """Return for each state whether the policy takes an action there; (S,).
 
     Raises
     ------
@@ -220,7 +222,7 @@ def taking(solution: Solution | StagedSolution, action: int) -> NDArray[np.bool_
 
 
 def named(solution: Any, selection: Selection, action: int) -> str:
-    """Return an action in words, as in the first of some states in which the policy takes it."""
+    """Return an action in the words of the first of some states in which the policy takes it."""
     model = solution.model
     states = selection.states[taking(solution, action)[selection.states]]
     if not len(states) or (model.rules is None and not model.action_names):
@@ -229,11 +231,11 @@ def named(solution: Any, selection: Selection, action: int) -> str:
 
 
 MIXED, SILENT = -2, -1
-"""Instead of a choice: chance decides between several; there is none."""
+"""Stand for a choice: a random choice between several; none."""
 
 
 def _choices(solution: Solution | Policy) -> NDArray[np.int64]:
-    """Return the choice that is taken in each state, or MIXED, or SILENT; (S,)."""
+    """Return the choice taken in each state, or MIXED, or SILENT; (S,)."""
     if not isinstance(solution, Policy):
         return solution.policy
     model = solution.model
@@ -249,7 +251,7 @@ def _choices(solution: Solution | Policy) -> NDArray[np.int64]:
 def _named(
     model: Model, selection: Selection, choices: NDArray[np.int64]
 ) -> dict[str, NDArray[np.int64]]:
-    """Return which of the selected states take an action of each name, the least action first."""
+    """Return the selected states that take an action of each name, the least action first."""
     found: dict[str, list[int]] = {}
     labels = model.action_labels[np.maximum(choices, 0)]
     for place in np.lexsort((np.arange(len(choices)), labels)).tolist():
@@ -312,7 +314,7 @@ def _draw_line(
 
 
 def _name_axes(ax: Axes, selection: Selection, what: str) -> None:
-    """Write the names of the fields along the axes, and what is shown above them."""
+    """Write the names of the fields along the axes, and the title above them."""
     whole_ticks(ax.xaxis)
     ax.set_xlabel(selection.names[0])
     if len(selection.names) > 1:

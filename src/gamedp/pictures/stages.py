@@ -1,4 +1,4 @@
-"""The values of a staged game, from the first stage to the last."""
+"""A picture of the values of a staged game, from the first stage to the last."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 def plot_stages(solution: StagedSolution, *, player: int = 0, ax: Axes | None = None) -> Axes:
     """Draw the values of all contexts of a staged game by their rank, from the start to the end.
 
-    For each rank, the least and the largest value, the quartiles and the median over all contexts
-    of it, each counted once, however likely play gets there. The value at the start is marked.
+    For each rank, the picture shows the least and the largest value, the quartiles and the median
+    over all its contexts, each counted once, regardless of its probability. The value at the start
+    is marked.
 
     Parameters
     ----------
     solution : StagedSolution
     player : int
-        Whose values; where `canonical` merges contexts, those of the representatives.
+        The player whose values are drawn; where `canonical` merges contexts, those of the
+        representatives.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The states in which a policy takes an action, as a body in space."""
+"""A picture of the states in which a policy takes an action, as a body in space."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ __all__ = ["plot_surface"]
 
 NEVER = "#B0B0B0"
 LUMINANCE = np.array([0.299, 0.587, 0.114])
-"""How bright red, green and blue are."""
+"""The luminance of red, green and blue."""
 
 DARK = 0.45
-"""Faces that are less bright have light edges."""
+"""Luminance of faces below which they have light edges."""
 
 SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 
@@ -48,10 +48,9 @@ def plot_surface(  # noqa: PLR0913 - what is usually set in one call
 
     Its surface is where the decision changes, or the states end. Turn it with ``ax.view_init``.
 
-    Cells that play by the policy can reach from the start have edges; in the others the decision
-    matters only after a mistake. Where there are states with some `x` and `y`, but the
-    action is taken in none of them, a grey square lies above them: a plateau on which all is left
-    to the other actions.
+    Cells that the policy can reach from the start have edges; in the others the decision matters
+    only after a mistake. If there are states with some `x` and `y` but the action is taken in none
+    of them, a grey square lies above them: a plateau on which other actions are always taken.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def plot_surface(  # noqa: PLR0913 - what is usually set in one call
     told_apart : bool
         Whether to show which cells play reaches, and where the action is never taken.
     ax : mpl_toolkits.mplot3d.axes3d.Axes3D, optional
-        Where to draw: axes made with ``projection="3d"``; a new figure if not given.
+        The axes to draw into, made with ``projection="3d"``; a new figure if not given.
 
     Returns
     -------
@@ -133,7 +132,7 @@ def plot_surface(  # noqa: PLR0913 - what is usually set in one call
 
 
 def _plateau(selection: Selection, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the corners of a square above each column whose states are none of those chosen."""
+    """Return the corners of a square above each column without chosen states."""
     states = ~np.isnan(selection.grid(np.ones(len(chosen))))
     taken = selection.grid(np.where(chosen, 1.0, 0.0)) == 1.0
     columns = np.argwhere(states.any(axis=2) & ~taken.any(axis=2))
@@ -146,7 +145,7 @@ def _plateau(selection: Selection, chosen: NDArray[np.bool_]) -> NDArray[np.floa
 
 
 def _reached(solution: Solution) -> NDArray[np.float64]:
-    """Return 1 for states that play by the policy can reach from the start, else 0; (S,)."""
+    """Return 1 for states that the policy can reach from the start, else 0; (S,)."""
     model = solution.model
     found = np.zeros(model.num_states)
     new = np.unique(model.initial_states)
@@ -163,7 +162,7 @@ def _reached(solution: Solution) -> NDArray[np.float64]:
 
 
 def _inks(papers: Any, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the colours of edges: those of the faces, or where seen black or white; (n, 4)."""
+    """Return the colours of edges: those of the faces, or black or white where visible; (n, 4)."""
     inks: NDArray[np.float64] = np.array(papers, np.float64)
     bright = inks[seen, :3] @ LUMINANCE
     inks[seen, :3] = np.where(bright < DARK, 1.0, 0.0)[:, None]
@@ -171,7 +170,7 @@ def _inks(papers: Any, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
 
 
 def _explain(ax: Any, name: str, *, has_plateau: bool, some_reached: bool) -> None:
-    """Draw the legend of what the colours do not say."""
+    """Draw the legend of everything but the colours."""
     from matplotlib.patches import Patch
 
     handles = []
@@ -185,7 +184,7 @@ def _explain(ax: Any, name: str, *, has_plateau: bool, some_reached: bool) -> No
 
 
 def _faces(body: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the corners of the faces between cells of a body and others, and whose they are.
+    """Return the corners of the faces between cells of a body and others, and their owners.
 
     Returns
     -------
@@ -209,7 +208,7 @@ def _faces(body: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.int
 
 
 def _limits(corners: NDArray[np.float64]) -> list[tuple[float, float]]:
-    """Return how far each axis goes: from the cells of zero, where that is near."""
+    """Return the limits of each axis, beginning at the cells of zero if they are near."""
     ends = []
     for low, high in zip(corners.min(axis=0).tolist(), corners.max(axis=0).tolist(), strict=True):
         ends.append((-0.5 if -0.5 < low <= high / 2 else low, high))

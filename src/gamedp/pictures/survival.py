@@ -1,4 +1,4 @@
-"""How likely play is not over, by the number of actions."""
+"""A picture of the probability that play is not over, by the number of actions."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 __all__ = ["plot_survival"]
 
 SMALL = 0.01
-"""Where a probability is less, the axis is logarithmic."""
+"""Probability below which the axis is logarithmic."""
 
 FAINTEST = 1e-12
-"""Smaller ones are not drawn."""
+"""Least probability that is drawn."""
 
 SEEN = 1e-3
-"""Bounds that are nearer than this are one line."""
+"""Distance of bounds below which they are drawn as one line."""
 
 LINES = ("-", "--", "-.", ":")
 
 
 def plot_survival(*curves: Survival, ax: Axes | None = None) -> Axes:
-    """Draw how likely play is not over after n actions.
+    """Draw the probability that play is not over after n actions.
 
-    Where that becomes small, on a logarithmic scale: what falls by the same factor with each action
-    is a straight line there.
+    The scale is logarithmic where the probability becomes small: a decline by the same factor with
+    each action is then a straight line.
 
     Parameters
     ----------
     *curves : gamedp.policies.Survival
-        Of the same actions that count; of given policies, or the greatest of all.
+        Curves that count the same actions; of given policies, or the greatest of all.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------

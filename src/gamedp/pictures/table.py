@@ -28,7 +28,7 @@ SEATS = {
 }
 MOST_WITH_NUMBERS = 8
 MOST_LETTERS = 50
-"""Of all names side by side."""
+"""Largest number of characters of all names side by side."""
 
 MOST_TICKS = 26
 
@@ -44,19 +44,19 @@ MOST_WITH_INTERVALS = 5
 def plot_cross_table(
     table: CrossTable | RoundRobin, seats: str = "both", *, ax: Axes | None = None
 ) -> Axes:
-    """Draw what every policy gets against every other one, as colours; a small table with numbers.
+    """Draw each policy's value against every other as colours; a small table with numbers.
 
-    Of a round robin, it is the points a game: 1 for a win, 1/2 for a draw. Below stands Wilson's
-    interval of 95 %, with each pair of games as one trial, where there are up to five players; it
-    is at least as wide as it must be. What was computed has none.
+    For a round robin, it is the points a game: 1 for a win, 1/2 for a draw. With up to five
+    players, Wilson's interval of 95 % stands below, with each pair of games as one trial; it is at
+    least as wide as necessary. Computed values have none.
 
     Parameters
     ----------
     table : gamedp.policies.CrossTable or gamedp.play.RoundRobin
     seats : {"both", "first", "second"}
-        Whether the policy of the row sits in both seats in turn, or is player 0, or player 1.
+        Whether the policy of the row plays in both seats in turn, or as player 0, or as player 1.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if not given.
+        The axes to draw into; a new figure if not given.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def plot_cross_table(
     Raises
     ------
     UnknownNameError
-        If `seats` is none of these.
+        If `seats` is not one of these.
     UnsupportedProblemError
         If it is a round robin of a game for three players and more.
     MissingPackageError
@@ -116,10 +116,10 @@ def plot_cross_table(
 
 
 def _rates(table: RoundRobin, seats: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points a game of each player against each other, and how many trials they are of.
+    """Return the points a game of each player against each other, and the number of trials.
 
     A player has none against itself, or before the first game; a trial is a pair of games in both
-    seats, or a game; infinitely many where it was computed.
+    seats, or a game; the number is infinite for computed values.
     """
     count = len(table.names)
     number = {name: place for place, name in enumerate(table.names)}
@@ -150,7 +150,7 @@ def _pairings(table: RoundRobin) -> tuple[Pairing, ...]:
 
 
 def _wilson(rate: float, trials: float) -> tuple[float, float]:
-    """Return Wilson's interval of 95 %: for points between, no distribution varies more."""
+    """Return Wilson's interval of 95 %: no other distribution of points varies more."""
     square = DEVIATIONS**2 / trials
     middle = (rate + square / 2) / (1 + square)
     reach = math.sqrt(rate * (1 - rate) * square + square**2 / 4) / (1 + square)

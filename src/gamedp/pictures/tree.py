@@ -1,4 +1,4 @@
-"""The tree of a small game, with values and best actions."""
+"""A picture of the tree of a small game, with values and best actions."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 __all__ = ["plot_tree"]
 
 MOST_NODES = 400
-"""More than can be read."""
+"""Largest number of nodes: more than can be read."""
 
 MOST_DENOMINATOR = 100
 CHANCE, OVER = -2, -1
 PAPERS = ("#BBDDF2", "#FBE0A6", "#BFE6D8", "#F3D3E3", "#F6C9AD", "#FAF6B8")
-"""Light colours of players' boxes, on which black letters are read."""
+"""Light colours of players' boxes, on which black letters are readable."""
 BOXES = ("round", "square", "round4", "sawtooth", "roundtooth", "larrow")
 LINES = ("-", "--", "-.")
-"""Edges that tell players apart in grey print, too."""
+"""Edges that distinguish players in grey print, too."""
 
 THIN, THICK = "#999999", "#D55E00"
 
 
 @attrs.define
 class _Node:
-    """A position or a throw of the dice, and where it is drawn.
+    """A position or a chance node, and its place.
 
     Attributes
     ----------
@@ -48,11 +48,11 @@ class _Node:
         A player, CHANCE or OVER.
     text : str
     level : float
-        How many actions below the root.
+        The number of actions below the root.
     is_board : bool
         Whether the state takes several lines.
     branches : list of (str, bool, _Node)
-        What leads on: in words, whether it is best, and where it leads.
+        The branches: in words, whether each is best, and its node.
     across : float
     """
 
@@ -73,24 +73,24 @@ def plot_tree(
     text: Callable[[Any], str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    r"""Draw the tree of a small game from a state on, with values, and best actions as thick lines.
+    r"""Draw the tree of a small game from a state, with values, and best actions as thick lines.
 
-    Several actions may be best. Values are player 0's; with three players and more, each has one.
-    A position at which the picture ends, but not the game, has dots below its value.
+    Several actions may be best. Values are player 0's; with three or more players, each has one. A
+    position at which the picture ends, but not the game, has dots below its value.
 
     Parameters
     ----------
     game : game, Model or Solution
-        What is not solved is solved first.
+        A game or a model is solved first.
     state : optional
         The root; the start if not given.
     depth : int
-        How many actions from the root.
+        The number of actions from the root.
     text : callable, optional
-        What to write for a state, of several lines perhaps; its fields but for ``player`` if not
-        given.
+        Returns the text for a state, perhaps of several lines; if not given, its fields except
+        ``player``.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure, as large as the tree needs, if not given.
+        The axes to draw into; a new figure, as large as the tree needs, if not given.
 
     Returns
     -------
@@ -99,11 +99,11 @@ def plot_tree(
     Raises
     ------
     InvalidParameterError
-        If the tree has more than 400 nodes, or `depth` is no number of actions.
+        If the tree has more than 400 nodes, or `depth` is not a number of actions.
     UnknownStateError
         If there is no such state.
     UnsupportedProblemError
-        If the model has no rules, or the best action depends on the steps that are left.
+        If the model has no rules, or the best action depends on the remaining steps.
     MissingPackageError
         If matplotlib is not installed.
 
@@ -142,7 +142,7 @@ def plot_tree(
 
 
 def _whole(depth: Any) -> int:
-    """Return a number of actions as an integer; raise if it is none."""
+    """Return a number of actions as an integer; raise if it is not an integer."""
     if isinstance(depth, bool) or not hasattr(depth, "__index__") or depth < 0:
         message = f"depth is {shown(depth)}; it is a number of actions."
         raise InvalidParameterError(message)
@@ -150,7 +150,7 @@ def _whole(depth: Any) -> int:
 
 
 def _size(nodes: list[_Node], leaves: int, rows: float) -> tuple[float, float]:
-    """Return how large a figure must be, in inches, for the boxes not to overlap."""
+    """Return the size of a figure, in inches, whose boxes do not overlap."""
     lines = [node.text.split("\n") for node in nodes]
     letters = max(len(line) for text in lines for line in text)
     height = max(1.4, 0.18 * max(map(len, lines)) + 0.8)
@@ -165,7 +165,7 @@ def _grow(
     text: Callable[[Any], str],
     nodes: list[_Node],
 ) -> _Node:
-    """Return the root of the tree; list all nodes, those below one right after it."""
+    """Return the root of the tree; list all nodes in depth-first order."""
 
     def node_of(state: Any, level: int) -> _Node:
         over = rules.game.is_terminal(state)
@@ -203,7 +203,7 @@ def _grow(
 
 
 def _chance(probability: float) -> str:
-    """Return a probability as a fraction where it is a simple one."""
+    """Return a probability as a fraction if it is a simple one."""
     fraction = Fraction(probability).limit_denominator(MOST_DENOMINATOR)
     return str(fraction) if abs(fraction - probability) < 1e-12 else f"{probability:.3g}"
 
@@ -217,13 +217,13 @@ def _listed(nodes: list[_Node], node: _Node) -> None:
 
 
 def _value(solution: Solution, state: Any) -> str:
-    """Return the value of a state, of each player where there are three and more."""
+    """Return the value of a state, for each player if there are three or more."""
     players = range(solution.model.num_players if solution.values.ndim > 1 else 1)
     return ", ".join(f"{solution.value(state, player) + 0.0:.3g}" for player in players)
 
 
 def _place(nodes: list[_Node]) -> int:
-    """Put leaves side by side, and each other node above the middle of its own; count leaves."""
+    """Place leaves side by side, other nodes above the middle of their children; count leaves."""
     leaves = 0
     for node in nodes:
         if not node.branches:

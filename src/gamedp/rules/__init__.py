@@ -1,4 +1,4 @@
-"""What a game is, and one state of it in plain Python: nothing here needs numba or scipy."""
+"""The rules of games, and the expansion of one state in plain Python, without numba or scipy."""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,4 @@
-"""What the rules of a game consist of, found by following the names that its methods use.
+"""The parts of a game's rules, found by following the names that its methods use.
 
 The digest is the key under which compiled rules are kept: it sees every edit to a method, to a
 helper (in whatever file), to a constant, or to the state's fields, because it is made of their
@@ -29,7 +29,7 @@ ENTRY_METHODS = ("is_terminal", "actions", "outcomes", "payoff")
 
 @attrs.frozen
 class Anatomy:
-    """What compiled rules consist of.
+    """The parts of compiled rules.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def dissect(
 
 
 def fields_read(function: Callable[..., Any], argument: int) -> set[str] | None:
-    """Return which attributes of an argument a function reads; None if that cannot be told.
+    """Return the attributes of an argument that a function reads; None if they are unknown.
 
     It can if the argument is only ever used as ``argument.name``, and by the function itself.
     """

@@ -1,4 +1,4 @@
-"""Takes the answers of rules, and the numbers of callers, for what they should be; or refuses."""
+"""Conversion of the rules' answers, and of callers' numbers, to the types that they must have."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["as_real", "as_sum_of_two", "as_truth"]
 
 
 def as_real(value: Any) -> float:
-    """Return a number that the rules or a caller give as a double; text and masks are refused.
+    """Return a number from the rules or a caller as a double; refuse text and masks.
 
     Raises
     ------
     TypeError, ValueError, OverflowError
-        If it is no number, or beyond the range of doubles.
+        If it is not a number, or beyond the range of doubles.
     """
     if type(value) is float:
         return value
@@ -31,12 +31,12 @@ def as_real(value: Any) -> float:
 
 
 def as_sum_of_two(value: Any) -> float:
-    """Return what the payoffs of two players add up to as a double.
+    """Return the constant sum of two players' payoffs as a double.
 
     Raises
     ------
     InvalidModelError
-        If it is no finite number, or no double is equal to it.
+        If it is not a finite number, or no double is equal to it.
     """
     try:
         total = as_real(value)
@@ -55,7 +55,7 @@ def as_sum_of_two(value: Any) -> float:
 
 
 def as_truth(answer: Any, name: str, *arguments: Any) -> bool:
-    """Return what a method of the rules answers as a truth value.
+    """Return the answer of a method of the rules as a truth value.
 
     Raises
     ------

@@ -40,21 +40,21 @@ __all__ = [
 ]
 
 LARGE = 2.0**53
-"""Whole numbers up to here are doubles."""
+"""Largest number up to which all integers are doubles."""
 
 MOST_DIGITS = 5000
-"""A decimal with its point further away than this is beyond all doubles, and too long to keep."""
+"""Largest shift of a decimal's point; beyond it, a number exceeds all doubles or is too long."""
 
 
 IN_STAGES = "the bounds of a staged game are proven in these."
-"""Why payments of contexts are refused."""
+"""Reason for which rounded payments of contexts are refused."""
 
 SEVERAL = "with three players or more, to round it may change what is best for one of them."
-"""Why all others are, then."""
+"""Reason for which others are refused with three players or more."""
 
 
 def as_rational(number: Any) -> Fraction | None:
-    """Return a rational number of any library as a Fraction; None for a float, and what is none.
+    """Return a rational number of any library as a Fraction; None for floats and anything else.
 
     Decimals, and floats of more than 64 bits, are rational numbers, too.
 
@@ -98,7 +98,7 @@ def refuse_rounded(number: Any, words: str, why: str) -> None:
     ----------
     number
     words : str
-        What it is, such as ``payoff(Place(1), 0)``.
+        The name of the number, such as ``payoff(Place(1), 0)``.
     why : str
         A sentence on why it cannot be rounded here.
     """
@@ -116,7 +116,7 @@ def as_given(numbers: Sequence[Any]) -> NDArray[Any]:
     Raises
     ------
     OverflowError
-        If one is beyond the range of doubles.
+        If a number is beyond the range of doubles.
     """
     if set(map(type, numbers)) <= {float}:
         return np.array(numbers, np.float64)
@@ -139,23 +139,23 @@ def as_array(numbers: Sequence[Fraction | float]) -> NDArray[Any]:
 
 
 def nearest(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the doubles nearest to numbers as they were given."""
+    """Return the doubles nearest to the given numbers."""
     return numbers.astype(np.float64, copy=False)
 
 
 def model_numbers(**given: NDArray[Any]) -> dict[str, Any]:
-    """Return arrays of numbers as they were given as fields of a :class:`gamedp.Model`.
+    """Return arrays of given numbers as fields of a :class:`gamedp.Model`.
 
     Parameters
     ----------
     **given
-        Some of its probabilities, rewards, payoffs and initial probabilities.
+        Any of its probabilities, rewards, payoffs and initial probabilities.
 
     Returns
     -------
     dict
-        The doubles nearest to them by the same names; `fractions`, of the arrays that hold some;
-        and `rounding`, if `rewards` and `payoffs` are among them.
+        The nearest doubles under the same names; `fractions`, for the arrays that hold any; and
+        `rounding`, if `rewards` and `payoffs` are among them.
     """
     fields: dict[str, Any] = {name: nearest(array) for name, array in given.items()}
     fields["fractions"] = {name: array for name, array in given.items() if array.dtype == object}
@@ -166,7 +166,7 @@ def model_numbers(**given: NDArray[Any]) -> dict[str, Any]:
 
 
 def errors_of(given: NDArray[Any]) -> tuple[float, float]:
-    """Return by how much the nearest doubles are off at most, and by which part of themselves."""
+    """Return the largest absolute and relative errors of the nearest doubles."""
     most, part = Fraction(0), Fraction(0)
     for number in given.flat if given.dtype == object else ():
         stored = Fraction(float(number))
@@ -178,7 +178,7 @@ def errors_of(given: NDArray[Any]) -> tuple[float, float]:
 
 
 def written(numbers: Iterable[Fraction | float]) -> str:
-    """Return numbers as text, one a line; in hexadecimal digits, of which Python reads any."""
+    """Return numbers as text, one a line; in hexadecimal, which Python reads at any length."""
     return "\n".join(
         f"{number.numerator:x}/{number.denominator:x}"
         if isinstance(number, Fraction)
@@ -188,12 +188,12 @@ def written(numbers: Iterable[Fraction | float]) -> str:
 
 
 def read_back(text: str) -> list[Fraction | float]:
-    """Return the numbers that :func:`written` has written down.
+    """Return the numbers in a text from :func:`written`.
 
     Raises
     ------
     ValueError, ZeroDivisionError
-        If a line is no number.
+        If a line is not a number.
     """
     pairs = (line.partition("/") for line in text.split("\n"))
     return [
@@ -203,7 +203,7 @@ def read_back(text: str) -> list[Fraction | float]:
 
 
 def upward(number: Fraction) -> float:
-    """Return a double that is not less."""
+    """Return a double that is at least a number."""
     nearest_one = float(number)
     if Fraction(nearest_one) < number:
         return math.nextafter(nearest_one, math.inf)

@@ -1,7 +1,7 @@
-"""One state at a time in plain Python: what its choices are, with everything checked.
+"""Expansion of one state at a time in plain Python, with everything checked.
 
-The interpreted tier is made of this, errors found by the compiled tier are worded by it, and every
-compiled model is compared with it in places.
+The interpreted mode is built on it, it words the errors that the compiled mode finds, and some
+states of every compiled model are compared with it.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ __all__ = [
 MAX_ACTION = 2**31
 
 END = object()
-"""What no rule yields."""
+"""A sentinel that no rule yields."""
 
 MOST_IN_A_ROW = 1 << 22
-"""Actions of a state, or pairs of an action, that a loop of the rules may yield; one that yields
-more is taken to be endless. Lists may be longer."""
+"""Largest number of actions of a state, or pairs of an action, that a generator of the rules may
+yield; one that yields more is taken to be endless. Lists may be longer."""
 
 MOST_NESTED = 50
-"""Tuples within tuples of a state: what walks through them is recursive."""
+"""Largest nesting depth of the tuples of a state: the functions that walk them are recursive."""
 
 IN_A_ROW = 1 << 12
-"""Of these, how many are taken between two looks at the limits of an exploration."""
+"""Number of items taken between two checks of the limits of an exploration."""
 
 
 class Choice(NamedTuple):
@@ -64,7 +64,7 @@ class Choice(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """What one state holds: payoffs if it is terminal, else its mover and the choices."""
+    """The content of one state: payoffs if it is terminal, else its mover and the choices."""
 
     payoffs: tuple[float, ...] | None
     player: int
@@ -72,7 +72,7 @@ class Expansion(NamedTuple):
 
 
 class Numbering:
-    """The states that an exploration has met, so that each is checked once, and by number.
+    """The states that an exploration has visited, numbered so that each is checked only once.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Numbering:
     indices : dict
         From a representative to its index.
     numbers : dict
-        From a state to twice the index of its representative, and one more if it is swapped.
+        From a state to twice the index of its representative, plus one if it is swapped.
     """
 
     def __init__(self, seeds: Sequence[Any]) -> None:
@@ -90,7 +90,7 @@ class Numbering:
         self.numbers: dict[Any, int] = {}
 
     def add(self, state: Any, representative: Any, *, swapped: bool) -> int:
-        """Give a state its number; its representative is discovered now if it was not known."""
+        """Return the number of a new state; add its representative if it is not known yet."""
         index = self.indices.setdefault(representative, len(self.states))
         if index == len(self.states):
             self.states.append(representative)
@@ -99,7 +99,7 @@ class Numbering:
 
 
 class Calling:
-    """Adds to whatever the rules themselves raise which method was called, and on what."""
+    """Adds the method called and its arguments to any error that the rules raise."""
 
     __slots__ = ("arguments", "name")
 
@@ -117,7 +117,7 @@ class Calling:
 
 
 def _note(error: Exception, name: str, *arguments: Any) -> None:
-    """Add to an error which method of the rules raised it, unless it is ours or says so."""
+    """Add to an error the method of the rules that raised it, unless the error names it already."""
     if isinstance(error, (InvalidModelError, LimitExceededError)):
         return
     if not any(note.startswith("gamedp:") for note in getattr(error, "__notes__", ())):
@@ -126,7 +126,7 @@ def _note(error: Exception, name: str, *arguments: Any) -> None:
 
 
 class _Place:
-    """Says what a message is about; to write that down takes longer than to check."""
+    """The subject of a message, put into words only when needed: that is slower than the check."""
 
     __slots__ = ("_arguments", "_words")
 
@@ -182,10 +182,10 @@ def expand(
     rules : Rules
     state
     met : Numbering, optional
-        Of an exploration: outcomes are given by number, and those that are new are numbered.
-        Numbers that no double is equal to are then Fractions, and rounded otherwise.
+        That of an exploration: outcomes are given by number, and new ones are numbered. Numbers
+        that no double is equal to are then Fractions, and rounded otherwise.
     look : callable, optional
-        Is called now and then while the state takes long, to raise an error at a limit.
+        Called now and then while the state takes long, to raise an error at a limit.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def expand(
 
 
 def _mover(rules: Rules, state: Any) -> int:
-    """Return who moves, which must be one of the players."""
+    """Return the player to move, which must be one of the players."""
     player = rules.player(state)
     if not 0 <= player < rules.num_players:
         _refuse(
@@ -305,7 +305,7 @@ def _choice(
 def _merged(
     outcomes: list[Any], probabilities: list[Any], place: object, is_empty: bool, *, exactly: bool
 ) -> dict[Any, float]:
-    """Return outcomes with their probabilities, equal ones added up; refuse none at all."""
+    """Return outcomes with their probabilities, equal ones added up; refuse an empty list."""
     if is_empty:
         _refuse(
             f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
@@ -315,17 +315,17 @@ def _merged(
 
 
 def _missing(answer: object) -> str:
-    """Ask for what is missing where a method returns nothing."""
+    """Raise the error of a method that returns nothing."""
     return " Is a yield missing?" if answer is None else ""
 
 
 def _limit(found: object) -> int | None:
-    """Return how much is taken of what the rules return: all of a list."""
+    """Return how many items of the rules' answer are taken: all those of a list."""
     return None if hasattr(found, "__len__") else MOST_IN_A_ROW
 
 
 def _looking(left: Iterator[Any], look: Callable[[], None] | None) -> Iterator[Any]:
-    """Return what the rules yield; `look` is called now and then on the way."""
+    """Return the items of the rules' answer; call `look` now and then on the way."""
     if look is None:
         return left
     first = itertools.islice(left, IN_A_ROW)
@@ -340,7 +340,7 @@ def _in_parts(left: Iterator[Any], look: Callable[[], None]) -> Iterator[Iterabl
 
 
 def _refuse_endless(left: Iterator[object], what: str, place: object) -> None:
-    """Refuse what yields more than any game needs."""
+    """Refuse a generator that yields more than any game needs."""
     if next(left, END) is not END:
         _refuse(
             f"{place}: {MOST_IN_A_ROW:,} {what} and no end. Does the loop that yields them end? "
@@ -349,7 +349,7 @@ def _refuse_endless(left: Iterator[object], what: str, place: object) -> None:
 
 
 def _check_action(state: Any, action: Any) -> None:
-    """Refuse what is not an integer of 32 bits."""
+    """Refuse an action that is not an integer of 32 bits."""
     if not hasattr(action, "__index__"):
         message = (
             f"action {shown(action)} in {shown(state)} is not an integer. "
@@ -364,7 +364,7 @@ def _check_action(state: Any, action: Any) -> None:
 
 
 def _outcome(rules: Rules, state: Any, place: object, like: Any, met: Numbering | None) -> Any:
-    """Return (representative, swapped) of a successor that is new, or the number it gets."""
+    """Return (representative, swapped) of a successor, or its number in an exploration."""
     representative, swapped = canonical_state(rules, state, place, like)
     if met is None:
         return representative, swapped
@@ -372,7 +372,7 @@ def _outcome(rules: Rules, state: Any, place: object, like: Any, met: Numbering 
 
 
 def is_state(rules: Rules, state: Any) -> bool:
-    """Say whether a combination from a declared box is a real state."""
+    """Return whether a combination from a declared box is a real state."""
     with Calling("is_state", state):
         return rules.is_state(state)
 
@@ -387,7 +387,7 @@ def canonical_state(rules: Rules, state: Any, place: object, like: Any = None) -
     rules : Rules
     state
     place : object
-        Where it was met, for messages: a text, or what has one.
+        Where it was found, for messages: a text, or an object that has one.
     like
         Another state of the game, if one is known.
     """
@@ -414,7 +414,7 @@ def canonical_state(rules: Rules, state: Any, place: object, like: Any = None) -
 
 
 def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
-    """Return what `canonical` says of a state, checked for its form."""
+    """Return the answer of `canonical` for a state, after checking its form."""
     with Calling("canonical", state):
         pair = method(rules.game, "canonical")(rules.game, state)
     if type(pair) is not tuple or len(pair) != 2:
@@ -427,7 +427,7 @@ def _canonical(rules: Rules, state: Any) -> tuple[Any, bool]:
 
 
 def refuse_no_state(state: Any, place: object, like: Any = None) -> None:
-    """Refuse what can't be a state: None, what has no hash, what is nested deeply, odd kinds."""
+    """Refuse what cannot be a state: None, unhashable, deeply nested or of an unsuitable type."""
     if state is None or (_is_plain(state) and like is not None and not _is_plain(like)):
         hint = "" if like is None else f" like {shown(like)}"
         message = f"{place} contain {shown(state)}, which is not a state{hint}."
@@ -450,7 +450,7 @@ def refuse_no_state(state: Any, place: object, like: Any = None) -> None:
 
 
 def _is_deeper(part: tuple[Any, ...], levels: int) -> bool:
-    """Return whether tuples are nested more than so many levels deep."""
+    """Return whether tuples are nested more than `levels` deep."""
     for item in part:
         if isinstance(item, tuple) and (levels == 0 or _is_deeper(item, levels - 1)):
             return True
@@ -458,7 +458,7 @@ def _is_deeper(part: tuple[Any, ...], levels: int) -> bool:
 
 
 def _hint(state: Any) -> str:
-    """Say how to mend a state that has no hash."""
+    """Return a hint on how to make a state hashable."""
     kind = type(state)
     if isinstance(state, (list, dict, set)):
         return f"Use a NamedTuple or a tuple instead of a {kind.__name__}."
@@ -494,7 +494,7 @@ def _is_plain(state: object) -> bool:
 
 
 def _pair(pair: Any, place: object) -> tuple[Any, float, Any]:
-    """Return a probability as it is given, and as a double; and the state that it leads to."""
+    """Return a probability as given and as a double, and the state that it leads to."""
     try:
         given, state = pair
         probability = given if type(given) is float else as_real(given)
@@ -515,7 +515,7 @@ def _pair(pair: Any, place: object) -> tuple[Any, float, Any]:
 
 
 def _no_pair(given: Any, place: object) -> InvalidModelError:
-    """Return the error about something that is no (probability, state) pair."""
+    """Return the error for something that is not a (probability, state) pair."""
     hint = "Yield pairs, or return a list of them."
     if hasattr(given, "_fields"):
         hint = "If it is certain, its probability is 1.0: yield 1.0, state."
@@ -531,9 +531,9 @@ def _no_pair(given: Any, place: object) -> InvalidModelError:
 
 
 def _number(value: Any, name: str, *arguments: Any, exactly: bool = False) -> Any:
-    """Return what a method of the rules has answered, which must be a finite number.
+    """Return the answer of a method of the rules, which must be a finite number.
 
-    A float; or a Fraction if no double is equal to it, and it is wanted exactly.
+    It is a float; or a Fraction if no double is equal to it and `exactly` is true.
     """
     if type(value) is float and math.isfinite(value):
         return value
@@ -586,7 +586,7 @@ def _rewards(rules: Rules, state: Any, action: int, *, exactly: bool) -> tuple[f
 def _first_of_two(
     numbers: list[float], total: float, total_name: str, what: str, state: Any
 ) -> tuple[float, ...]:
-    """Of two players' numbers keep the first, after checking what they add up to."""
+    """Return the first of two players' numbers, after checking their sum."""
     if len(numbers) != 2:
         return tuple(numbers)
     if abs(sum(numbers) - total) > SUM_TOLERANCE * max(1.0, *map(abs, numbers)):

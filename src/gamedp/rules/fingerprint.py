@@ -1,4 +1,4 @@
-"""A fingerprint of functions: their byte code, and all that they name, as far as it can be told.
+"""A fingerprint of functions: their byte code, and all that they name, as far as it is known.
 
 What Python and the libraries below this one bring along is told by name and version. All else is
 followed: functions into their byte code, whether they are named directly or as attributes of a
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["Fingerprint", "codes", "names_in"]
 
 LIBRARIES = ("attr", "attrs", "cattrs", "llvmlite", "numba", "numpy", "scipy")
-"""Told by name and version, as Python's own modules are."""
+"""Libraries that are identified by name and version, as Python's own modules are."""
 
 OWN, OWN_GAMES = "gamedp", "gamedp.games"
-"""This library is told by name as well; the games in it are rules like any others."""
+"""This library is identified by its name, too; the games in it are rules like any others."""
 
 LOOKUPS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 """Instructions of byte code that look up a name in the module."""
@@ -46,7 +46,7 @@ STAND_INS: tuple[tuple[Any, tuple[str, ...]], ...] = (
     ((staticmethod, classmethod), ("__func__",)),
     (property, ("fget", "fset", "fdel")),
 )
-"""What stands for a function, and where it has it."""
+"""The types that stand for a function, and the attributes in which they hold it."""
 
 
 def codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -78,7 +78,7 @@ def _globals_in(code: types.CodeType) -> tuple[str, ...]:
 
 
 class Fingerprint:
-    """Feeds functions, and everything that they name, to a hash.
+    """Feeds functions and everything that they name to a hash.
 
     Attributes
     ----------
@@ -94,11 +94,11 @@ class Fingerprint:
         self._waiting: deque[types.FunctionType] = deque()
 
     def hexdigest(self) -> str:
-        """Return the SHA-256 of what has been fed so far."""
+        """Return the SHA-256 of everything fed so far."""
         return self._text.hexdigest()
 
     def add_function(self, title: str, function: Any) -> None:
-        """Feed a function, under a title, and all that it leads to."""
+        """Feed a function, under a title, and all that it refers to."""
         self._add(title)
         self._add_code(function)
         while self._waiting:  # no recursion, for one function may lead to very many
@@ -108,7 +108,7 @@ class Fingerprint:
         self._text.update(repr(parts).encode())
 
     def _is_new(self, value: object) -> bool:
-        """Say whether an object is met for the first time; it is held, so that its id stays its."""
+        """Return whether an object is new; it is held, so that its id stays unique."""
         if id(value) in self._seen:
             return False
         self._seen[id(value)] = value
@@ -131,7 +131,7 @@ class Fingerprint:
                 self._visit(name, function.__globals__[name], names)
 
     def _visit(self, name: str, value: Any, names: Iterable[str]) -> None:
-        """Feed a value that some code names, and of which it reads attributes called `names`."""
+        """Feed a value that some code names and whose attributes `names` it reads."""
         self._add(name)
         parts = _parts(value)
         if isinstance(value, types.ModuleType):
@@ -156,7 +156,7 @@ class Fingerprint:
                 self._visit("", part, names)
 
     def _visit_function(self, function: types.FunctionType) -> None:
-        """Put a function on the list, or feed its name and version if it is of a library."""
+        """Queue a function, or feed its name and version if it belongs to a library."""
         if not self._is_new(function):
             return
         is_helper = bool(getattr(function, HELPER_MARK, False))
@@ -175,7 +175,7 @@ class Fingerprint:
             self._add(array.tobytes())
 
     def _visit_class(self, kind: type, names: Iterable[str]) -> None:
-        """Feed what the code may read of a class: members, fields, and methods by the names."""
+        """Feed what the code may read of a class: members, fields, and the methods `names`."""
         self._add(*_origin(kind))
         if issubclass(kind, enum.Enum):
             self._add([(member.name, member.value) for member in kind])
@@ -185,7 +185,7 @@ class Fingerprint:
             self._visit(name, member, names)
 
     def _visit_object(self, value: Any, names: Iterable[str]) -> None:
-        """Feed an object by its name, what it holds, and the methods of its class."""
+        """Feed an object: its name, its content, and the methods of its class."""
         self._add(*_origin(value))
         kind = type(value)
         if self._is_new(value) and not _is_library(kind.__module__):
@@ -195,7 +195,7 @@ class Fingerprint:
                 self._visit(name, getattr(value, name, None), names)
 
     def _visit_module(self, module: types.ModuleType, names: Iterable[str]) -> None:
-        """Feed what the code may read of a module: all that bears one of the `names`."""
+        """Feed the parts of a module that the code may read: all those with one of the `names`."""
         key = (id(module), tuple(sorted(set(names))))
         if key in self._searched:
             return
@@ -208,7 +208,7 @@ class Fingerprint:
 
 
 def _members(kind: type, names: Iterable[str]) -> list[tuple[str, Any]]:
-    """Return the methods of a class that bear one of the names, and those that they call."""
+    """Return the methods of a class with one of the names, and those that they call."""
     found: dict[tuple[str, type], Any] = {}
     waiting = sorted(set(names), reverse=True)
     bases = [base for base in kind.__mro__ if not _is_library(base.__module__)]
@@ -228,7 +228,7 @@ def _members(kind: type, names: Iterable[str]) -> list[tuple[str, Any]]:
 
 
 def _parts(value: Any) -> list[Any] | None:
-    """Return what a container holds, or something that stands for a function; None otherwise."""
+    """Return the content of a container, or of something that stands for a function; else None."""
     if isinstance(value, dict):
         return [part for item in value.items() for part in item]
     if isinstance(value, (tuple, list)):
@@ -254,7 +254,7 @@ def _origin(value: Any) -> tuple[str, str, str]:
 
 
 def _is_library(module: str) -> bool:
-    """Say whether a module is one of Python's, of a library below this one, or of this one."""
+    """Return whether a module belongs to Python, to a library below this one, or to this one."""
     root = module.partition(".")[0]
     if root == OWN:
         return not f"{module}.".startswith(f"{OWN_GAMES}.")
@@ -262,7 +262,7 @@ def _is_library(module: str) -> bool:
 
 
 def _is_of_python(module: str) -> bool:
-    """Say whether a module that has the name of one of Python's own is that one."""
+    """Return whether a module with the name of one of Python's own is that module."""
     file = getattr(sys.modules.get(module), "__file__", None)
     return file is None or file.startswith(_python_homes())
 
@@ -273,14 +273,14 @@ def _python_homes() -> tuple[str, ...]:
 
 
 def _has_attributes(value: Any) -> bool:
-    """Say whether what an object holds is to be looked at, since its text does not tell all."""
+    """Return whether an object's content must be read because its text does not tell everything."""
     kind = type(value)
     has_text = "__repr__" in {name for base in kind.__mro__[:-1] for name in vars(base)}
     return attrs.has(kind) or (not has_text and hasattr(value, "__dict__"))
 
 
 def _text_of(value: object) -> str:
-    """Return a value's text: of sets in order, and without the place in memory."""
+    """Return a value's text, with sets in order and without memory addresses."""
     if isinstance(value, (set, frozenset)):
         return repr((type(value).__name__, sorted(map(_text_of, value))))
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))

@@ -1,7 +1,7 @@
 """The rules of a game: the methods that a class must have, and the defaults of the others.
 
-A game is a plain class, best a frozen attrs class of numbers, tuples and arrays. It inherits
-nothing; :class:`Game` only writes the protocol down. Nothing here solves anything.
+A game is a plain class, preferably a frozen attrs class of numbers, tuples and arrays. It inherits
+from nothing; :class:`Game` only documents the protocol. Nothing here solves anything.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ Item = TypeVar("Item")
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
 MOST_PLAYERS = 127
-"""As many as the model's array of players can number."""
+"""Largest number of players that the model's array of players can hold."""
 
 REQUIRED = ("initial_state", "is_terminal", "actions", "outcomes", "payoff")
-"""The methods every game must write."""
+"""The methods that every game must have."""
 
 HELPER_MARK = "__gamedp_helper__"
 
@@ -54,56 +54,56 @@ class Game(Protocol):
     int. Integers of compiled rules have 64 bits: a result that does not fit is an error.
 
     A game has perfect information, and players take turns: in each state one player moves, who sees
-    all of it, and only chance, with the probabilities of `outcomes`, is unknown beforehand. Moves
-    at the same time, or cards that only one player sees, cannot be expressed. Written as open
-    turns, rock-paper-scissors is a game that the second player always wins, and that is then the
+    the whole state, and only chance, with the probabilities of `outcomes`, is unknown beforehand.
+    Simultaneous moves, or cards that only one player sees, cannot be expressed. Written with open
+    turns, rock-paper-scissors is a game that the second player always wins, and this is then the
     proven value. The results of all methods depend only on their arguments and on the game's
     fields: the rules draw no random numbers and keep no counts.
 
-    The objective, not the game, says what endless play counts: ``gamedp.TotalReward(draw=...)``.
+    The objective, not the game, sets the value of endless play: ``gamedp.TotalReward(draw=...)``.
 
     Optional members, with their defaults:
 
     ``num_players = 1``
         2 for two opponents (player 0 maximises the value, player 1 minimises it); more for max-n.
     ``constant_sum = 0.0``
-        What the payoffs of two players add up to, as 1.0 for winning probabilities; their rewards
-        on the way add up to 0.
+        The sum of two players' payoffs, such as 1.0 for winning probabilities; the sum of their
+        rewards on the way is 0.
     ``player(state) -> int``
-        Who moves, one player; 0. With two players and more, it must be written; with two, not if
-        `canonical` has the players change places, so that player 0 is always the one who moves.
+        The player to move; 0. Required with two or more players; not with two if `canonical` makes
+        the players change places, so that player 0 is always to move.
     ``reward(state, action, player) -> float``
-        What `player` earns at once by the action; 0.
+        The immediate reward of `player` for the action; 0.
     ``canonical(state) -> (representative, swapped)``
         Symmetry. All states with the same representative have the same value; where `swapped` is
         true the two players have changed places. ``(state, False)``.
     ``is_state(state) -> bool``
-        Used when a declared box of states is enumerated: which combinations are real; ``True``.
+        Whether a combination is a real state, for the enumeration of a declared box; ``True``.
     ``acyclic``
         A claim: no state can be reached from itself. Checked by :func:`gamedp.testing.check_game`.
     ``action_name(state, action) -> str``, ``render(state) -> str``
-        Words for people.
+        A description for people.
     ``outcome_name(state, action, outcome) -> str``
         The outcome of chance in words, such as ``a 3``: `outcome` is its place, from 0, among the
-        `outcomes` of the action. Empty if there is nothing to say; ``""``.
+        `outcomes` of the action. Empty if there are no words for it; ``""``.
     ``view(state) -> gamedp.views.View``
-        What there is to see: heaps, a grid, dice, ... Drawn by the page in the browser and at the
-        terminal; the words of `render`.
+        A picture of the state: heaps, a grid, dice, ... Drawn by the page in the browser and in the
+        terminal; the text of `render`.
     ``outcome_view(state, action, outcome) -> gamedp.views.View or None``
-        What is to be seen of an outcome of chance, such as dice; None.
+        A picture of an outcome of chance, such as dice; None.
     ``surface``
         Three fields of the state and an action, ``(x, y, z, action)``: the page in the browser
-        draws in which states the policy takes it; none.
+        draws the states in which the policy takes the action; none.
 
     Search, which builds no model, reads some more; all are about what `player` gets from `state`
-    on:
+    onwards:
 
     ``heuristic(state, player) -> float``
         An estimate, used where the depth of a search ends; 0.
     ``value_range(state, player) -> (low, high)``
-        What is certain of the value without looking ahead; infinitely wide.
+        Certain bounds of the value without looking ahead; infinite ones.
     ``material(state)`` and others
-        What :class:`gamedp.searchers.EndgameTables` needs; explained there.
+        For :class:`gamedp.searchers.EndgameTables`, which explains them.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Game(Protocol):
         """Return the state at the start, or a list (or generator) of ``(probability, state)``."""
 
     def is_terminal(self, state: Any, /) -> bool:
-        """Say whether the game is over in `state`."""
+        """Return whether the game is over in `state`."""
 
     def actions(self, state: Any, /) -> Iterable[int]:
         """Yield the actions of the player to move in `state`, in a fixed order; at least one."""
@@ -141,15 +141,15 @@ class Game(Protocol):
     def payoff(self, state: Any, player: int, /) -> float:
         """Return what `player` receives when the game ends in `state`.
 
-        That is one step after the action which ends it: under :class:`gamedp.Discounted` it counts
-        one discount less than a `reward` of that action.
+        It comes one step after the action that ends the game: under :class:`gamedp.Discounted` it
+        is discounted once more than a `reward` of that action.
         """
 
 
 def helper(function: Function) -> Function:
     """Mark a module-level function as part of the rules, to be compiled along with them.
 
-    Without numba nothing changes: the function is returned as it is.
+    Without numba nothing changes: the function is returned unchanged.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def with_item(values: tuple[Item, ...], index: int, value: Item) -> tuple[Item, 
     index : int
         ``0 <= index < len(values)``.
     value
-        What to put there.
+        The new item.
 
     Raises
     ------
@@ -250,8 +250,8 @@ DEFAULTS: dict[str, Callable[..., Any]] = {
     "canonical": _canonical,
     "is_state": _is_state,
 }
-"""The optional methods that take part in the compiled rules, each with what stands in for it.
-The bodies stay inside what numba compiles."""
+"""The optional methods that take part in the compiled rules, each with its default.
+The bodies stay within what numba compiles."""
 
 SEARCH_DEFAULTS: dict[str, Callable[..., Any]] = {
     **DEFAULTS,
@@ -264,11 +264,11 @@ SEARCH_DEFAULTS: dict[str, Callable[..., Any]] = {
     "ending_range": _ending_range,
     "next_ending": _next_ending,
 }
-"""Likewise, with those that only search reads."""
+"""The same with those that only search reads."""
 
 
 def method(game: object, name: str) -> Callable[..., Any]:
-    """Return the game's method `name` as a plain function of (self, ...), or its stand-in."""
+    """Return the game's method `name` as a plain function of (self, ...), or its default."""
     function = getattr(type(game), name, None)
     if function is None:
         function = SEARCH_DEFAULTS[name]
@@ -276,7 +276,7 @@ def method(game: object, name: str) -> Callable[..., Any]:
 
 
 def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
-    """Raise TypeError if `game` is a class, or has not all methods that its kind must have."""
+    """Raise TypeError if `game` is a class, or lacks a method that its kind requires."""
     if isinstance(game, type):
         message = f"{game.__name__} is a class; pass an instance of it, {game.__name__}()."
         raise TypeError(message)
@@ -299,22 +299,22 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
 
 
 MOST_STARTS = 1 << 20
-"""Initial states that a generator may yield; one that yields more is taken to be endless."""
+"""Largest number of initial states that a generator may yield; more count as endless."""
 
 
 def is_distribution(start: object) -> bool:
-    """Tell a list or generator of (probability, state) pairs from a single initial state."""
+    """Return whether a start is a list or generator of (probability, state) pairs."""
     return isinstance(start, (list, Iterator)) and not hasattr(start, "_fields")
 
 
 @attrs.frozen
 class AnyRules:
-    """What games of all kinds have in common, with what their classes leave out filled in."""
+    """Base class of the rules of all kinds of games, with defaults for what their classes lack."""
 
     game: Any = attrs.field()
 
     def __attrs_post_init__(self) -> None:
-        """Refuse numbers of players and constant sums that make no sense."""
+        """Refuse invalid numbers of players and constant sums."""
         number = getattr(self.game, "num_players", 1)
         if not hasattr(number, "__index__") or not 1 <= number <= MOST_PLAYERS:
             message = f"num_players is {shown(number)}; it must be an integer, 1 to {MOST_PLAYERS}."
@@ -323,26 +323,26 @@ class AnyRules:
 
     @functools.cached_property
     def num_players(self) -> int:
-        """How many players there are; 1 is a Markov decision process."""
+        """The number of players; 1 for a Markov decision process."""
         return int(getattr(self.game, "num_players", 1))
 
     @property
     def constant_sum(self) -> float:
-        """What the payoffs of the two players add up to."""
+        """The sum of the two players' payoffs."""
         return float(getattr(self.game, "constant_sum", 0.0))
 
     def render(self, state: Any) -> str:
-        """Return the state in words, or drawn if there are none."""
+        """Return the state in words, or its drawing if there are none."""
         render = getattr(self.game, "render", None) or getattr(self.game, "view", None)
         return str(render(state)) if render else str(state)
 
     def view(self, state: Any) -> View:
-        """Return what there is to see of a state; its words if the game has no `view`.
+        """Return a picture of a state; its words if the game has no `view`.
 
         Raises
         ------
         InvalidModelError
-            If what the game returns is no view.
+            If the game does not return a view.
         """
         view = getattr(self.game, "view", None)
         seen = view(state) if view else Text(self.render(state)[:MOST_LETTERS])
@@ -365,13 +365,13 @@ class Rules(AnyRules):
     TypeError
         If the game lacks one of the five methods, or is a class and not an instance.
     InvalidModelError
-        If it has several players and does not say who moves.
+        If the game has several players and does not say who moves.
     """
 
     game: Any = attrs.field()
 
     def __attrs_post_init__(self) -> None:
-        """Refuse numbers of players that make no sense, and moves that are nobody's."""
+        """Refuse invalid numbers of players, and games that do not say who moves."""
         super().__attrs_post_init__()
         refuse_no_mover(self.game, self.num_players)
 
@@ -383,7 +383,7 @@ class Rules(AnyRules):
 
     @functools.cached_property
     def has_rewards(self) -> bool:
-        """Whether actions may earn something at once."""
+        """Whether actions may have immediate rewards."""
         return hasattr(type(self.game), "reward")
 
     @property
@@ -408,11 +408,11 @@ class Rules(AnyRules):
         return pairs
 
     def is_terminal(self, state: Any) -> bool:
-        """Say whether the game is over in `state`; raise InvalidModelError if the rules do not."""
+        """Return whether the game is over in `state`; raise InvalidModelError if rules do not."""
         return as_truth(self.game.is_terminal(state), "is_terminal", state)
 
     def player(self, state: Any) -> int:
-        """Return who moves in `state`; raise InvalidModelError if it is not an integer."""
+        """Return the player to move in `state`; raise InvalidModelError if it is not an integer."""
         mover = method(self.game, "player")(self.game, state)
         try:
             return operator.index(mover)
@@ -434,7 +434,7 @@ class Rules(AnyRules):
             raise InvalidModelError(message) from None
 
     def reward(self, state: Any, action: int, player: int = 0) -> float:
-        """Return what `player` earns at once by `action`."""
+        """Return the immediate reward of `player` for `action`."""
         return float(method(self.game, "reward")(self.game, state, action, player))
 
     def canonical(self, state: Any) -> tuple[Any, bool]:
@@ -443,7 +443,7 @@ class Rules(AnyRules):
         return representative, bool(swapped)
 
     def is_state(self, state: Any) -> bool:
-        """Say whether a combination from a declared box is a real state."""
+        """Return whether a combination from a declared box is a real state."""
         return bool(method(self.game, "is_state")(self.game, state))
 
     def action_name(self, state: Any, action: int) -> str:
@@ -452,17 +452,17 @@ class Rules(AnyRules):
         return str(name(state, action)) if name else str(action)
 
     def outcome_name(self, state: Any, action: int, outcome: int) -> str:
-        """Return in words which of the outcomes of an action came out; empty without words."""
+        """Return an outcome of an action in words; empty if there are none."""
         name = getattr(self.game, "outcome_name", None)
         return str(name(state, action, outcome)) if name else ""
 
     def outcome_view(self, state: Any, action: int, outcome: int) -> View | None:
-        """Return what is to be seen of one of the outcomes of an action; None without a picture.
+        """Return a picture of an outcome of an action; None if there is none.
 
         Raises
         ------
         InvalidModelError
-            If what the game returns is no view.
+            If the game does not return a view.
         """
         view = getattr(self.game, "outcome_view", None)
         seen = view(state, action, outcome) if view else None

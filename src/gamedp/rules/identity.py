@@ -1,4 +1,4 @@
-"""What identifies the rules of a game, in files and across processes."""
+"""Identification of the rules of a game, in files and across processes."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def encode_game(game: Any) -> dict[str, Any]:
 
 
 def rules_digest(game: Any, more: tuple[str, ...] = ()) -> str | None:
-    """Return a digest of what the rules say, or None if that cannot be followed to the end.
+    """Return a digest of the rules, or None if not all of them can be followed.
 
-    That of a staged game covers its stage.
+    The digest of a staged game covers its stage.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ def rules_digest(game: Any, more: tuple[str, ...] = ()) -> str | None:
 
 
 def _is_followed(game: Any, methods: Mapping[str, Callable[..., Any]]) -> bool:
-    """Say whether the methods found are all that the rules call of the game.
+    """Return whether the methods found are all those of the game that the rules call.
 
-    A method that is no plain function, such as a cached or a static one, is not found.
+    A method that is not a plain function, such as a cached or a static one, is not found.
     """
     kind = type(game)
     required = STAGED_METHODS if is_staged(game) else ENTRY_METHODS

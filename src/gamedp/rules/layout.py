@@ -30,7 +30,7 @@ WORD_LIMIT = 2**62
 
 @attrs.frozen
 class Layout:
-    """How a state is built from integers: a leaf, or a (named) tuple of layouts.
+    """The construction of a state from integers: a leaf, or a (named) tuple of layouts.
 
     Attributes
     ----------
@@ -130,11 +130,11 @@ class Codec:
     stride, word : (K,) int64
         Field k contributes ``(value - low[k]) * stride[k]`` to word ``word[k]``. A field whose
         range exceeds a word's limit, or ends where 64 bits do, has stride 0 and a word of its own
-        that holds it as it is.
+        that holds it unchanged.
     num_words : int
         Words of a code.
     size : int
-        How many codes there are if one word suffices, else 0.
+        The number of codes if one word suffices, else 0.
     """
 
     low: NDArray[np.int64]
@@ -196,7 +196,7 @@ class Codec:
         return fields
 
     def contains(self, fields: Sequence[int]) -> bool:
-        """Say whether every field is in its range."""
+        """Return whether every field is in its range."""
         return all(
             (stride == 0 and -(2**63) <= value < 2**63) or low <= value < high
             for value, (low, high, stride, _) in zip(fields, self._columns, strict=True)
@@ -211,7 +211,7 @@ class Codec:
 
     @functools.cached_property
     def _columns(self) -> list[tuple[int, int, int, int]]:
-        """Low, high, stride and word of each field, as numbers of Python."""
+        """Low, high, stride and word of each field, as Python's integers."""
         columns = (each.tolist() for each in (self.low, self.high, self.stride, self.word))
         return list(zip(*columns, strict=True))
 
@@ -220,10 +220,10 @@ class StateTable(Protocol):
     """The states of a model, in the order of their indices."""
 
     def __len__(self) -> int:
-        """Return how many states there are."""
+        """Return the number of states."""
 
     def state(self, index: int) -> Any:
-        """Return the state with that index."""
+        """Return the state with an index."""
 
     def index(self, state: Hashable) -> int:
         """Return the index of `state`; raise UnknownStateError if there is none."""
@@ -255,11 +255,11 @@ class PackedTable:
         return PackedTable, (self.layout, self.codec, self.codes)
 
     def __len__(self) -> int:
-        """Return how many states there are."""
+        """Return the number of states."""
         return len(self.codes)
 
     def state(self, index: int) -> Any:
-        """Return the state with that index."""
+        """Return the state with an index."""
         fields = self.codec.unpack(self.codes[index : index + 1])[0]
         return self.layout.build(iter(fields.tolist()))
 
@@ -317,11 +317,11 @@ class ObjectTable:
     indices: dict[Any, int]
 
     def __len__(self) -> int:
-        """Return how many states there are."""
+        """Return the number of states."""
         return len(self.objects)
 
     def state(self, index: int) -> Any:
-        """Return the state with that index."""
+        """Return the state with an index."""
         return self.objects[index]
 
     def index(self, state: Hashable) -> int:

@@ -1,13 +1,13 @@
-"""Probabilities of one choice: outcomes that are the same added up, the sum made one.
+"""Probabilities of one choice: equal outcomes are added up, and the sum is made one.
 
-The loops over compiled rules do the same in the same order, so that both tiers store the same bits.
+The loops over compiled rules do the same in the same order, so that both modes store the same bits.
 
-What the rules mean by a probability is a number that they round: 1/6, or 0.1 * 0.9. What is stored
-is within two units in the last place of it. For, with u = 2**-53, a number rounded once is off by u
-relatively at most, a product of two such numbers by 3 u, and so is then the sum of all: that much
-is left alone. Equal outcomes are added up with what each addition loses (Knuth's two-sum), and
-rounded once, which adds one u. A sum that misses one by more is no matter of rounding, and all
-are divided by it.
+The rules mean an exact probability, such as 1/6 or 0.1 * 0.9, and give it rounded. The stored
+number is within two units in the last place of the exact one. With u = 2**-53, a number rounded
+once has a relative error of at most u, a product of two such numbers of at most 3 u, and the sum of
+all of at most 3 u as well: a sum this close to one is left alone. Equal outcomes are added up with
+the error of each addition (Knuth's two-sum), and rounded once, which adds one u. A sum that misses
+one by more is not explained by rounding, and all probabilities are divided by it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gamedp.runtime.floats import SUM_ROUNDING, SUM_TOLERANCE
 __all__ = ["LONG_ROW", "Gathering", "gathered", "lost", "sum_to_one"]
 
 LONG_ROW = 16
-"""Outcomes of a choice are kept in the order of appearance; if there are more, by their index."""
+"""Largest number of outcomes kept in the order of appearance; more are sorted by index."""
 
 
 def lost(first: float, second: float, total: float) -> float:
@@ -38,10 +38,10 @@ def lost(first: float, second: float, total: float) -> float:
 
 
 class Gathering:
-    """Outcomes while they are gathered: each key with its total probability.
+    """Collects outcomes: each key with its total probability.
 
     Floats are added up in two parts, as the compiled loop does. With the first rational number,
-    such as a :class:`~fractions.Fraction`, all become fractions: these are exact, and rounded in
+    such as a :class:`~fractions.Fraction`, all become fractions: these are exact, and rounded at
     the end.
     """
 
@@ -81,7 +81,7 @@ class Gathering:
         return {key: float(total) for key, total in totals.items()} if self._is_exact else totals
 
     def exactly(self, place: object) -> dict[Any, Any]:
-        """Return the probabilities, which sum to one: divided by their sum if it is another.
+        """Return the probabilities, divided by their sum if it is not one.
 
         They are Fractions if one of them was given as a rational number.
 
@@ -104,7 +104,7 @@ class Gathering:
         return totals
 
     def _excess(self) -> Any:
-        """Return by how much all together are more than one."""
+        """Return how much the sum of all exceeds one."""
         if self._is_exact:
             return sum(self._totals.values()) - 1
         excess = math.fsum((*self._given, -1.0))
@@ -118,7 +118,7 @@ class Gathering:
         return (total - 1.0) + rest
 
     def _fold(self) -> None:
-        """Put together both parts of each probability."""
+        """Add up both parts of each probability."""
         for key, rest in self._tails.items():
             self._totals[key] += rest
         self._tails.clear()
@@ -134,7 +134,7 @@ class Gathering:
 
 
 def sum_to_one(given: list[float]) -> bool:
-    """Say whether probabilities, all of them floats, sum to one but for what rounding explains."""
+    """Return whether probabilities, all of them floats, sum to one up to rounding."""
     return abs(math.fsum((*given, -1.0))) <= SUM_ROUNDING / 2
 
 
@@ -149,7 +149,7 @@ def gathered(
     given : list
         A probability above zero for each key, as the rules give it.
     place : object
-        Where that is, for messages.
+        The place, for messages.
     exactly : bool
         Whether rational numbers stay Fractions.
     """

@@ -1,4 +1,4 @@
-"""Numbers for distributions: how many there are, which one is the n-th, and the other way round.
+"""Ranking of distributions: their number, the n-th one, and the rank of a given one.
 
 For tables with one entry for each way to lay stones on a board, instead of a hash table: see
 :func:`rank_distribution`. Everything works the same in plain Python and in compiled rules.
@@ -32,7 +32,7 @@ PASCAL.flags.writeable = False
 
 @helper
 def binomial(n: int, k: int) -> int:
-    """Return the binomial coefficient: in how many ways k of n things can be chosen.
+    """Return the binomial coefficient: the number of ways to choose k of n things.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def rank_distribution(counts: tuple[int, ...]) -> int:
     Parameters
     ----------
     counts : tuple of int
-        How many stones each part has, one part at least.
+        The number of stones of each part; at least one part.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def unrank_distribution(index: int, total: int, like: tuple[int, ...]) -> tuple[
     index : int
         The number, from 0 on.
     total : int
-        How many stones there are.
+        The number of stones.
     like : tuple of int
         Any tuple with an item for each part, one at least. Only its length matters: compiled rules
         must know it from the type.

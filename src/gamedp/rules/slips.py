@@ -1,4 +1,4 @@
-"""Slips that a class shows by itself: misspelt members, properties for methods, no players."""
+"""Mistakes visible in a class: misspelt members, properties for methods, no players."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ METHODS = (
     "value_range",
 )
 VALUES = ("num_players", "constant_sum", "acyclic")
-"""The optional members of a game whose names are long enough for one letter to be a slip."""
+"""Optional members of a game with names long enough for one wrong letter to be a slip."""
 
 ARGUMENTS = {
     "initial_state": (),
@@ -49,18 +49,18 @@ ARGUMENTS = {
     "following": ("context", "end"),
     "allows": ("context", "end"),
 }
-"""What a method of a game, or of a staged one, takes, where that is not a state alone."""
+"""Arguments of the methods of a game, or a staged game, that take other than a state alone."""
 
 DECISIVE = frozenset({"player", "reward"})
-"""Methods without which a game is another one."""
+"""Methods whose absence makes the game a different one."""
 
 
 _looked_at: weakref.WeakValueDictionary[int, type] = weakref.WeakValueDictionary()
-"""By their ids: not every class has a hash."""
+"""The classes already checked, by their ids: not every class has a hash."""
 
 
 def warn_of_slips(game: object) -> None:
-    """Warn, once for each class, of a name that is one letter off, and of forgotten players."""
+    """Warn, once for each class, of names that are one letter off, and of a forgotten `player`."""
     kind = type(game)
     if id(kind) in _looked_at:
         return
@@ -83,7 +83,7 @@ def warn_of_slips(game: object) -> None:
 def refuse_no_mover(
     game: object, num_players: int, stage: Callable[[], object] | None = None
 ) -> None:
-    """Raise InvalidModelError if several play and nothing says who moves: all would be player 0's.
+    """Raise InvalidModelError if there are several players and no method says who moves.
 
     Of two, `canonical` may have the players change places, so that player 0 is always the mover.
 
@@ -92,7 +92,7 @@ def refuse_no_mover(
     game : object
     num_players : int
     stage : callable, optional
-        Of a staged game: returns the game that says who moves.
+        For a staged game: returns the game that says who moves.
     """
     if num_players == 1 or (num_players == 2 and hasattr(type(game), "canonical")):
         return
@@ -119,7 +119,7 @@ def refuse_properties(game: object, names: Iterable[str]) -> None:
 
 
 def refuse_static(game: object, names: Iterable[str]) -> None:
-    """Raise TypeError if a method lacks the argument of the game, with which rules are called."""
+    """Raise TypeError if a method lacks the argument for the game."""
     for name in names:
         member = inspect.getattr_static(type(game), name, None)
         if isinstance(member, (staticmethod, classmethod)):
@@ -127,14 +127,14 @@ def refuse_static(game: object, names: Iterable[str]) -> None:
 
 
 def refuse_value(game: object, name: str) -> None:
-    """Raise TypeError if the class has a value in the place of a method."""
+    """Raise TypeError if the class has a value in place of a method."""
     member = getattr(type(game), name, None)
     if not (member is None or callable(member) or inspect.isdatadescriptor(member)):
         raise _no_method(game, name, f"is {shown(member)}")
 
 
 def refuse_hidden(game: object, names: Iterable[str]) -> None:
-    """Raise TypeError if an optional method of the rules is something else, or not in the class.
+    """Raise TypeError if an optional method of the rules is not a method, or not in the class.
 
     Only what is in the class is called. What an object or its `__getattr__` has instead is passed
     over; that is refused for a method without which the game would be another one.
@@ -156,7 +156,7 @@ def refuse_hidden(game: object, names: Iterable[str]) -> None:
 
 
 def _no_method(game: object, name: str, found: str) -> TypeError:
-    """Return the error about a member that should be a method."""
+    """Return the error for a member that should be a method."""
     arguments = ", ".join(("self", *ARGUMENTS.get(name, ("state",))))
     return TypeError(
         f"{type(game).__name__}.{name} {found}; write it as a method, def {name}({arguments})."
@@ -177,7 +177,7 @@ def _names(game: object) -> list[str]:
 
 
 def _is_method(game: object, name: str) -> bool:
-    """Say whether a member is a method; a property is not, and is not computed."""
+    """Return whether a member is a method; a property is not, and is not evaluated."""
     member = inspect.getattr_static(game, name, None)
     return callable(member) or isinstance(member, classmethod)
 
@@ -196,7 +196,7 @@ def _misspelt(game: object) -> Iterator[tuple[str, str]]:
 
 
 def _one_off(given: str, meant: str) -> bool:
-    """Say whether one letter is missing, too many or wrong, or two neighbours are exchanged."""
+    """Return whether one letter is missing, extra or wrong, or two neighbours are exchanged."""
     if abs(len(given) - len(meant)) > 1:
         return False
     same = next((i for i, (a, b) in enumerate(zip(given, meant, strict=False)) if a != b), None)
@@ -208,13 +208,13 @@ def _one_off(given: str, meant: str) -> bool:
 
 
 def _only_payoff(kind: type) -> Any:
-    """Return the method `payoff`, unless it overrides another one and may hand its player on."""
+    """Return the method `payoff`, unless it overrides another one and may pass its player on."""
     written = [vars(base)["payoff"] for base in kind.__mro__ if "payoff" in vars(base)]
     return written[0] if len(written) == 1 else None
 
 
 def _reads_player(payoff: Any) -> bool:
-    """Say whether a method `payoff(self, state, player)` makes use of its last argument."""
+    """Return whether a method `payoff(self, state, player)` uses its last argument."""
     code = getattr(payoff, "__code__", None)
     if code is None or code.co_argcount < 3 or hasattr(payoff, "__wrapped__"):
         return False  # a wrapper hands its player on

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["StagedGame", "StagedRules", "is_staged"]
 
 STAGED_METHODS = ("is_terminal", "payoff", "following")
-"""The methods that every staged game must write and that are compiled, and then the others."""
+"""Methods that every staged game must have: first those that are compiled, then the others."""
 
 STAGED_REQUIRED = ("stage", "contexts", "initial_state", *STAGED_METHODS)
 
@@ -31,28 +31,28 @@ class StagedGame(Protocol):
 
     A context is a NamedTuple of ints, or of fixed-length tuples of ints. In each, the same stage is
     played from its start to one of its ends (its terminal states), which leads to the next context.
-    What the stage pays on the way (``reward``) counts; its own ``payoff`` counts only when the
+    The stage's rewards on the way (``reward``) count; its own ``payoff`` counts only when the
     stage is solved alone.
 
-    Optional members, with what stands in for them:
+    Optional members, with their defaults:
 
     ``num_players = 1``, ``constant_sum = 0.0``
-        As in :class:`gamedp.Game`. Who moves is said by the stage.
+        As in :class:`gamedp.Game`. The stage says who moves.
     ``allows(context, end) -> bool``
-        Whether the stage may end so in this context; ``True``. A decision that would lead to an end
-        that is not allowed cannot be taken.
+        Whether the stage may end in `end` in this context; ``True``. A decision that would lead to
+        an end that is not allowed cannot be taken.
     ``reward(context, end, player) -> float``
-        What `player` earns by this end of the stage; 0.
+        The reward of `player` for this end of the stage; 0.
     ``canonical(context) -> (representative, swapped)``
         Symmetry, as in :class:`gamedp.Game`.
     ``rank(context) -> int``
         A number that never rises from one context to the next; 0. Contexts of the same rank are
-        solved together, by repeated sweeps if they lead to one another; those of higher rank
-        after all of lower.
+        solved together, by repeated sweeps if they lead to one another; those of higher rank after
+        all those of lower rank.
     ``is_state(context) -> bool``
-        Which combinations in the box of contexts are real; ``True``.
+        Whether a combination in the box of contexts is a real context; ``True``.
     ``render(context) -> str``
-        Words for people.
+        A description for people.
     """
 
     def stage(self) -> Any:
@@ -65,7 +65,7 @@ class StagedGame(Protocol):
         """Return the context at the start, or a list of ``(probability, context)``."""
 
     def is_terminal(self, context: Any, /) -> bool:
-        """Say whether the game is over in `context`."""
+        """Return whether the game is over in `context`."""
 
     def payoff(self, context: Any, player: int, /) -> float:
         """Return what `player` receives when the game is over."""
@@ -93,11 +93,11 @@ STAGED_DEFAULTS: dict[str, Callable[..., Any]] = {
     "rank": _rank,
     "is_state": DEFAULTS["is_state"],
 }
-"""The optional methods, each with what stands in for it; inside what numba compiles."""
+"""The optional methods, each with its default; within what numba compiles."""
 
 
 def is_staged(game: object) -> bool:
-    """Tell a staged game from an ordinary one: it has a stage, and no outcomes of its own."""
+    """Return whether a game is staged: it has a stage, and no outcomes of its own."""
     return callable(getattr(game, "stage", None)) and not hasattr(game, "outcomes")
 
 
@@ -115,13 +115,13 @@ class StagedRules(AnyRules):
     TypeError
         If the game lacks one of the methods, or is a class and not an instance.
     InvalidModelError
-        If it has several players and its stage does not say who moves.
+        If the game has several players and its stage does not say who moves.
     """
 
     game: Any = attrs.field()
 
     def __attrs_post_init__(self) -> None:
-        """Refuse numbers of players that make no sense, and moves that are nobody's."""
+        """Refuse invalid numbers of players, and games that do not say who moves."""
         super().__attrs_post_init__()
         refuse_no_mover(self.game, self.num_players, self.game.stage)
 
@@ -136,12 +136,12 @@ class StagedRules(AnyRules):
         return list(start) if isinstance(start, list) else [(1.0, start)]
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Call a method of the game, or what stands in for it."""
+        """Call a method of the game, or its default."""
         function = getattr(type(self.game), name, None) or STAGED_DEFAULTS[name]
         return function(self.game, *arguments)
 
     def is_terminal(self, context: Any) -> bool:
-        """Say whether the game is over; raise InvalidModelError if the rules do not say so."""
+        """Return whether the game is over; raise InvalidModelError if the rules do not say so."""
         return as_truth(self.call("is_terminal", context), "is_terminal", context)
 
     def canonical(self, context: Any) -> tuple[Any, bool]:

@@ -2,7 +2,7 @@
 
 A model knows the choices of representatives alone. The actions of any other state are those of the
 rules in that very state: with the same numbers or with others, in the same order or in another one.
-What two actions have in common is where they lead to, as representatives, and what they earn.
+Two actions correspond if they lead to the same representatives and earn the same.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = ["Counterparts", "counterparts"]
 
 @attrs.frozen
 class Counterparts:
-    """The actions of a state and those of its representative, each with one that does the same.
+    """The actions of a state and of its representative, each with an equivalent one of the other.
 
     Attributes
     ----------
     of_state : dict
         For each action in the state, in the game's order, one in the representative.
     of_representative : dict
-        The other way round.
+        The reverse.
     """
 
     of_state: dict[int, int]
@@ -41,7 +41,7 @@ class Counterparts:
 
 @attrs.frozen
 class _Row:
-    """An action as the representative's players see it: what it earns, and where it leads to.
+    """An action as seen by the representative's players: its rewards and its outcomes.
 
     `outcomes` maps (representative, swapped) to the probability.
     """
@@ -51,7 +51,7 @@ class _Row:
     outcomes: dict[tuple[Any, bool], float]
 
     def gap(self, other: _Row) -> float:
-        """Return how far two rows that lead to the same states are from being the same."""
+        """Return the distance between two rows that lead to the same states."""
         gaps = [
             abs(probability - other.outcomes[key]) for key, probability in self.outcomes.items()
         ]
@@ -61,7 +61,7 @@ class _Row:
 
 
 def counterparts(rules: Rules, state: Any, representative: Any, swapped: bool) -> Counterparts:
-    """Find for each action in a state one of its representative that does the same, and back.
+    """Match each action of a state with an equivalent one of its representative, and conversely.
 
     Two actions do the same if they lead to the same representatives with the same probabilities,
     the same players changing places, and earn the same; that is, to within 1e-9. Whether players
@@ -72,13 +72,13 @@ def counterparts(rules: Rules, state: Any, representative: Any, swapped: bool) -
     ----------
     rules : Rules
     state, representative, swapped
-        As `canonical` has them.
+        As returned by `canonical`.
 
     Raises
     ------
     InvalidModelError
-        If an action of the one has no counterpart in the other, or another player chooses: then
-        the symmetry that `canonical` declares is none. Or if the rules are wrong in one of them.
+        If an action of one has no counterpart in the other, or another player chooses: then
+        `canonical` does not declare a symmetry. Or if the rules are wrong in one of them.
     """
     one, other = expand(rules, state), expand(rules, representative)
     swap = "with the players swapped" if swapped else "as it is"
@@ -119,14 +119,14 @@ def counterparts(rules: Rules, state: Any, representative: Any, swapped: bool) -
 
 
 def _seen(rewards: tuple[float, ...], swapped: bool) -> tuple[float, ...]:
-    """Return rewards as the representative's players see them."""
+    """Return rewards as seen by the representative's players."""
     return tuple(-reward for reward in rewards) if swapped else rewards
 
 
 def _swapped(
     outcomes: dict[tuple[Any, bool], float], swapped: bool
 ) -> dict[tuple[Any, bool], float]:
-    """Return outcomes as the representative's players see them."""
+    """Return outcomes as seen by the representative's players."""
     return {
         (state, other ^ swapped): probability for (state, other), probability in outcomes.items()
     }
@@ -135,12 +135,12 @@ def _swapped(
 def _matched(
     rows: list[_Row], others: list[_Row]
 ) -> tuple[dict[int, int | None], dict[int, int | None]]:
-    """Return for each action the nearest one on the other side, None if there is none near."""
+    """Return for each action the nearest one on the other side, or None if none is near."""
     return _nearest(rows, others), _nearest(others, rows)
 
 
 def _nearest(rows: Iterable[_Row], others: Iterable[_Row]) -> dict[int, int | None]:
-    """Return for each action the nearest of the other rows, None if there is none near."""
+    """Return for each action the nearest of the other rows, or None if none is near."""
     by_support: dict[frozenset[tuple[Any, bool]], list[_Row]] = {}
     for other in others:
         by_support.setdefault(frozenset(other.outcomes), []).append(other)
@@ -165,7 +165,7 @@ def _without_mirrors(rules: Rules, row: _Row, mirrors: dict[Any, bool]) -> _Row:
 
 
 def _is_own_mirror(rules: Rules, representative: Any) -> bool:
-    """Say whether a position is the same for both players."""
+    """Return whether a position is the same for both players."""
     if rules.num_players != 2:
         return False
     expansion = expand(rules, representative)

@@ -1,1 +1,1 @@
-"""How things run: numba and its cache, memory, progress, files, floating point."""
+"""Runtime services: numba and its cache, memory, progress, files, floating point."""

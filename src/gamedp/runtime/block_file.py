@@ -1,4 +1,4 @@
-"""Bytes on disk in compressed blocks, of which any one can be read alone.
+"""Files of compressed blocks, each of which can be read alone.
 
 A file begins with a line of JSON that says what it holds, and with a checksum of that line; then
 come the blocks, each with its own checksum. It is written beside, under a name that no other
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 __all__ = ["BLOCK", "BlockFile", "remove_leftovers", "write_blocks"]
 
 BLOCK = 1 << 16
-"""Bytes of a block before they are compressed."""
+"""Number of bytes of a block before compression."""
 
 LARGEST_HEADER = 1 << 26
-"""Bytes of the first line: two numbers for each block."""
+"""Largest number of bytes of the first line: two numbers for each block."""
 
 VERSION = 1
 CHECKSUM_BYTES = 65
 LEVEL = 1
-"""Of compression: more costs far more time than it saves room."""
+"""Compression level: higher ones take far more time and save little room."""
 
 
 STALE = 3600.0
-"""Seconds after which a file that is not complete is left over from a process that was killed."""
+"""Seconds after which an incomplete file counts as left over from a killed process."""
 
 
 def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) -> None:
@@ -52,7 +52,7 @@ def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) ->
     ----------
     path : Path
     content : dict
-        What they are, in what JSON has.
+        A description of the bytes as JSON data.
     data : (N,) int8
 
     Raises
@@ -85,7 +85,7 @@ def write_blocks(path: Path, content: dict[str, Any], data: NDArray[np.int8]) ->
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what killed processes have left in a folder, as far as that is allowed."""
+    """Remove the leftovers of killed processes from a folder, as far as permitted."""
     for left in filter(is_temporary, folder.glob("*.blocks.*")):
         with contextlib.suppress(OSError):
             if time.time() - left.lstat().st_mtime > STALE:
@@ -113,12 +113,12 @@ class BlockFile:
 
     @classmethod
     def open(cls, path: Path) -> BlockFile:
-        """Open a file, and check all but its blocks.
+        """Open a file, and check everything but its blocks.
 
         Raises
         ------
         FileNotFoundError
-            If there is none.
+            If there is no such file.
         DamagedFileError
             If it is not what was written.
         """
@@ -138,7 +138,7 @@ class BlockFile:
 
     @classmethod
     def _header(cls, path: Path, line: bytes) -> dict[str, Any]:
-        """Return what the first line says; anybody can write one whose checksum is right."""
+        """Return the checked content of the first line: a valid checksum alone proves nothing."""
         try:
             found = json.loads(line)
         except (ValueError, RecursionError):
@@ -163,7 +163,7 @@ class BlockFile:
         return DamagedFileError(message)
 
     def __len__(self) -> int:
-        """Return how many blocks there are."""
+        """Return the number of blocks."""
         return len(self._crc32)
 
     def read(self, block: int) -> NDArray[np.int8]:

@@ -14,7 +14,7 @@ __all__ = ["pause", "resume", "without_collection"]
 
 
 class _Pauses:
-    """How often the collector is paused at the moment, by all threads."""
+    """The number of pauses of the collector now in force, of all threads."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -26,7 +26,7 @@ _pauses = _Pauses()
 
 
 def pause() -> None:
-    """Pause the garbage collector until `resume` has been called as often as this."""
+    """Pause the garbage collector until `resume` has been called as often."""
     with _pauses.lock:
         if _pauses.count == 0:
             _pauses.was_enabled = gc.isenabled()
@@ -35,7 +35,7 @@ def pause() -> None:
 
 
 def resume() -> None:
-    """End one pause; the last one leaves the collector as the first one found it."""
+    """End one pause; the end of the last one restores the collector's former state."""
     with _pauses.lock:
         _pauses.count = max(
             0, _pauses.count - 1

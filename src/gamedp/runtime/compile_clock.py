@@ -21,11 +21,11 @@ from gamedp.runtime import collector
 __all__ = ["begin", "end", "reporting_compilation", "seconds_within"]
 
 Listener: TypeAlias = Callable[[int, float], None]
-"""Is called with the number of functions compiled so far, and the seconds that it has taken."""
+"""Called with the number of functions compiled so far, and the seconds spent on them."""
 
 
 class _Record(threading.local):
-    """What one thread has compiled."""
+    """The compilations of one thread."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -59,18 +59,18 @@ class reporting_compilation:  # noqa: N801 - reads as what follows `with`
             _record.listeners.remove(self)
 
     def tell(self, seconds: float) -> None:
-        """Say that another function is compiled, `seconds` after the first that waits for it."""
+        """Report that another function is compiled, `seconds` after the first that waits for it."""
         if self._listener is not None:
             self._listener(self._count, self._seconds + seconds)
         self._count += 1
 
     def add(self, seconds: float) -> None:
-        """Add what has been compiled."""
+        """Add a compilation."""
         self._seconds += seconds
 
 
 def begin() -> None:
-    """Take down that a function begins to be compiled, maybe because another one needs it."""
+    """Record the start of a function's compilation, perhaps within another one's."""
     now = time.perf_counter()
     _record.depth += 1
     if _record.depth == 1:
@@ -81,7 +81,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Take down that it is compiled, or that a listener has kept it from beginning."""
+    """Record the end of a compilation, or that a listener has prevented it."""
     _record.depth = max(0, _record.depth - 1)
     if _record.depth == 0:
         collector.resume()
@@ -92,7 +92,7 @@ def end() -> None:
 
 
 def seconds_within(seconds: float) -> float:
-    """Return how long this thread has been compiling within the last `seconds`."""
+    """Return the time that this thread has spent compiling within the last `seconds`."""
     start = time.perf_counter() - seconds
     if not _record.spans or _record.spans[-1][1] <= start:
         return 0.0

@@ -1,4 +1,4 @@
-"""Parameters of games and options of solvers in what JSON has, and back.
+"""Conversion of games' parameters and solvers' options to JSON data, and back.
 
 A number, a string, a truth value or None is itself; a tuple is a list; what else there is, is a
 table with a tag. An object is its class's place and name, with the arguments that make it.
@@ -47,7 +47,7 @@ def nothing(_path: str) -> None:
 
 
 def near(kind: type) -> Known:
-    """Return what knows the classes of a class's own module and package, as parts of its objects.
+    """Return a lookup of the classes of a class's own module and package, as parts of its objects.
 
     Only what has been imported, and is made of declared fields or is an enumeration.
     """
@@ -70,7 +70,7 @@ def near(kind: type) -> Known:
 
 
 def encode(value: Any) -> Any:
-    """Return `value` in what JSON has.
+    """Return `value` as JSON data.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def encode(value: Any) -> Any:
 
 
 def _encode_tagged(value: Any) -> dict[str, Any]:
-    """Return what JSON does not know by itself as a dict that names its kind."""
+    """Return a value that JSON does not support as a dict that names its kind."""
     kind = type(value)
     if kind is list:
         return {"list": [encode(item) for item in value]}
@@ -120,7 +120,7 @@ def decode(encoded: Any, known: Known = nothing) -> Any:
     encoded
         What JSON has.
     known : callable, optional
-        Says which classes and enumerations may be in it; none if not given.
+        Returns the classes and enumerations that may be in it; none if not given.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def decode(encoded: Any, known: Known = nothing) -> Any:
 
 
 def _decode_tagged(encoded: dict[str, Any], known: Known) -> Any:
-    """Return what a dict stands for that names its kind."""
+    """Return the value of a dict that names its kind."""
     if "list" in encoded:
         return [decode(item, known) for item in encoded["list"]]
     if "dict" in encoded:
@@ -168,7 +168,7 @@ def encode_object(value: Any) -> dict[str, Any]:
 
 
 def decode_object(encoded: dict[str, Any], known: Known) -> Any:
-    """Return an object of the class that is named.
+    """Return an object of the named class.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def decode_object(encoded: dict[str, Any], known: Known) -> Any:
 
 
 def is_unwritable(encoded: Any) -> bool:
-    """Say whether this stands for a field of an object that cannot be written down."""
+    """Return whether a value stands for a field of an object that cannot be encoded."""
     return isinstance(encoded, dict) and "unwritable" in encoded
 
 
@@ -228,7 +228,7 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 
 def without_classes(value: Any) -> Any:
-    """Return a state in what JSON has, as programs in any language read it; it is not read back.
+    """Return a state as JSON data for programs in any language; it cannot be read back.
 
     A state with fields is an object of them, a tuple is a list, a member of an enumeration is its
     name.
@@ -292,7 +292,7 @@ def stable_path(path: str) -> str:
 
 
 def _find(path: Any, known: Known) -> Any:
-    """Return the class of a name, if it may be made."""
+    """Return the class with a name, if it may be instantiated."""
     found = known(stable_path(path)) if isinstance(path, str) else None
     if found is None:
         module, _, name = str(path).partition(":")

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and read only where they are plain files.
+"""Atomic writing of files, and reading of plain files only.
 
 What is written goes to a new file beside, of a name that nobody can guess or has planted; that file
 is synced and renamed. What is read must be a file: a link may lead anywhere, and a pipe has no end.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["as_path", "is_temporary", "locked", "open_plain", "sync", "write_beside", "write_whole"]
 
 TEMPORARY = re.compile(r".+\.[0-9a-f]{16}\.gamedp-tmp")
-"""What files are called that are not complete yet."""
+"""Names of incomplete files."""
 
 
 def as_path(path: Any) -> Path:
@@ -49,12 +49,12 @@ def as_path(path: Any) -> Path:
 
 
 def is_temporary(path: Path) -> bool:
-    """Say whether a file has a name that `write_beside` gives."""
+    """Return whether a file has a name from `write_beside`."""
     return TEMPORARY.fullmatch(path.name) is not None
 
 
 class _Hashing:
-    """Passes what is written on to a file, and hashes it."""
+    """Passes written bytes on to a file, and hashes them."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -73,7 +73,7 @@ def write_beside(path: Path, write: Callable[[Any], object]) -> tuple[Path, str]
     path : Path
         The file that is to be, once the new one is renamed.
     write : callable
-        Is called with what has a method ``write(bytes)``.
+        Called with an object that has a method ``write(bytes)``.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def write_beside(path: Path, write: Callable[[Any], object]) -> tuple[Path, str]
 
 
 def write_whole(path: Path, write: Callable[[Any], object]) -> None:
-    """Write a file, or leave what was there before.
+    """Write a file, or leave the old one unchanged.
 
     Parameters and errors are those of :func:`write_beside`.
 
@@ -138,7 +138,7 @@ def sync(folder: Path) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other writers out of a folder, waiting for those who are in it.
+    """Keep other writers out of a folder, after waiting for those in it.
 
     Where the system or the file system has no such locks, as on Windows, all are let in.
     """

@@ -1,4 +1,4 @@
-"""The numbers of floating-point arithmetic, and whether a process computes as proofs assume."""
+"""Constants of floating-point arithmetic, and a check that it works as proofs assume."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ __all__ = [
 ]
 
 UNIT = 2.0**-53
-"""How much of a number is lost at most when it is rounded."""
+"""Largest relative error of rounding."""
 LEAST = 2.0**-1074
-"""The smallest positive number: what a quotient may have been rounded to zero from."""
+"""The smallest positive number: quotients that are rounded to zero are smaller."""
 TINY = 2.0**-1060
-"""More than what a few operations on one number may lose where numbers end."""
+"""Upper bound of what a few operations on one number may lose to underflow."""
 UPWARD = 1.0 + 2.0**-46
 """Outweighs the rounding of the few operations that put a bound together."""
 SMALLEST_NORMAL = 2.0**-1022
 
 SUM_TOLERANCE = 1e-9
-"""How far the probabilities of a choice may be from one in total."""
+"""Tolerance for the sum of the probabilities of a choice."""
 SUM_ROUNDING = 3 * UNIT
-"""How far they are off at most in a model, as products of two rounded numbers are: from more than
-this, they are scaled."""
+"""Largest relative error of the sum of probabilities in a model, as of products of two rounded
+numbers: with a larger one, they are scaled."""
 PROBABILITY_ROUNDING = 4 * UNIT
-"""How far a stored probability may be from what was meant, as a part of it: two units in the last
+"""Largest relative error of a stored probability against the exact one: two units in the last
 place."""
 LEAST_PROBABILITY = 2.0**-1021
-"""Smaller ones are refused. Below half of this, where scaling may lead to, numbers have fewer
-digits: two units in the last place may be all that there is."""
+"""Least probability: smaller ones are refused. Below half of this, which scaling may reach, numbers
+have fewer digits: two units in the last place may be the whole number."""
 FAINT = f"One below {LEAST_PROBABILITY:.2g} has too few digits for proofs; leave it out."
-"""What messages say of smaller ones."""
+"""Words of messages about smaller ones."""
 
 
 def check_arithmetic() -> None:
@@ -66,9 +66,9 @@ def check_arithmetic() -> None:
 
 
 def rounds(first: float, second: float, total: float) -> bool:
-    """Say whether `total`, computed as ``first + second``, is not their sum; all are finite.
+    """Return whether `total`, computed as ``first + second``, is not their sum; all are finite.
 
-    What is lost can be computed itself [1]_.
+    The error can itself be computed [1]_.
 
     References
     ----------

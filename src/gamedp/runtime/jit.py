@@ -1,4 +1,4 @@
-"""How kernels are compiled, and cached on disk so that a second process compiles nothing.
+"""Compilation of kernels, and their cache on disk, so that a second process compiles nothing.
 
 A kernel is a loop over arrays, a plain function: inputs first, arrays that it fills last; it
 returns scalars. It has two names. ``name`` is the plain Python function, which tests and debuggers
@@ -55,14 +55,14 @@ __all__ = [
 logger = logging.getLogger("gamedp")
 
 MAKERS = frozenset({"arange", "copy", "empty", "empty_like", "full", "ones", "zeros"})
-"""What kernels call to make an array."""
+"""Functions that kernels call to create arrays."""
 
 NUMBERS = frozenset({"None", "int", "float", "bool"})
-"""What a kernel may return without counting references."""
+"""Types that a kernel may return without counting references."""
 
 
 class _Clock(event.Listener):  # type: ignore[misc] # numba has no types
-    """Takes down when something is compiled; what is read from disk is not."""
+    """Records when something is compiled, not when it is read from disk."""
 
     def on_start(self, event: Any) -> None:
         del event
@@ -77,10 +77,10 @@ event.register("numba:compile", _Clock())
 
 
 LANES = 64
-"""Columns of a block: so many contexts of a staged game are swept at once."""
+"""Number of columns of a block: that many contexts of a staged game are swept together."""
 
 PATIENCE = 0.5
-"""Seconds that a kernel may take in plain Python, in one process, before it is compiled."""
+"""Seconds that a kernel may run in plain Python, in one process, before it is compiled."""
 
 SMALL = 200_000
 """Numbers in the arrays of a call that plain Python may answer. A look at each takes it a tenth of
@@ -98,12 +98,12 @@ KERNELS = (
     "*/*_kernels.py",
     "*/*/*kernels.py",
 )
-"""Where kernels stand, below the package."""
+"""Paths of the kernels, relative to the package."""
 
 
 @functools.cache
 def sources(patterns: tuple[str, ...] = KERNELS) -> str:
-    """Return the digest of the source of some files of the package: of all kernels', if not given.
+    """Return the digest of the source of some files of the package; of all kernels by default.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def sources(patterns: tuple[str, ...] = KERNELS) -> str:
 
 
 def _environment(module: str, constants: list[Any], name: str) -> Any:
-    """Return the environment of compiled code, without importing the module that it came from.
+    """Return the environment of compiled code, without importing its module.
 
     That is for code which looks up names in its module; compiled loops have none to look up. What
     numpy's functions are to numba, `numba.np`, takes longer to import than the code to read.
@@ -141,7 +141,7 @@ def cache_directory() -> Path:
 
 
 class Locator:
-    """Says where compiled code lies, and what it depends on.
+    """Location of compiled code, and what it depends on.
 
     Parameters
     ----------
@@ -160,11 +160,11 @@ class Locator:
         return str(self._directory)
 
     def get_source_stamp(self) -> str:
-        """Return what the code was compiled from."""
+        """Return the stamp of the source of the code."""
         return self._stamp
 
     def get_disambiguator(self) -> str:
-        """Return what goes into the name of the file."""
+        """Return the distinguishing part of the file's name."""
         return self._stamp
 
     def ensure_cache_path(self) -> None:
@@ -173,7 +173,7 @@ class Locator:
 
 
 class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
-    """Where numba keeps compiled code; the folder for rules where numba finds none to write to."""
+    """Numba's folder for compiled code; that for rules if numba finds no writable one."""
 
     def __init__(self, function: Any) -> None:
         try:
@@ -190,16 +190,16 @@ class _ImplementationWithin(_Implementation):
     """The same, under another name."""
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
-        """Return how the names of the files begin."""
+        """Return the prefix of the files' names."""
         return f"within-{super().get_filename_base(fullname, abiflags)}"
 
 
 class CodeFile(IndexDataCacheFile):  # type: ignore[misc] # numba has no types
-    """Compiled code of one function on disk, of which several processes may write.
+    """Compiled code of one function on disk, which several processes may write.
 
     numba numbers the files of code as the index says, writes the index, and then the code: of two
-    processes that compile at once for different arguments, the index of one may lead to the code of
-    the other. Here each kind of arguments has a file of its own, in which it is named.
+    processes that compile for different arguments together, the index of one may lead to the code
+    of the other. Here each kind of arguments has a file of its own, in which it is named.
     """
 
     def save(self, key: Any, data: Any) -> None:
@@ -245,7 +245,7 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
             return []
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the compiled function, or None when there is none that can be read."""
+        """Return the compiled function, or None if none can be read."""
         self._start_runtime(target_context)
         rebuild = environment._rebuild_env  # noqa: SLF001 - what pickle calls by its name
         environment._rebuild_env = _environment  # noqa: SLF001
@@ -291,7 +291,7 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
             nrtdynmod.compile_nrt_functions = compile_anew
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        """Keep the compiled function if the folder can be written; replace what is damaged."""
+        """Save the compiled function if the folder is writable; replace damaged files."""
         try:
             super().save_overload(signature, data)
         except OSError as error:
@@ -304,7 +304,7 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
 
 
 def makes_arrays(function: Callable[..., Any]) -> bool:
-    """Say whether a kernel makes arrays, or gets some from another one."""
+    """Return whether a kernel creates arrays, or gets some from another one."""
     names = set(function.__code__.co_names)
     called = (function.__globals__.get(name) for name in names)
     return not names.isdisjoint(MAKERS) or any(
@@ -327,7 +327,7 @@ def _typeof_array(array: Any, context: Any) -> Any:
 
 
 def _size_of(argument: Any) -> int:
-    """Return how many numbers there are in the arrays of an argument, a tuple of some or one."""
+    """Return the number of elements in the arrays of an argument, an array or a tuple of them."""
     if isinstance(argument, tuple):
         return sum(map(_size_of, argument))
     return int(argument.size) if isinstance(argument, np.ndarray) else 0
@@ -349,7 +349,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
     _seconds_in_python = 0.0
 
     def _compile_for_args(self, *arguments: Any, **keywords: Any) -> Any:
-        """Return what answers a call for whose arguments nothing has been compiled or read yet."""
+        """Return the result of a call for whose arguments nothing has been compiled or read yet."""
         is_small = sum(map(_size_of, arguments)) <= SMALL
         if is_small and self._seconds_in_python < PATIENCE and self._is_python:
             kinds = tuple(map(self.typeof_pyval, arguments))
@@ -403,18 +403,18 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
 
     @property
     def is_inlined(self) -> bool:
-        """Whether numba copies it into its callers."""
+        """Whether numba inlines the kernel into its callers."""
         return bool(self.targetoptions["inline"] == "always")
 
     @property
     def returns_numbers(self) -> bool:
-        """Whether it returns numbers alone, or nothing."""
+        """Whether the kernel returns only numbers, or nothing."""
         kinds = self.py_func.__annotations__.get("return", "unknown")
         return NUMBERS.issuperset(kinds.removeprefix("tuple[").removesuffix("]").split(", "))
 
     @property
     def _numba_type_(self) -> Any:
-        """What stands for the kernel where another one calls it."""
+        """The type of the kernel where another one calls it."""
         return types.Dispatcher(self.within)
 
 
@@ -444,7 +444,7 @@ def compiled(function: Callable[..., Any], inline: str = "never") -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a small kernel into each that calls it: a call would pass dozens of pointers."""
+    """Inline a small kernel into its callers: a call would pass dozens of pointers."""
     return compiled(function, "always")
 
 

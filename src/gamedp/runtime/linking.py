@@ -1,4 +1,4 @@
-"""Which compiled functions become machine code: those that are run, with all that they call.
+"""Linking: only compiled functions that are run become machine code, with all their callees.
 
 numba makes machine code of each function by itself, and then takes the function into whatever calls
 it, where it is optimised once more. What only compiled code calls is taken in everywhere, so nobody
@@ -17,14 +17,14 @@ from numba.core.environment import lookup_environment
 __all__ = ["PART", "LinkingCompiler"]
 
 ENVIRONMENT = "_ZN08NumbaEnv"
-"""How numba begins the name of what leads to the constants of a function."""
+"""Prefix of numba's names of the pointers to functions' constants."""
 
 
 class _Whole(JITCodeLibrary):  # type: ignore[misc] # numba has no types
     """Code that is run, with the parts that it calls."""
 
     def _finalize_final_module(self) -> None:
-        """Make machine code, and lead the parts to their constants, which is numba's own way."""
+        """Make machine code, and set the parts' pointers to their constants, as numba does."""
         super()._finalize_final_module()
         for variable in self._final_module.global_variables:
             if variable.name.startswith(ENVIRONMENT):
@@ -34,20 +34,20 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc] # numba has no types
 
 
 class _Unplaced:
-    """Stands for where the machine code is, of a part that has none."""
+    """Stands for the address of the machine code of a part that has none."""
 
     @staticmethod
     def set_env(name: str, environment: Any) -> None:
-        """Do nothing: the code that a part is taken into leads it to its constants."""
+        """Do nothing: the code that includes a part sets the pointer to its constants."""
 
 
 class _Part(JITCodeLibrary):  # type: ignore[misc]
-    """Code that only other compiled code calls."""
+    """Code that is called only by other compiled code."""
 
     codegen = _Unplaced
 
     def _optimize_final_module(self) -> None:
-        """Leave that to the code that the part is taken into."""
+        """Leave optimisation to the code that includes the part."""
 
     def _finalize_final_module(self) -> None:
         """Make no machine code."""
@@ -55,12 +55,12 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
     def serialize_using_object_code(self) -> Any:
-        """Return what is kept on disk, in which there is no machine code either."""
+        """Return the form for the disk, which has no machine code either."""
         return self.serialize_using_bitcode()
 
 
 class LinkingCompiler(Compiler):  # type: ignore[misc]
-    """Compiles as numba does, but makes no machine code of what only compiled code calls."""
+    """Compiles as numba does, but without machine code for functions only compiled code calls."""
 
     def compile_extra(self, function: Any) -> Any:
         """Compile a function."""

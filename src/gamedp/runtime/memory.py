@@ -1,4 +1,4 @@
-"""Room for arrays whose length is not known beforehand, without ever copying a large one.
+"""Arrays of unknown final length, without ever copying a large one.
 
 Address space is reserved once for as much as the limits allow; the system gives memory to it only
 where it is written. So an array grows in place, and its peak is its final size.
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 __all__ = ["fitted", "roomier", "untouched"]
 
 SMALL = 1 << 18
-"""Bytes up to which an array is an ordinary one; reserved memory comes in pages of 2 MiB."""
+"""Largest number of bytes of an ordinary array; reserved memory comes in pages of 2 MiB."""
 
 ADDRESS_SPACE = 1 << 36
-"""Bytes reserved for one array at most."""
+"""Largest number of bytes reserved for one array."""
 
 
 def roomier(array: NDArray[Any], used: int, wanted: int, most_bytes: float) -> NDArray[Any]:
@@ -32,7 +32,7 @@ def roomier(array: NDArray[Any], used: int, wanted: int, most_bytes: float) -> N
     wanted : int
         Rows that there must be room for.
     most_bytes : float
-        How large the array can get at all.
+        The largest possible size of the array.
     """
     used = min(used, len(array))
     columns = array.shape[1:]

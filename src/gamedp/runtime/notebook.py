@@ -13,11 +13,11 @@ __all__ = ["html_rows", "html_table", "with_error"]
 
 MOST_ROWS = 40
 MOST_LETTERS = 400
-"""Of a cell."""
+"""Largest number of characters of a cell."""
 
 
 def html_table(rows: Mapping[str, str]) -> str:
-    """Return a table of two columns in HTML; what is said in it is text, never markup.
+    """Return a table of two columns in HTML; its contents are text, never markup.
 
     It has no colours of its own, so it is read on light pages and on dark ones. Long texts and
     tables are cut, and say so.
@@ -43,13 +43,13 @@ def html_rows(header: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def with_error(mean: float, error: float, of: str) -> str:
-    """Return a mean and its standard error in words; NaN is what is not known.
+    """Return a mean and its standard error in words; NaN stands for an unknown one.
 
     Parameters
     ----------
     mean, error : float
     of : str
-        What these are of, in the plural: an error takes two of them.
+        The sample units, in the plural: an error takes two of them.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def with_error(mean: float, error: float, of: str) -> str:
 
 
 def _body(rows: Iterable[tuple[str, ...]]) -> str:
-    """Return the rows, as many as are shown."""
+    """Return the rows that are shown."""
     found = list(rows)
     cells = [
         f"<tr><th>{_text(name)}</th>{''.join(f'<td>{_text(text)}</td>' for text in texts)}</tr>"

@@ -29,7 +29,7 @@ Tier: TypeAlias = Literal["auto", "always", "never"]
 
 
 def one_of(choices: Any) -> Callable[[Any, Any, Any], None]:
-    """Return a validator that refuses what is not among the words of a Literal."""
+    """Return a validator that refuses values other than the words of a Literal."""
 
     def check(_instance: object, attribute: Any, value: Any) -> None:
         words = get_args(choices)
@@ -52,7 +52,7 @@ def finite(_instance: object, attribute: Any, value: float) -> None:
 
 
 def positive(_instance: object, attribute: Any, value: float) -> None:
-    """Refuse numbers that are not above zero."""
+    """Refuse numbers that are not positive."""
     _number(attribute, value)
     if not value > 0:
         message = f"{attribute.name} is {shown(value)}; it must be positive."
@@ -60,13 +60,13 @@ def positive(_instance: object, attribute: Any, value: float) -> None:
 
 
 def whole_and_positive(instance: object, attribute: Any, value: Any) -> None:
-    """Refuse what is not a whole number above zero."""
+    """Refuse anything but a positive integer."""
     _whole(attribute, value)
     positive(instance, attribute, value)
 
 
 def none_or_more(_instance: object, attribute: Any, value: Any) -> None:
-    """Refuse what is not a whole number from zero on."""
+    """Refuse anything but a non-negative integer."""
     _whole(attribute, value)
     if value < 0:
         message = f"{attribute.name} is {shown(value)}; it cannot be negative."

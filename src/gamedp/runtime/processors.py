@@ -1,4 +1,4 @@
-"""How many processors there are to work with."""
+"""The number of processors available."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["processors"]
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

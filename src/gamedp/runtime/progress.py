@@ -13,7 +13,7 @@ __all__ = ["Progress", "ProgressCallback", "Reporter"]
 
 @attrs.frozen
 class Progress:
-    """How far a phase has got.
+    """The progress of a phase.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Progress:
 ProgressCallback: TypeAlias = Callable[[Progress], None]
 
 INTERVAL = 0.1
-"""Seconds between two reports at least."""
+"""Least number of seconds between two reports."""
 
 
 class Reporter:
-    """Passes on reports of one phase, but not more often than a person can read them."""
+    """Passes on reports of one phase, no more often than a person can read them."""
 
     def __init__(self, callback: ProgressCallback | None, phase: str) -> None:
         self._callback = callback

@@ -38,7 +38,7 @@ MADE_OF_PARTS = {
     "gamedp:OctalGame": "gamedp.sums.octal",
     "gamedp.testing.table_game:TableGame": "gamedp.testing.table_game",
 }
-"""Games of this library that have no names of their own: they are made of others, or of numbers."""
+"""Games of this library without names of their own: they are made of other games or numbers."""
 
 logger = logging.getLogger("gamedp")
 
@@ -59,7 +59,7 @@ def registered(group: str) -> dict[str, EntryPoint]:
 
 @functools.cache
 def _found_along(group: str, *_path: str) -> dict[str, EntryPoint]:
-    """Look through all packages that are installed on a path; every command asks several times."""
+    """Search all packages installed on a path; cached, as every command asks several times."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
 
     found: dict[str, EntryPoint] = {}
@@ -77,7 +77,7 @@ def _precedence(point: EntryPoint) -> tuple[str, bool, str]:
 
 
 def load(point: EntryPoint) -> Any:
-    """Return what an entry point stands for.
+    """Return the object of an entry point.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def load(point: EntryPoint) -> Any:
 
 
 def find(group: str, name: str) -> Any:
-    """Return what is registered under `name`.
+    """Return the object registered under `name`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a class takes: the parameters of a game, the options of a solver, of which types."""
+"""Settings of a class: the parameters of a game or the options of a solver, with their types."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Setting:
 
 
 def settings_of(kind: type) -> dict[str, Setting]:
-    """Return what a class takes, by name, in order.
+    """Return the settings of a class by name, in order.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def settings_of(kind: type) -> dict[str, Setting]:
 
 
 def _hints(holder: Any) -> dict[str, Any]:
-    """Return the annotations, or none if they name what cannot be found."""
+    """Return the annotations, or none if they contain unknown names."""
     try:
         return typing.get_type_hints(holder)
     except (NameError, TypeError, AttributeError):
@@ -70,6 +70,6 @@ def _hints(holder: Any) -> dict[str, Any]:
 
 
 def values_of(instance: Any) -> dict[str, Any]:
-    """Return the values that an instance was made with, as far as it keeps them."""
+    """Return the values with which an instance was created, as far as it keeps them."""
     settings = settings_of(type(instance)).values()
     return {each.name: getattr(instance, each.attribute, each.default) for each in settings}

@@ -1,4 +1,4 @@
-"""Searchers: from compiled rules straight to the value of one position, with no model between."""
+"""Searchers: the value of one position directly from compiled rules, without a model."""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,4 @@
-"""Alpha-beta search: principal variation search with a table of what has been searched."""
+"""Alpha-beta search: principal variation search with a transposition table."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ __all__ = ["AlphaBeta"]
 
 INFINITY = math.inf
 EAGER = 2
-"""Where more plies than this are left, all positions that an action leads to are looked up in the
-table before the first of them is searched: enhanced transposition cutoffs."""
+"""Number of plies left above which all positions after the actions are looked up in the table
+before the first of them is searched: enhanced transposition cutoffs."""
 
 
 FIRST_ATTEMPT, FIRST_WITH_ENDINGS = 1 << 14, 1 << 12
-"""Nodes of deepening before a proof by way of the ends of the game is tried the first time; endgame
-tables bring the ends near."""
+"""Number of nodes of deepening before the first attempt of a proof through the ends of the game;
+endgame tables bring the ends closer."""
 
 SHARE, SHARE_WITH_ENDINGS = 4, 128
-"""How many times as many nodes such an attempt may take."""
+"""Largest multiples of the nodes of deepening that such an attempt may take."""
 
 TABLE_OF_LENGTHS = 2.0**20
-"""Bytes for the search that looks how soon it is won or lost."""
+"""Bytes of the table for the search for the length of a win or a loss."""
 
 LOOP = Loop(loop.alpha_beta_jit, (enter, list_actions, follow, estimate), loop.PLY)
 
@@ -54,31 +54,31 @@ class AlphaBeta:
     Principal variation search [1]_ with iterative deepening and aspiration windows; a transposition
     table, in which positions are compared whole, so that no collision can change a value; actions
     ordered by the table, by killers and by history; enhanced transposition cutoffs [2]_; and bounds
-    that the game itself knows (``value_range``) or an endgame table gives.
+    from the game itself (``value_range``) or an endgame table.
 
     The value at a depth is that of plain minimax, whatever the size of the table: it only saves
     work. As there, the score of every position is clipped to the game's ``value_range``, and
-    actions are compared before the range of the root is applied. What is true beyond the horizon is
-    kept apart: a position counts as proven when all that its value rests on are ends of the game,
-    certain bounds and endgame tables.
+    actions are compared before the range of the root is applied. Proven values are distinguished
+    from these: a position counts as proven when its value rests only on ends of the game, certain
+    bounds and endgame tables.
 
     Parameters
     ----------
     depth : int or None
-        Look ahead this many plies; None looks further until the value is proven. A game that can
-        go on for ever may never come to that, so give a limit then, or use
+        The number of plies to look ahead; None looks further until the value is proven. A game that
+        can go on for ever may never reach that, so give a limit then, or use
         :class:`gamedp.solvers.Retrograde`.
     extends : bool
         Whether an action after which the same player moves again costs no depth, down to twice the
         depth.
     endings : EndgameTables, optional
-        Tables of the endings of this very game.
+        Endgame tables of exactly this game.
     table_bytes : float
-        What the transposition table may take; 0 for none.
+        The size limit of the transposition table; 0 for none.
     all_best : bool
-        Whether to find all actions that are equally good, or one.
+        Whether to find all best actions, or only one.
     max_seconds, max_nodes : float
-        Limits after which the best found so far is returned, with a status that says so.
+        Limits at which the best result so far is returned, with a status that says so.
 
     References
     ----------
@@ -121,22 +121,22 @@ class AlphaBeta:
         Parameters
         ----------
         game
-            For one or two players and without chance.
+            A game for one or two players and without chance.
         state
             The position; the start of the game if not given.
         compile : {"auto", "always", "never"}
             As for :func:`gamedp.compile`.
         progress : callable, optional
-            Is called with a :class:`gamedp.Progress` now and then.
+            Called with a :class:`gamedp.Progress` now and then.
 
         Raises
         ------
         UnsupportedProblemError
-            If there is chance, or there are more players.
+            If the game has chance or more players.
         InvalidModelError
-            If the rules are wrong somewhere; names the state and the action.
+            If the rules are wrong somewhere; the message names the state and the action.
         SearchInterrupted
-            After Ctrl-C: a KeyboardInterrupt whose `result` has what is known.
+            After Ctrl-C: a KeyboardInterrupt whose `result` is what is known so far.
         """
         root = root_of(game, state, "AlphaBeta", with_chance=False)
         if not root.choices:
@@ -146,11 +146,11 @@ class AlphaBeta:
 
 
 class _NotYet(Exception):  # noqa: N818 - not an error: the search goes on in another way
-    """An attempt to prove the value has had its share of the nodes."""
+    """An attempt to prove the value has used up its share of the nodes."""
 
 
 class _Search:
-    """A search under way: its arrays, and what is known at the root."""
+    """A running search: its arrays, and the results at the root so far."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class _Search:
         )
 
     def _arrays(self, num_fields: int) -> dict[str, Any]:
-        """Return the table, what orders actions, and the options."""
+        """Return the transposition table, the arrays for move ordering, and the options."""
         self.entries = table_entries(self.options.table_bytes, num_fields)
         return {
             "killers": np.full((64, 2), NO_ACTION, np.int64),
@@ -205,7 +205,7 @@ class _Search:
         }
 
     def run(self) -> SearchResult:
-        """Search deeper and deeper; stop at a proof, at the depth that was asked, or at a limit."""
+        """Search deeper and deeper; stop at a proof, at the requested depth, or at a limit."""
         self.at_root.start()
         status = Status.SOLVED
         try:
@@ -223,9 +223,9 @@ class _Search:
     def _attempt(self) -> None:
         """Try to prove the value by looking to the ends of the game, if it is due.
 
-        Deepening finds what is near, but searches again whatever it has estimated. A test that goes
-        to the ends searches nothing twice, but may lose its way. So both go on in turns, each time
-        for longer. What has been proven stays in the table.
+        Deepening finds what is near, but searches estimated positions again. A test that goes to
+        the ends searches nothing twice, but may get lost. So the two alternate, each time for
+        longer. Proven values stay in the table.
         """
         deepened = self.driver.nodes - self.attempted
         if (
@@ -253,10 +253,10 @@ class _Search:
             self.depth = int(self.tally.deepest) + 2
 
     def _prove(self) -> None:
-        """Close in on the value by tests [3]_: who wins, then from what deepening has found.
+        """Narrow the value down by tests [3]_: first who wins, then from the result of deepening.
 
-        A test that fails tells most, for it asks about all actions. So the first one is for a win,
-        and what it finds of each action says which to ask first in the next one.
+        A failed test is the most informative, as it examines all actions. So the first one is for a
+        win, and its results for the actions order them in the next one.
         """
         guess, deepened = 0.0, max(entry.score for entry in self.at_root.found)
         says_who_wins, is_first = False, True
@@ -285,10 +285,10 @@ class _Search:
                 guess = max(low, min(deepened, high))
 
     def _timed(self, best: float) -> _Search | None:
-        """Return a search that knows how soon it is won or lost, if it is; None if it is not known.
+        """Return a search that knows the length of a win or a loss; None if it is unknown.
 
-        One to a given depth knows it itself: what it takes from its table is no deeper. One to the
-        ends of the game does not, so another one looks, as far as that takes a tenth of the work.
+        A search to a given depth knows it itself: its table entries are no deeper. A search to the
+        ends of the game does not, so another one is run, with at most a tenth of the work.
         """
         options = self.options
         if not self.at_root.is_decisive(best) or hasattr(self.root.rules.game, "reward"):
@@ -316,20 +316,20 @@ class _Search:
         return clock
 
     def plies_of(self, best: float, actions: list[int]) -> dict[int, int]:
-        """Return how long some actions take to win or to lose, those of which that is known."""
+        """Return the known numbers of plies to a win or a loss after some actions."""
         found = {entry.choice.action: entry.plies(best) for entry in self.at_root.found}
         return {action: plies for action in actions if (plies := found[action]) is not None}
 
     def line(
         self, best: float, taken: Choice, *, is_proven: bool, within: int | None = None
     ) -> list[tuple[int, Any]]:
-        """Return the principal variation, as far as that takes no more work than the search did.
+        """Return the principal variation, as far as it takes no more work than the search.
 
-        Of a limit of time or nodes, it may take a tenth more.
+        It may exceed a limit of time or nodes by a tenth.
 
-        At every position the first action is taken that keeps the score, by the same search with as
-        many plies less as have been played. If it is known `within` how many plies it is won or
-        lost, it takes no more, and no fewer.
+        At every position the first action that keeps the score is taken, by the same search with as
+        many plies less as have been played. If the number of plies to the win or the loss is known,
+        `within`, it takes exactly that many.
         """
         game = self.root.rules.game
         self.watch = self.watch.for_line()
@@ -357,10 +357,10 @@ class _Search:
             root, taken = following, found
 
     def _keeping(self, root: Root, score: float, depth: int, *, is_proven: bool) -> Choice | None:
-        """Return an action that keeps a score, or None if the search can no longer tell.
+        """Return an action that keeps a score, or None if the search cannot tell.
 
-        All are tried with few nodes first, and with more and more: the first one in the game's
-        order to be found with as many as it takes.
+        All are tried with few nodes first, then with more and more: the result is the first one in
+        the game's order among those found with the fewest.
         """
         waiting, share = list(root.choices), 1 << 10
         try:
@@ -382,7 +382,7 @@ class _Search:
         return None
 
     def _delaying(self, root: Root, score: float, depth: int) -> Choice | None:
-        """Return an action after which it is not lost within a depth; None if there is none."""
+        """Return an action that does not lose within a depth, or None."""
         for choice in root.choices:
             entry = Found(choice, choice.outcomes[0].sign(root.player))
             self._try(entry, depth, score, score, loop.JUST_ABOVE, root)
@@ -412,7 +412,7 @@ class _Search:
         self.at_root.note()
 
     def _first(self, entry: Found, depth: int) -> tuple[float, int]:
-        """Search the action that promises most, in a window about what was found before."""
+        """Search the most promising action, in a window around the previous result."""
         past = self.history_of_values
         if len(past) < 2:
             return self._try(entry, depth, -INFINITY, INFINITY, 0)
@@ -430,7 +430,7 @@ class _Search:
         return score, kind
 
     def _other(self, entry: Found, depth: int, best: float) -> tuple[float, int]:
-        """Search another action no further than it takes to compare it with the best so far."""
+        """Search another action only as far as needed to compare it with the best so far."""
         if self.options.all_best:
             score, kind = self._try(entry, depth, best, best, loop.JUST_BELOW)
             if kind & UPPER:  # it is less, or known whatever was asked
@@ -449,7 +449,7 @@ class _Search:
         ends: int,
         root: Root | None = None,
     ) -> tuple[float, int]:
-        """Search one action within a window; return what was found and what that bounds."""
+        """Search one action within a window; return the score and the kind of bound that it is."""
         player = (root or self.root).player
         child, reward = entry.choice.outcomes[0], entry.choice.reward
         state = child.state
@@ -488,7 +488,7 @@ class _Search:
         return float(tally.score), int(tally.kind), int(tally.proven)
 
     def _result(self, status: Status) -> SearchResult:
-        """Return what was found, as values of player 0."""
+        """Return the result, as values of player 0."""
         root, rules = self.root, self.root.rules
         low, high = self.at_root.bounds()
         slack = self.at_root.slack(self.tally)

@@ -69,17 +69,17 @@ probed; there is no chance, so no next `outcome`.
 """
 
 CUT = 2
-"""What `raised` says after a cutoff: the score has reached beta."""
+"""Value of `raised` after a cutoff: the score has reached beta."""
 
 UNLIMITED = 1 << 28
-"""A depth that no search comes to the end of: it goes to the ends of games."""
+"""A depth that no search reaches: it goes to the ends of games."""
 
 JUST_BELOW, JUST_ABOVE = 1, 2
 """Ends of a window: alpha lies just below the number that it is given as, beta just above."""
 
 
 def fails_low(score, alpha, ends):
-    """Say whether a score does not exceed alpha."""
+    """Return whether a score does not exceed alpha."""
     return score < alpha or (score == alpha and not ends & JUST_BELOW)
 
 
@@ -87,7 +87,7 @@ fails_low_jit = inlined(fails_low)
 
 
 def fails_high(score, beta, ends):
-    """Say whether a score is beta or more."""
+    """Return whether a score is beta or more."""
     return score > beta or (score == beta and not ends & JUST_ABOVE)
 
 
@@ -115,7 +115,7 @@ def alpha_beta(work, page, rules, budget):
     work
         The record of the stack, the table and the options.
     page, rules
-        What the rules are asked with, see `gamedp.searchers.driver`.
+        The record of a question to the rules, see `gamedp.searchers.driver`.
     budget : int
         Nodes after which to pause.
 

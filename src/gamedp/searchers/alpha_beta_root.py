@@ -1,4 +1,4 @@
-"""What alpha-beta search knows of the actions at its root, and what follows for the root itself."""
+"""Results of alpha-beta search for the actions at its root, and for the root itself."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ INFINITY = math.inf
 
 @attrs.define
 class Found:
-    """What is known of one action at the root, from the mover's side, half the constant sum off.
+    """The results for one action at the root, from the mover's side, less half the constant sum.
 
     Attributes
     ----------
     score, kind
-        What the last search found, and what that bounds there.
+        The result of the last search, and the kind of bound that it is.
     low, high
-        Between these lies the truth.
+        Bounds of the true score.
     past : list of (float, float)
         The same before the search looked ahead, and after each depth that was finished.
     """
@@ -50,7 +50,7 @@ class Found:
 
     @property
     def promise(self) -> float:
-        """What to hope for, as the loop has it: the middle of what is certain, or an estimate."""
+        """The expected score, as in the loop: the middle of the proven bounds, or an estimate."""
         middle = (self.low + self.high) / 2
         return middle if math.isfinite(middle) else self.score
 
@@ -85,7 +85,7 @@ class RootActions:
         ]
 
     def start(self) -> None:
-        """Note what the rules say of the root and of each action without looking ahead."""
+        """Record the rules' answers for the root and each action without looking ahead."""
         rules, root = self.root.rules, self.root
         low, high = checked_range(rules, root.state, root.player)
         self.low, self.high = (self.roundings.add(end, -self.half) for end in (low, high))
@@ -103,33 +103,33 @@ class RootActions:
         self.note()
 
     def note(self) -> None:
-        """Note that a depth is finished."""
+        """Record that a depth is finished."""
         for entry in self.found:
             entry.past.append((entry.low, entry.high))
 
     def is_decisive(self, best: float) -> bool:
-        """Whether it is proven that the best score is a win that is reached, or a loss."""
+        """Whether the best score is proven to be a win that is reached, or a loss."""
         low, high = self.bounds()
         return (best > 0 and low >= best) or (best < 0 and high <= best)
 
     def is_timed(self, best: float) -> bool:
-        """Whether it is known how soon one wins, or how late each loses, by the depths finished."""
+        """Whether the finished depths show the length of the shortest win, or of every loss."""
         known = (entry.plies(best) is not None for entry in self.found)
         return any(known) if best > 0 else all(known)
 
     def narrow(self, entry: Found, low: float, high: float, reward: float) -> None:
-        """Note bounds of the position after an action, from the mover's side, less the reward."""
+        """Record bounds of the position after an action, from the mover's side, less the reward."""
         entry.low = max(entry.low, self.roundings.add(reward, low))
         entry.high = min(entry.high, self.roundings.add(reward, high))
 
     def bounds(self) -> tuple[float, float]:
-        """Return what is proven of the root, from the mover's side."""
+        """Return proven bounds of the root, from the mover's side."""
         low = max(entry.low for entry in self.found)
         high = max(entry.high for entry in self.found)
         return max(low, self.low), min(high, self.high)
 
     def is_decided(self) -> bool:
-        """Whether the value is proven, and which actions reach it."""
+        """Whether the value and the actions that attain it are proven."""
         low, high = self.bounds()
         if low < high:
             return False
@@ -139,7 +139,7 @@ class RootActions:
         return not self.all_best and any(entry.low >= low for entry in self.found)
 
     def slack(self, tally: Any) -> float:
-        """Return how far rounding may have taken a bound from what it stands for."""
+        """Return the largest error of a bound by rounding."""
         ends = [end for entry in self.found for end in (entry.low, entry.high)]
         self.roundings.put_back(self.root, [*self.bounds(), *ends])
         if self.roundings.are_exact and not tally.inexact:
@@ -149,7 +149,7 @@ class RootActions:
         return plies * 2.0**-52 * (largest + abs(self.half))
 
     def best(self, best: float, room: float, *, is_decided: bool) -> list[Found]:
-        """Return the actions that are for certain as good as the best, or that seem so.
+        """Return the actions that are certainly as good as the best, or seem to be.
 
         What seems so is what the depth shows: not once it is decided which actions reach the value,
         unless rounding alone has kept all of them from it. Where the range of the root cuts off
@@ -171,7 +171,7 @@ class RootActions:
         ]
 
     def searched(self, slack: float, plies: dict[int, int]) -> tuple[SearchedAction, ...]:
-        """Return what was found of each action; proven scores before those of the last depth.
+        """Return the results for each action; proven scores before those of the last depth.
 
         `plies` has how long it takes, of those actions of which that is known.
         """

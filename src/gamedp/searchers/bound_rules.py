@@ -1,4 +1,4 @@
-"""Rules made ready for search, so that a loop which knows none can ask them through pointers.
+"""Rules prepared for search, so that a loop compiled without them can call them by pointers.
 
 Either compiled, or as plain Python for the same loop.
 """
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 OF_ENDINGS = ("material", "ending_index", "ending_range", "next_ending")
-"""Methods that are asked only where there are endgame tables."""
+"""Methods that are called only if there are endgame tables."""
 
 NUMBERS = frozenset({"payoff", "reward", "heuristic"})
 """Methods that answer with one number."""
@@ -61,12 +61,12 @@ NUMBERS = frozenset({"payoff", "reward", "heuristic"})
 _bound: ContextVar[dict[Any, tuple[Any, SearchRules | None]] | None] = ContextVar(
     "bound", default=None
 )
-"""Within `bind_once`: the games met so far, each with its compiled rules, None if they are not."""
+"""Within `bind_once`: the games seen so far, each with its compiled rules, or None."""
 
 
 @attrs.frozen(eq=False)
 class SearchRules:
-    """A game made ready for one loop.
+    """A game prepared for one loop.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class SearchRules:
     loop : callable
     is_compiled : bool
     place : Place
-        Where the game lies.
+        The address of the game.
     """
 
     rules: Rules
@@ -110,11 +110,11 @@ class SearchRules:
         return fields
 
     def build(self, fields: NDArray[np.int64]) -> Any:
-        """Return the position with these integers."""
+        """Return the position with some integers."""
         return self._build(fields.tolist())
 
     def native(self, function: Callable[..., int], page: Place) -> NativeFunction:
-        """Return one of the functions of `position_loop`, which writes to such a page."""
+        """Return one of the functions of `position_loop`, which writes to a page of arrays."""
         if not self.is_compiled:
             plain = uncompiled(function)
             return NativeFunction(plain, plain)
@@ -124,7 +124,7 @@ class SearchRules:
         )
 
     def record(self, name: str, values: dict[str, Any]) -> Any:
-        """Return named values as the loop takes them."""
+        """Return a record of named values for the loop."""
         return record(name, values) if self.is_compiled else python_types.SimpleNamespace(**values)
 
     def refuse_overflow(self, fields: NDArray[np.int64], error: Exception | None) -> None:
@@ -158,7 +158,7 @@ class SearchRules:
         disagree("during the search", error)
 
     def _look_ahead(self, state: Any) -> None:
-        """Ask the rules what only a search asks, so that what they raise names the place."""
+        """Call the methods that only a search uses, so that their errors name the place."""
         game = self.rules.game
         names = ("payoff",) if game.is_terminal(state) else ("value_range", "heuristic")
         for name in names:
@@ -167,7 +167,7 @@ class SearchRules:
                     method(game, name)(game, state, player)
 
     def _rounded_at(self, state: Any) -> InvalidModelError | None:
-        """Return the error for a payment in a position, or right after, that is no double."""
+        """Return the error for a payment in a position, or right after it, that is not a double."""
         game = self.rules.game
         asked: list[tuple[Any, ...]] = [("value_range", state)]
         for choice in expand(self.rules, state).choices:
@@ -194,7 +194,7 @@ def search_rules(
     more: tuple[str, ...] = (),
     with_endings: bool = True,
 ) -> SearchRules:
-    """Make a game ready for a loop of search: compiled if it can be, or as plain Python.
+    """Prepare a game for a search loop: compiled if possible, else as plain Python.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def search_rules(
 
 @contextlib.contextmanager
 def bind_once() -> Iterator[None]:
-    """Bind every game that is searched only once while this lasts.
+    """Within this context, bind every game that is searched only once.
 
     For many short searches in a row: each would otherwise look through the text of the rules for
     changes.
@@ -312,10 +312,10 @@ def _compiled(
 
 
 def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> SearchRules:
-    """Let the same loop run as plain Python: there, any object with a hash is a position.
+    """Prepare the same loop as plain Python, where any hashable object is a position.
 
-    On the stack stands its number among the positions met so far, and this is its key in a
-    transposition table. So the two tiers hash positions differently: once a bucket is full, they
+    The stack holds its number among the positions seen so far, and this is its key in a
+    transposition table. So the two modes hash positions differently: once a bucket is full, they
     forget different ones, and visit different numbers of nodes. What is proven is the same.
     """
     numbers: dict[Any, int] = {}
@@ -347,7 +347,7 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
 
 
 def _asked(rules: Rules, name: str) -> Callable[..., Any]:
-    """Return a method of a game, to which a loop passes actions and players out of its arrays.
+    """Return a method of a game that takes actions and players from a loop's arrays.
 
     Python's own integers do not overflow; one of numpy's would make all overflow that is computed
     with it. What comes back must be numbers or truth values, and what is raised names the call.
@@ -376,7 +376,7 @@ def _asked(rules: Rules, name: str) -> Callable[..., Any]:
 
 
 def _check_number(rules: Rules, answer: Any, name: str, arguments: list[Any]) -> None:
-    """Refuse an answer that is no number, as exploration words it where that asks, too.
+    """Refuse an answer that is not a number, in the words of exploration where it asks, too.
 
     And one that no double is equal to: the bounds that a search proves are about what it is given.
     """
@@ -392,7 +392,7 @@ def _check_number(rules: Rules, answer: Any, name: str, arguments: list[Any]) ->
 
 
 def refuse_rounded_payments(answer: Any, name: str, arguments: Sequence[Any]) -> None:
-    """Refuse a payment, or a pair of them, that no double is equal to."""
+    """Refuse payments that no double is equal to."""
     for number in answer if isinstance(answer, tuple) else (answer,):
         if is_rounded(number):
             words = "an end of " if number is not answer else ""
@@ -401,6 +401,6 @@ def refuse_rounded_payments(answer: Any, name: str, arguments: Sequence[Any]) ->
 
 
 def table_entries(num_bytes: float, num_fields: int) -> int:
-    """Return how many entries a table of at most so many bytes has: a power of two, or none."""
+    """Return the number of entries of a table of at most some bytes: a power of two, or 0."""
     entries = int(num_bytes // (8 * num_fields + 16))
     return 1 << int(math.log2(entries)) if entries >= 4 else 0

@@ -1,4 +1,4 @@
-"""Which searcher fits a game: by how many play, and whether chance has a part in it."""
+"""The choice of a searcher, by the number of players and whether there is chance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["searcher_for"]
 Kind: TypeAlias = type[AlphaBeta] | type[Expectiminimax] | type[MaxN]
 
 MOST_ASKED = 4_000
-"""Answers of the rules that are looked at for chance: some milliseconds of plain Python."""
+"""Largest number of answers of the rules searched for chance: some milliseconds of plain Python."""
 
 
 def searcher_for(rules: Rules, state: Any = None) -> Kind:
@@ -50,7 +50,7 @@ def searcher_for(rules: Rules, state: Any = None) -> Kind:
 
 
 def _has_chance(rules: Rules, state: Any) -> bool:
-    """Return whether an action has several outcomes in one of the positions that are asked."""
+    """Return whether an action has several outcomes in one of the positions examined."""
     try:
         starts = [state] if state is not None else [start for _, start in rules.initial()]
         return any(itertools.islice(_looked_at(rules.game, starts), MOST_ASKED))
@@ -59,7 +59,7 @@ def _has_chance(rules: Rules, state: Any) -> bool:
 
 
 def _looked_at(game: Any, starts: list[Any]) -> Iterator[bool]:
-    """Yield for each action, and each outcome of it, whether it is another one that may come out.
+    """Yield for each outcome of each action whether it is a second one that may occur.
 
     In turns of a position that a line of play leads to, and of the nearest to the start.
     """

@@ -1,4 +1,4 @@
-"""What runs the loop of a searcher: gives it its stacks, lets them grow, and says what is wrong."""
+"""The driver of a search loop: provides its stacks, enlarges them, and reports errors."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Loop:
     function : callable
         Of (work, page, rules, budget); returns a `LoopStatus`.
     questions : tuple of functions
-        What it asks of the rules: functions of `gamedp.searchers.position_loop`.
+        Its questions to the rules: functions of `gamedp.searchers.position_loop`.
     ply : Fields
         Of the records of its main stack.
     more : tuple of str
@@ -85,7 +85,7 @@ class Driver:
     with_plies : tuple of str
         Those of its arrays that have an entry for each ply.
     extra_fields : int
-        How many integers the searcher keeps behind those of each position.
+        The number of integers that the searcher keeps after those of each position.
     endings : EndgameTables, optional
     banks : bool
         Whether what the players have settled is taken off the positions and counted apart.
@@ -137,7 +137,7 @@ class Driver:
             self._lay_out(asked)
 
     def _warm_up(self, asked: SearchRules) -> None:
-        """Compile all that a search needs, or load it from disk."""
+        """Compile everything that a search needs, or load it from disk."""
         self._lay_out(asked)
         self._call(0)
 
@@ -182,7 +182,7 @@ class Driver:
         self._record()
 
     def _record(self) -> None:
-        """Hand the loop its present arrays."""
+        """Pass the present arrays to the loop."""
         self._work = self.asked.record("search", self.work)
         given = {name: each.given for name, each in self._natives.items()}
         places = {"game": self.asked.place.given, "page": self._page.given}
@@ -195,7 +195,7 @@ class Driver:
 
     @property
     def nodes(self) -> int:
-        """Positions searched so far."""
+        """The number of positions searched so far."""
         return int(self.tally.nodes)
 
     def ply(self, number: int) -> Any:
@@ -203,20 +203,20 @@ class Driver:
         return record_at(self.work["plies"], number)
 
     def enter(self, state: Any, *extra: int) -> Any:
-        """Put a position where the loop begins, and return the record of its ply, all zero."""
+        """Put a position where the loop begins, and return its ply's record, all zero."""
         self.tally.ply = 0
         self.page["fields"][0] = [*self.asked.flatten(state), *extra]
         clear(self.work["plies"], 0)
         return self.ply(0)
 
     def enter_action(self, action: int) -> None:
-        """Have the loop look at one action of that position alone, as if it had been entered."""
+        """Have the loop search only one action of that position, as if it had been entered."""
         record_at(self.page["actions"], 0).label = action
         first = self.ply(0)
         first.count = first.first_row = 1
 
     def stack(self) -> NDArray[np.int64]:
-        """Return the positions on the line that the loop is at; without the searcher's fields."""
+        """Return the positions on the loop's current line, without the searcher's fields."""
         plies, last = self.work["plies"], int(self.tally.ply)
         rows = [int(record_at(plies, each).row) for each in range(last + 1)]
         found: NDArray[np.int64] = self.page["fields"][rows, : self.asked.num_fields]
@@ -227,12 +227,12 @@ class Driver:
         return LoopStatus(int(function(self._work, page, self._rules, budget)))
 
     def _ask_again(self) -> None:
-        """Ask from Python what the loop asked last: there, the rules' error comes through."""
+        """Repeat the loop's last question from Python, where the rules' error propagates."""
         last = self._natives[NUMBERED[int(self.question.what)].__name__]
         last.function(self.asked.place.itself, self._page.itself)
 
     def run(self, watch: Watch, *, last_node: float = math.inf) -> bool:
-        """Run the loop until it is done; return false if it has come to `last_node` before.
+        """Run the loop until it is done; return false if it reaches `last_node` first.
 
         Raises
         ------
@@ -279,13 +279,13 @@ class Driver:
         self._record()
 
     def explain(self, error: Exception) -> NoReturn:
-        """Raise the error of the rules that a call of them has raised, naming the position."""
+        """Raise the error that a call of the rules has raised, naming the position."""
         all_fields = self.page["fields"][:, : self.asked.num_fields]
         self.asked.refuse_overflow(all_fields, error)
         self.asked.explain(self.stack(), error)
 
     def refuse(self, status: LoopStatus) -> NoReturn:
-        """Raise the error of the rules that the loop has met, in words."""
+        """Raise the error of the rules that the loop has found, in words."""
         asked, stack = self.asked, self.stack()
         if status is LoopStatus.BAD_OUTCOME:
             outcome = self.page["fields"][int(self.tally.wanted), : asked.num_fields]

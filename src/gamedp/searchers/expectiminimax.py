@@ -1,4 +1,4 @@
-"""Expectiminimax: search of games with chance, which leaves out what cannot matter."""
+"""Expectiminimax: search of games with chance, with pruning."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Expectiminimax:
     """Search one position of a game with or without chance, for one player or two.
 
     Depth-first search with iterative deepening and a transposition table, in which positions are
-    compared whole. An action whose outcomes are left to chance is worth their mean; it is left as
+    compared whole. The value of an action with random outcomes is their mean; it is left as
     soon as bounds of that mean show that it cannot matter: *Star1* takes them from the outcomes
     that have been searched and from the game's ``value_range`` of the others; *Star2* first
     searches one action of each outcome, which bounds it, too [1]_ [2]_.
@@ -60,13 +60,13 @@ class Expectiminimax:
         Look ahead this many plies; None looks to the end of the game, which every line must have,
         unless there is a limit.
     pruning : {"star2", "star1", "none"}
-        How to leave out what cannot matter; ``"none"`` looks at everything.
+        The kind of pruning; ``"none"`` searches everything.
     bounds : bool
         Whether to prove bounds of the true value as well: two more searches to each depth, with the
-        lower and with the upper end of ``value_range`` in place of the heuristic. Without, and for
-        games that give no ranges, nothing but the ends of the game proves something.
+        lower and the upper end of ``value_range`` in place of the heuristic. Without them, and for
+        games without ranges, only the ends of the game prove anything.
     table_bytes : float
-        What the transposition table may take; 0 for none.
+        The size limit of the transposition table; 0 for none.
     max_seconds, max_nodes : float
         Limits. With one, the search looks one ply further at a time until the value is proven;
         where a limit stops it, the result of the last depth that was finished is returned, with a
@@ -74,8 +74,8 @@ class Expectiminimax:
 
     Notes
     -----
-    ``best_actions`` holds all actions whose values come within the bound for rounding of the best:
-    nothing that was computed tells them apart.
+    ``best_actions`` holds all actions whose values are within the rounding bound of the best: the
+    computation cannot distinguish them.
 
     References
     ----------
@@ -115,21 +115,21 @@ class Expectiminimax:
         Parameters
         ----------
         game
-            For one or two players.
+            A game for one or two players.
         state
             The position; the start of the game if not given.
         compile : {"auto", "always", "never"}
             As for :func:`gamedp.compile`.
         progress : callable, optional
-            Is called with a :class:`gamedp.Progress` now and then.
+            Called with a :class:`gamedp.Progress` now and then.
 
         Raises
         ------
         UnsupportedProblemError
-            If there are more players, or the game can go on for ever, and neither a depth nor a
-            limit is given.
+            If the game has more players, or can go on for ever and neither a depth nor a limit
+            is given.
         InvalidModelError
-            If the rules are wrong somewhere; names the state and the action.
+            If the rules are wrong somewhere; the message names the state and the action.
         """
         root = root_of(game, state, "Expectiminimax", with_chance=True)
         if not root.choices:
@@ -148,14 +148,14 @@ class Expectiminimax:
 
 @attrs.define
 class _Found:
-    """What is known of one action at the root, from the mover's side, half the constant sum off.
+    """The results for one action at the root, from the mover's side, less half the constant sum.
 
     Attributes
     ----------
     score, kind, is_true
-        What the last search found, what that bounds there, and whether of the truth, too.
+        The result of the last search, the kind of bound that it is, and whether also of the truth.
     low, high
-        Between these lies the truth.
+        Bounds of the true score.
     """
 
     choice: Choice
@@ -167,7 +167,7 @@ class _Found:
 
 
 class _Search:
-    """A search under way: its arrays, and what is known at the root."""
+    """A running search: its arrays, and the results at the root so far."""
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class _Search:
         )
 
     def _arrays(self, num_fields: int) -> dict[str, Any]:
-        """Return the table, what orders actions, and the options."""
+        """Return the transposition table, the arrays for move ordering, and the options."""
         self.entries = table_entries(self.options.table_bytes, num_fields)
         return {
             "history": np.zeros((2, ACTIONS_KEPT), np.int64),
@@ -216,7 +216,7 @@ class _Search:
         }
 
     def run(self) -> SearchResult:
-        """Search deeper and deeper; stop at a proof, at the depth that was asked, or at a limit."""
+        """Search deeper and deeper; stop at a proof, at the requested depth, or at a limit."""
         low, high = checked_range(self.root.rules, self.root.state, self.root.player)
         self.low, self.high = (self.roundings.add(end, -self.half) for end in (low, high))
         status = Status.SOLVED
@@ -238,13 +238,13 @@ class _Search:
         return low == high and all(entry.low >= low or entry.high < low for entry in self.found)
 
     def _bounds(self) -> tuple[float, float]:
-        """Return what is proven of the root, from the mover's side."""
+        """Return proven bounds of the root, from the mover's side."""
         low = max(entry.low for entry in self.found)
         high = max(entry.high for entry in self.found)
         return min(max(low, self.low), self.high), max(min(high, self.high), self.low)
 
     def _deepen(self) -> None:
-        """Search all actions one ply deeper, or to the end of the game, and prove bounds."""
+        """Search all actions one ply deeper, or to the end of the game, for proven bounds."""
         rest = loop.UNLIMITED if self.to_the_end else self.depth + 1
         self.tally.age += 1
         order = sorted(self.found, key=lambda entry: -entry.score)
@@ -255,7 +255,7 @@ class _Search:
             self._prove(order, rest)
 
     def _estimate(self, order: list[_Found], rest: int) -> None:
-        """Search with the heuristic at the horizon until all actions that may be best are told."""
+        """Search with the heuristic at the horizon until all possibly best actions have a score."""
         results: dict[int, tuple[float, int, bool]] = {}
         best = -INFINITY
         waiting = order
@@ -295,7 +295,7 @@ class _Search:
 
     @staticmethod
     def _narrow(entry: _Found, score: float, kind: int) -> None:
-        """Note what is true of an action."""
+        """Record proven bounds of an action."""
         if kind & LOWER:
             entry.low = max(entry.low, score)
         if kind & UPPER:
@@ -318,7 +318,7 @@ class _Search:
         return float(tally.score), int(tally.kind), bool(tally.proven)
 
     def _slack(self) -> float:
-        """Return how far rounding may have taken a score from what it stands for."""
+        """Return the largest error of a score by rounding."""
         if self.roundings.are_exact and not self.tally.inexact:
             return 0.0
         # Every ply adds the outcomes of an action, each with a few roundings: of the mean, of its
@@ -328,7 +328,7 @@ class _Search:
         return 4 * steps * (2.0**-52 * (largest + abs(self.half)) + TINY)
 
     def _result(self, status: Status) -> SearchResult:
-        """Return what was found, as values of player 0."""
+        """Return the result, as values of player 0."""
         root, rules = self.root, self.root.rules
         low, high = self._bounds()
         ends = [end for entry in self.found for end in (entry.low, entry.high)]
@@ -376,7 +376,7 @@ class _Search:
 
 
 def _below(score: float) -> float:
-    """Return a number that is a little less, or minus infinity."""
+    """Return a slightly smaller number, or minus infinity."""
     return -above(-score) if math.isfinite(score) else -INFINITY
 
 
@@ -386,8 +386,8 @@ def _line(
     """Follow best play until chance decides, the depth ends, or it takes too much work.
 
     At every position the first best action is taken, by the same search with as many plies less as
-    have been played. All of these together may take as much as the search itself, or a tenth of its
-    limits.
+    have been played. Together, these searches may take as much work as the search itself, or a
+    tenth of its limits.
     """
     options, root, to_the_end = search.options, search.root, search.to_the_end
     nodes = min(result.statistics.nodes + 10_000, options.max_nodes / 10)

@@ -80,7 +80,7 @@ done with add up to, and bounds of that; the next position's window.
 """
 
 UNLIMITED = 1 << 27
-"""Plies left where the search goes on to the end of the game."""
+"""Plies left in a search to the end of the game."""
 
 
 def expectiminimax(work, page, rules, budget):
@@ -106,7 +106,7 @@ def expectiminimax(work, page, rules, budget):
         had been entered, with one action; the last field of a position on the stack, and in the
         table, says what stands at the horizon.
     page, rules
-        What the rules are asked with, see `gamedp.searchers.driver`.
+        The record of a question to the rules, see `gamedp.searchers.driver`.
     budget : int
         Positions after which to pause.
 

@@ -1,4 +1,4 @@
-"""Max-n: search of games of several players, each of whom takes what is best for itself."""
+"""Max-n: search of games of several players, each of whom maximises their own payoff."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ __all__ = ["MaxN", "MaxNAction", "MaxNResult"]
 
 INFINITY = math.inf
 UNLIMITED = -1
-"""Plies left where the search goes on to the end of the game: counted down, they never reach 0."""
+"""Plies left in a search to the end of the game: counted down, they never reach 0."""
 
 LOOP = Loop(loop.max_n_jit, (list_actions, follow_many, list_shares, list_rewards), loop.PLY)
 
 
 @attrs.frozen
 class MaxNAction(SearchedAction):
-    """One action at the root, with what each player gets after it.
+    """One action at the root, with each player's value after it.
 
     Attributes
     ----------
@@ -65,11 +65,11 @@ class MaxNAction(SearchedAction):
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class MaxNResult(SearchResult):
-    """What each player gets from one position on, and the action that its mover takes.
+    """Each player's value of one position, and the action that its mover takes.
 
-    Besides what every :class:`SearchResult` has. `lower` and `upper` are player 0's;
+    Adds to :class:`SearchResult` the values of all players. `lower` and `upper` are player 0's;
     `best_actions` holds the one action that is taken, the first of those that are best for the
-    mover: what the others get depends on the choice.
+    mover: the values of the others depend on the choice.
 
     Attributes
     ----------
@@ -81,17 +81,17 @@ class MaxNResult(SearchResult):
     _bounds: tuple[tuple[float, float], ...]
 
     def value(self, player: int = 0) -> float:
-        """Return what `player` gets from the position on, if all take what is best for them."""
+        """Return the value of `player` in the position, if all players maximise their own."""
         check_player(len(self.values), player)
         return self.values[player]
 
     def bounds(self, player: int = 0) -> tuple[float, float]:
-        """Return (lower, upper) of it; `guarantee` says what they bound."""
+        """Return (lower, upper) bounds of it; `guarantee` says what they bound."""
         check_player(len(self.values), player)
         return self._bounds[player]
 
     def __repr__(self) -> str:
-        """Give the values, their bounds and how far the search went."""
+        """Return the values, their bounds and the depth of the search."""
         return (
             f"<MaxNResult values={list(self.values)} bounds={list(self._bounds)} "
             f"best_actions={list(self.best_actions)} depth={self.statistics.depth} "
@@ -103,15 +103,15 @@ class MaxNResult(SearchResult):
 class MaxN:
     """Search one position of a game of any number of players, with chance or without.
 
-    The max-n algorithm [1]_: each mover takes what is best for itself, the first of equally good
-    actions, as :class:`gamedp.solvers.BackwardInduction` does, so that both find the same policy
-    where the search sees the end of the game. Sums over chance are rounded; where nothing but that
-    tells two actions apart, the two may choose differently.
+    The max-n algorithm [1]_: each mover maximises their own value and takes the first of equally
+    good actions, as :class:`gamedp.solvers.BackwardInduction` does, so that both find the same
+    policy where the search reaches the end of the game. Sums over chance are rounded; where two
+    actions differ only by rounding, the two may choose differently.
 
-    Chance is averaged. At the horizon stands the game's ``heuristic``, each player's own, clipped
-    to their ``value_range``, as the values of the root are. A position is left when its mover has
-    found the most that ``value_range`` allows: with more than two players, bounds of the others'
-    values alone cut off nothing.
+    Outcomes of chance are averaged. The value at the horizon is each player's own ``heuristic``,
+    clipped to their ``value_range``, as the values of the root are. A position is left when its
+    mover has found the most that ``value_range`` allows: with more than two players, bounds of the
+    others' values alone allow no cutoff.
 
     With three players and more, the result of a search to the end of the game is an equilibrium:
     nobody gains by doing otherwise alone. There may be others, with other values. A search that
@@ -120,8 +120,8 @@ class MaxN:
     Parameters
     ----------
     depth : int or None
-        Plies to look ahead; None looks to the end of the game, which must come on every line,
-        unless there is a limit.
+        The number of plies to look ahead; None looks to the end of the game, which every line must
+        have, unless there is a limit.
     max_seconds, max_nodes : float
         Limits. With one, the search looks one ply further at a time, until it has seen the end of
         the game on all lines that matter; where a limit stops it, the result of the last depth that
@@ -159,20 +159,20 @@ class MaxN:
         Parameters
         ----------
         game
-            For any number of players.
+            A game for any number of players.
         state
             The position; the start of the game if not given.
         compile : {"auto", "always", "never"}
             As for :func:`gamedp.compile`.
         progress : callable, optional
-            Is called with a :class:`gamedp.Progress` now and then.
+            Called with a :class:`gamedp.Progress` now and then.
 
         Raises
         ------
         UnsupportedProblemError
             If the game can go on for ever, and neither a depth nor a limit is given.
         InvalidModelError
-            If the rules are wrong somewhere; names the state and the action.
+            If the rules are wrong somewhere; the message names the state and the action.
         """
         rules = Rules(game)
         check_arithmetic()
@@ -211,7 +211,7 @@ def _ended(searcher: MaxN, rules: Rules, state: Any) -> MaxNResult:
 
 @attrs.frozen
 class _Found:
-    """What each player gets after one action, the errors of that, and whether it is no estimate."""
+    """Each player's value after one action, its error, and whether it is not an estimate."""
 
     action: int
     values: tuple[float, ...]
@@ -219,7 +219,7 @@ class _Found:
     is_proven: bool
 
     def bounds(self) -> tuple[tuple[float, float], ...]:
-        """Return what rounding leaves open."""
+        """Return bounds that allow for rounding."""
         return tuple(
             (_minus(value, error), -_minus(-value, error))
             for value, error in zip(self.values, self.errors, strict=True)
@@ -227,7 +227,7 @@ class _Found:
 
 
 def _minus(number: float, error: float) -> float:
-    """Return the difference, or if that is rounded, a number below it."""
+    """Return the difference, or a number below it if it is rounded."""
     less = number - error
     is_exact = error == 0 or not rounds(number, -error, less)
     return less if is_exact else math.nextafter(less, -INFINITY)
@@ -243,7 +243,7 @@ def _within(
 
 
 class _Search:
-    """A search under way."""
+    """A running search."""
 
     def __init__(
         self,
@@ -278,7 +278,7 @@ class _Search:
         self.watch = Watch(*limits, progress, lambda: self.driver.nodes)
 
     def _arrays(self, _num_fields: int) -> dict[str, Any]:
-        """Return a number for each player at each ply, and what all payoffs add up to."""
+        """Return the arrays of the players at each ply, and the sum of all payoffs."""
         shape = 64, self.rules.num_players
         return {
             **{name: np.zeros(shape) for name in loop.OF_PLAYERS},
@@ -286,7 +286,7 @@ class _Search:
         }
 
     def run(self) -> MaxNResult:
-        """Search all actions; a limit leaves what the last depth that was finished has shown."""
+        """Search all actions; at a limit, the results of the last finished depth remain."""
         players = range(self.rules.num_players)
         bounds = tuple(checked_range(self.rules, self.state, player) for player in players)
         found: list[_Found] = []
@@ -319,7 +319,7 @@ class _Search:
         return found
 
     def _bounds(self, best: _Found, found: list[_Found]) -> tuple[tuple[float, float], ...]:
-        """Return what rounding leaves open of the values, the best action's.
+        """Return bounds of the best action's values that allow for rounding.
 
         For one and two players another action may be better by as much as rounding hides.
         """
@@ -366,7 +366,7 @@ class _Search:
         found: list[_Found],
         status: Status,
     ) -> MaxNResult:
-        """Return what was found, as a result."""
+        """Return the result."""
         is_policy = status is Status.SOLVED and self.rules.num_players > 2
         actions = tuple(
             MaxNAction(

@@ -1,4 +1,4 @@
-"""The compiled loop of max-n search: every mover takes what is best for itself.
+"""The compiled loop of max-n search, in which every mover maximises their own payoff.
 
 Depth first, on stacks of its own, so that the loop can stop at any position and go on later. Every
 score is a row with one number for each player. Chance is averaged over. The loop is compiled once
@@ -44,7 +44,7 @@ the absolute values. The scores of a position that is done with stand in the fir
 
 
 def share_out(work, shares, ply, is_over):
-    """Enter the scores of a position that is not searched further; return what they are."""
+    """Enter the scores of a position that is not searched further; return their kind."""
     infinity, found = float("inf"), CERTAIN
     num_players = work.num_players
     for player in range(num_players):
@@ -93,26 +93,26 @@ widen_jit = inlined(widen)
 
 
 def compare(work, shares, ply, mover, others, number, is_sure):
-    """Take an action, whose outcomes have been added up, if it is better for the mover.
+    """Take an action, after summing its outcomes, if it is better for the mover.
 
     Parameters
     ----------
     work
         Of the loop.
     shares
-        What each player earns by the action, where there are rewards.
+        Each player's reward for the action, if there are rewards.
     ply, mover : int
     others : float
         The most that an action that was not taken may give the mover.
     number : int
-        How many outcomes the action has.
+        The number of outcomes of the action.
     is_sure : bool
         Whether it has a single one, for certain.
 
     Returns
     -------
     others : float
-        NaN if a reward is no finite number.
+        NaN if a reward is not a finite number.
     """
     num_players, is_better = work.num_players, False
     # The mover's own number first: it decides whether the others' are wanted.
@@ -163,7 +163,7 @@ def max_n(work, page, rules, budget):
         The stacks and constants. Ply 0 stands there as if its position had been entered, with one
         action.
     page, rules
-        What the rules are asked with, see `gamedp.searchers.driver`.
+        The record of a question to the rules, see `gamedp.searchers.driver`.
     budget : int
         Positions after which to pause.
 

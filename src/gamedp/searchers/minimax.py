@@ -1,4 +1,4 @@
-"""Plain minimax: every line of play down to a depth, and nothing left out."""
+"""Plain minimax: every line of play down to a depth, without pruning."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ LOOP = Loop(loop.minimax_jit, (enter, list_actions, follow, estimate), loop.MINI
 
 @attrs.frozen(kw_only=True)
 class Minimax:
-    """Look at every line of play down to a depth.
+    """Search every line of play down to a depth.
 
     The plain method [1]_: no position is left out and none is remembered, so its work grows with
-    every ply by the number of actions. The reference that other searchers are held against. At the
-    horizon stands the game's ``heuristic``; chance is averaged. The score of every position on the
-    way, the root's included, is clipped to the ``value_range`` that the game gives there.
+    every ply by the number of actions. It is the reference for other searchers. The value at the
+    horizon is the game's ``heuristic``; outcomes of chance are averaged. The score of every
+    position on the way, including the root, is clipped to the game's ``value_range`` there.
 
     ``best_actions`` holds the actions with the highest score before it is clipped to the range of
-    the root, and those that only rounding may tell from them.
+    the root, and those that differ from these only by rounding.
 
     Parameters
     ----------
     depth : int or None
         Plies to look ahead; None looks to the end of the game.
     max_seconds, max_nodes : float
-        Limits; where one stops the search, nothing but the game's own estimate and range are known.
+        Limits; if one stops the search, only the game's own estimate and range are known.
 
     References
     ----------
@@ -84,7 +84,7 @@ class Minimax:
 
 
 class _Search:
-    """A search under way."""
+    """A running search."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class _Search:
         )
 
     def run(self) -> SearchResult:
-        """Search all actions; a limit leaves what the rules alone say of the value."""
+        """Search all actions; at a limit, the rules' own bounds of the value remain."""
         root = self.root
         low, high = (
             self.roundings.add(end, -root.half)

@@ -1,4 +1,4 @@
-"""What the loops of search do alike at every position: small functions, compiled into each loop.
+"""Steps common to all search loops at a position: small functions, compiled into each loop.
 
 What they return first is a `LoopStatus`: DONE, or why the loop must return.
 """
@@ -24,11 +24,11 @@ __all__ = [
 ]
 
 ENTER, NEXT = range(2)
-"""The phases in which a loop comes to a position, and to the next of its actions."""
+"""The phases of a loop: entering a position, and going on to its next action."""
 
 
 def come_to(tally, plies, ply, last_node):
-    """Note that the loop comes to a position, where it can stop and go on later."""
+    """Count a position that the loop enters, where it can stop and resume later."""
     tally.ply = ply
     tally.phase = ENTER
     if tally.nodes >= last_node:
@@ -43,18 +43,18 @@ come_to_jit = inlined(come_to)
 
 
 def ask_actions(tally, question, rules, row, first):
-    """List the actions of a position; return the status, and how many there are.
+    """List the actions of a position; return the status, and their number.
 
     Parameters
     ----------
     tally, question
         The records.
     rules
-        What the rules are asked with.
+        The record of a question to the rules.
     row : int
         Of the position.
     first : int
-        Where its actions begin on their stack.
+        The index of its first action on their stack.
     """
     question.row = row
     question.first = first
@@ -98,14 +98,14 @@ begin_actions_jit = inlined(begin_actions)
 
 
 def ask_outcomes(tally, question, rules, function, plies, ply, action, mover):
-    """Look at what an action of the position at a ply leads to; return the status.
+    """List the outcomes of an action of the position at a ply; return the status.
 
     Parameters
     ----------
     tally, question
         The records.
     rules
-        What the rules are asked with.
+        The record of a question to the rules.
     function
         Of the rules: `follow` or `follow_many`.
     plies
@@ -136,7 +136,7 @@ ask_outcomes_jit = inlined(ask_outcomes)
 
 
 def next_outcome(plies, ply):
-    """Put the next outcome of the current action on the ply after this one, if there is one left.
+    """Put the next outcome of the current action, if any, on the next ply.
 
     Return whether there is.
     """
@@ -152,7 +152,7 @@ next_outcome_jit = inlined(next_outcome)
 
 
 def zero_sum_range(tally, position, half):
-    """Return a position's range less half of the constant sum; its payoff, twice, if it is over."""
+    """Return a position's range less half the constant sum; its payoff, twice, if it is over."""
     low, high = position.low, position.high
     if half != 0.0:
         if shift_rounds_jit(low, half) or shift_rounds_jit(high, half):

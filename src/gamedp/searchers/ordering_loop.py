@@ -21,13 +21,13 @@ __all__ = [
 ]
 
 ACTIONS_KEPT = 1 << 12
-"""Actions, by their last bits, whose success is kept in the history, for each player."""
+"""Number of actions, by their last bits, whose success is kept in the history, per player."""
 
 NO_ACTION = -(1 << 62)
-"""Stands for a killer that there is not."""
+"""Stands for a missing killer."""
 
 PLACES = (1 << 20) - 1
-"""An action's priority is kept with its place among the actions, the earlier the higher."""
+"""Mask of an action's place, kept in its priority; earlier places have a higher priority."""
 
 FROM_TABLE, KEEPS_TURN, KILLER, MOST_HISTORY = 1 << 42, 1 << 41, 1 << 40, 1 << 38
 """Priorities: of the best action of an earlier search, of one after which the mover moves again, of
@@ -38,16 +38,16 @@ RANK = 61
 
 
 def order_actions(actions, first, count, history, mover, killer, older_killer, suggested):
-    """Give the actions of a position their priorities.
+    """Compute the priorities of the actions of a position.
 
     Parameters
     ----------
     actions
         Their stack.
     first, count : int
-        Where they stand on it.
+        Their range on it.
     history : (2, ACTIONS_KEPT) int64
-        What cutting off has earned each player's actions.
+        The credit of each player's actions for cutoffs.
     mover, killer, older_killer : int
     suggested : int
         Place of the action that the table names; -1 if it names none.
@@ -77,7 +77,7 @@ place_of_jit = inlined(place_of)
 
 
 def note_success(history, mover, label, earned):
-    """Let an action that has cut off earn something in the history."""
+    """Credit an action that has caused a cutoff in the history."""
     slot = label & (history.shape[1] - 1)
     history[mover, slot] = min(MOST_HISTORY, history[mover, slot] + earned)
 
@@ -86,7 +86,7 @@ note_success_jit = inlined(note_success)
 
 
 def next_action(actions, first, count, current):
-    """Return where the action of the highest priority stands among those not yet searched."""
+    """Return the place of the action with the highest priority among those not yet searched."""
     chosen = first + current
     for place in range(chosen + 1, first + count):
         if actions[place].order > actions[chosen].order:
@@ -98,7 +98,7 @@ next_action_jit = inlined(next_action)
 
 
 def next_promising(actions, first, count, current):
-    """Return where the action stands that comes next on the way to the ends of games.
+    """Return the place of the next action in a search to the ends of games.
 
     That is the one from the table, then those after which the mover moves again, which say more
     about a position than a reply to them; among these what promises most; of equals the last.
@@ -122,7 +122,7 @@ next_promising_jit = inlined(next_promising)
 
 
 def swap_actions(actions, one, other):
-    """Let two actions change places on their stack."""
+    """Exchange two actions on their stack."""
     if one != other:
         first, second = actions[one], actions[other]
         label, order, row, promise = first.label, first.order, first.row, first.promise

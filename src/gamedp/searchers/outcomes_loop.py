@@ -1,4 +1,4 @@
-"""What bounds the mean over an action's outcomes: small functions for the loop of expectiminimax.
+"""Bounds of the mean over an action's outcomes: small functions for expectiminimax.
 
 Before the outcomes are searched, ends of the game and ``value_range`` bound each of them, and after
 that what has been found; see Star1 and Star2 in `gamedp.searchers.expectiminimax_loop`.
@@ -32,7 +32,7 @@ come back with other numbers of plies left, and neither entry in the table may d
 """
 
 LARGE = 1e308
-"""Windows have no other infinite ends than those that are open."""
+"""Bound of finite ends of windows: only open ends are infinite."""
 
 
 def divided(number, probability):
@@ -48,7 +48,7 @@ divided_jit = inlined(divided)
 
 
 def above(number: float) -> float:
-    """Return a number that is a little greater: no two scores of interest are nearer."""
+    """Return a slightly greater number: no two scores of interest are closer."""
     size = abs(number)
     return number + max(size, 1e-290) * 2.0**-51
 
@@ -66,7 +66,7 @@ def bound_outcomes(work, page, here, at_horizon, rest):
     here
         The record of the ply.
     at_horizon : int
-        What stands at the horizon, from that player's side.
+        The value at the horizon, from that player's side.
     rest : int
         Plies left after the action.
 
@@ -74,11 +74,11 @@ def bound_outcomes(work, page, here, at_horizon, rest):
     -------
     status : LoopStatus
     num_known : int
-        How many outcomes have known values.
+        The number of outcomes with known values.
     are_true : int
         0 if what stands at the horizon has narrowed one.
     endless : float
-        The infinite value of an outcome, which is that of the action, too; 0 if there is none.
+        The infinite value of an outcome, and so of the action; 0 if there is none.
     """
     tally, positions, fields = work.tally[0], page.positions, page.fields
     infinity, horizon = float("inf"), page.fields.shape[1] - 1
@@ -126,7 +126,7 @@ bound_outcomes_jit = inlined(bound_outcomes)
 
 
 def sum_bounds(positions, first, last):
-    """Write to each outcome the sums of the bounds from there to the last one."""
+    """Write to each outcome the sums of the bounds from it to the last one."""
     low, high = 0.0, 0.0
     for place in range(last, first - 1, -1):
         position = positions[place]

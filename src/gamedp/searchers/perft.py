@@ -1,4 +1,4 @@
-"""Counting positions ply by ply: how large a game is, and whether two programs agree on it."""
+"""Perft: counts of positions ply by ply, to measure a game and to compare programs."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ LOOP = Loop(loop.perft_jit, (unfold,), loop.PERFT_PLY)
 
 @attrs.frozen
 class Perft:
-    """How many positions there are at each ply.
+    """The number of positions at each ply.
 
     Attributes
     ----------
     positions : tuple of int
-        At place d the number of lines of play of d plies; 1 at place 0.
+        The number of lines of play of d plies at index d; 1 at index 0.
     ended : tuple of int
-        How many of them end the game just there.
+        The number of them that end the game there.
     seconds : float
-        That it took to count, without compiling.
+        The time for counting, without compiling.
     """
 
     positions: tuple[int, ...]
@@ -64,19 +64,19 @@ def perft(
     depth : int
         Plies; at least 0.
     state
-        Where to begin; the start of the game if not given.
+        The first position; the start of the game if not given.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     max_seconds : float
     progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
+        Called with a :class:`gamedp.Progress` now and then.
 
     Raises
     ------
     LimitExceededError
         After `max_seconds`.
     InvalidModelError
-        If the rules are wrong in a position; names it.
+        If the rules are wrong in a position, which the message names.
 
     Examples
     --------

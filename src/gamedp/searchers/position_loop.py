@@ -1,4 +1,4 @@
-"""What the rules of a game answer about a position in a search, written to stacks.
+"""The rules' answers about a position in a search, written to stacks.
 
 These functions are compiled for each game; the loops of search, which know no rules, call them
 through :mod:`gamedp.compiler.native`. They read what is asked from the page's `question`, and the
@@ -33,26 +33,26 @@ CHANCE, BAD_RULES, OUTSIDE, COMES_AGAIN, RISES, MISNUMBERED, TOO_LARGE = (
         LoopStatus.RISES, LoopStatus.MISNUMBERED, LoopStatus.TOO_LARGE,
     )
 )  # fmt: skip
-"""What `question.fault` says is wrong with an ending."""
+"""Values of `question.fault`: errors of an ending."""
 
 BLOCK = 1 << 16
-"""Positions in a block of an endgame table."""
+"""Number of positions in a block of an endgame table."""
 
 UNKNOWN, BEGUN = -128, -127
 """Marks in an endgame table: a position without a value yet, and one that waits for others."""
 
 LARGEST = 125
-"""The largest value that a byte has room for, beside the two marks."""
+"""The largest value that fits into a byte beside the two marks."""
 
 CHECKED = 63
-"""Of so many endings and one more, one is checked to have the number that it was made by."""
+"""One in this many endings plus one is checked to have the number that it was made from."""
 
 SLACK = 1e-9
-"""By how much the probabilities of an action's outcomes may miss 1."""
+"""Tolerance for the sum of the probabilities of an action's outcomes."""
 
 
 def look(place, page, state, position, asker, of_two):
-    """Write down what the rules say of a position before it is searched: who moves, its range.
+    """Write the rules' answers for a position before it is searched: the player to move, its range.
 
     The range is the mover's, and a payoff player 0's; or both are the asker's, and so is an
     estimate, unless `asker` is None. If `of_two` is None, endgame tables are not asked. An argument
@@ -100,7 +100,7 @@ look_jit = called_by_rules(look, forceinline=True)
 
 
 def enter(place, page):
-    """Look at the position that is asked about."""
+    """Write the rules' answers for the position in question."""
     question = page.question[0]
     question.what = ENTER
     state = held_at(place).gamedp_decode(page.fields[question.row])
@@ -109,7 +109,7 @@ def enter(place, page):
 
 
 def list_actions(place, page):
-    """Write the actions of a position to `actions`, from `first` on; return how many there are."""
+    """Write the actions of a position to `actions`, from `first` on; return their number."""
     game, question, actions = held_at(place), page.question[0], page.actions
     question.what = LIST
     state = game.gamedp_decode(page.fields[question.row])
@@ -123,7 +123,7 @@ def list_actions(place, page):
 
 
 def list_outcomes(place, page, for_one, of_two):
-    """Write the outcomes of an action to `fields` and `positions`; return how many there are.
+    """Write the outcomes of an action to `fields` and `positions`; return their number.
 
     If `of_two` is None, nothing is taken off the positions, and no endgame table is asked. Unless
     `for_one` is None, payoffs, ranges and estimates are those of the player who asks.
@@ -185,7 +185,7 @@ list_outcomes_jit = called_by_rules(list_outcomes, forceinline=True)
 
 
 def follow(place, page):
-    """Look at what the mover's `action` leads to; return how many outcomes it has.
+    """Write the outcomes of the mover's `action`; return their number.
 
     The positions are written to `fields` and `positions`, from `first` on. Their probabilities add
     up to 1 within a rounding. The `reward` is the mover's; `banked` is what the mover of a position
@@ -196,19 +196,19 @@ def follow(place, page):
 
 
 def follow_many(place, page):
-    """Do as `follow` for any number of players: no reward, no endgame table, nothing taken off."""
+    """Do as `follow` for any number of players: no reward, endgame table or subtraction."""
     page.question[0].what = FOLLOW_MANY
     return list_outcomes_jit(place, page, None, None)
 
 
 def follow_for_one(place, page):
-    """Do as `follow`; whoever `mover` is, all numbers are that player's, estimates as well."""
+    """Do as `follow`, with all numbers, including estimates, from the side of `mover`."""
     page.question[0].what = FOLLOW_FOR_ONE
     return list_outcomes_jit(place, page, True, True)
 
 
 def estimate(place, page):
-    """Write down what the game's heuristic says for `mover`."""
+    """Write the game's heuristic for `mover`."""
     game, question = held_at(place), page.question[0]
     question.what = ESTIMATE
     state = game.gamedp_decode(page.fields[question.row])
@@ -217,7 +217,7 @@ def estimate(place, page):
 
 
 def unfold(place, page):
-    """Write all positions after one to `fields`, from `first` on; return how many there are.
+    """Write all positions after one to `fields`, from `first` on; return their number.
 
     Those in which the game is over are not written, but counted in `number`; nor are any written
     if `action` is 0.
@@ -245,7 +245,7 @@ def unfold(place, page):
 
 
 def list_shares(place, page):
-    """Write to `shares` what each player gets in a position: a payoff, or a range and an estimate.
+    """Write to `shares` each player's payoff in a position, or a range and an estimate.
 
     The position has been looked at. The payoff of the second of two players is not asked for: it is
     what the constant sum leaves.
@@ -266,7 +266,7 @@ def list_shares(place, page):
 
 
 def list_rewards(place, page):
-    """Write to `shares` what each player earns by the action that is asked about."""
+    """Write to `shares` each player's reward for the action in question."""
     game, question = held_at(place), page.question[0]
     question.what = REWARDS
     state = game.gamedp_decode(page.fields[question.row])
@@ -339,7 +339,7 @@ value_ending_jit = called_by_rules(value_ending, forceinline=True)
 
 
 def value_endings(place, page):
-    """Give endings their values in the order of their numbers, until one has to wait for another.
+    """Compute the values of endings in the order of their numbers, until one must wait for another.
 
     They are those with as much `material` as is asked about, from `first` on, `last` left out. A
     value that is known stays. In the end, `first` is where that was over, and `number` says how
@@ -413,4 +413,4 @@ NUMBERED = (
     enter, list_actions, follow, follow_many, follow_for_one, estimate, unfold, list_shares,
     list_rewards, value_endings,
 )  # fmt: skip
-"""The functions, each at the number by which `question.what` names it."""
+"""The functions, each at its number in `question.what`."""

@@ -1,4 +1,4 @@
-"""Proof-number search: who wins, by looking first where a proof seems nearest."""
+"""Proof-number search: finds who wins by searching first where a proof seems closest."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ LOOP = Loop(loop.prove_jit, (enter, list_actions, follow_for_one), loop.PLY)
 
 @attrs.frozen(kw_only=True)
 class ProofNumberSearch:
-    """Find out who wins, or whether a player gets at least a given payoff.
+    """Finds who wins, or whether a player gets at least a given payoff.
 
-    Depth-first proof-number search [1]_: of every position it is kept how many others would have to
-    be proven, at least, to prove it, and how many to disprove it; what costs least is searched
-    next. Positions that share what comes after them would be counted often, so the largest number
-    counts, and one more for each other [2]_. Its strength is the narrow way through a wide tree: a
-    forced win is found far below the depth that alpha-beta reaches.
+    Depth-first proof-number search [1]_: for every position, the least number of others that must
+    be proven to prove it is kept, and the same for disproof; the cheapest is searched next. Shared
+    successors would be counted repeatedly, so the largest number counts, plus one for each other
+    [2]_. Its strength is the narrow path through a wide tree: it finds forced wins far below the
+    depth that alpha-beta reaches.
 
     For deterministic games in which no position can come again; the game must say so
     (``acyclic = True``).
@@ -56,14 +56,14 @@ class ProofNumberSearch:
     Parameters
     ----------
     at_least : float or None
-        The question: does player 0 get at least so much? None asks for win, draw or loss: whether
-        player 0 gets more than half of the constant sum, just that, or less.
+        The question: does player 0 get at least this much? None asks for win, draw or loss: whether
+        player 0 gets more than half of the constant sum, exactly half, or less.
     endings : EndgameTables, optional
-        Tables of the endings of this very game.
+        Endgame tables of exactly this game.
     table_bytes : float
-        What the table of positions may take.
+        The size limit of the table of positions.
     max_seconds, max_nodes : float
-        Limits after which what is known is returned, with a status that says so.
+        Limits at which the result so far is returned, with a status that says so.
 
     References
     ----------
@@ -100,20 +100,20 @@ class ProofNumberSearch:
         Returns
         -------
         SearchResult
-            Its bounds are the answer: of a win the lower one is just above half of the constant
-            sum. Unless they meet, the result has no value but the game's own estimate. The best
+            Its bounds are the answer: for a win the lower one is just above half of the constant
+            sum. Unless they meet, the only value of the result is the game's own estimate. The best
             actions are those after which the answer was proven, by whatever amount: all that win,
-            if one does. For a loss by an unknown amount, or where nothing is proven, there are
-            none. The bounds of an action are what was proven of that action. The principal
-            variation keeps the answer to the end of the game, whatever the other one might have
-            tried instead; there is none for a draw.
+            if one does. For a loss by an unknown amount, or if nothing is proven, there are none.
+            The bounds of an action are those proven for it. The principal variation keeps the
+            answer to the end of the game, whatever the opponent might try instead; there is none
+            for a draw.
 
         Raises
         ------
         UnsupportedProblemError
-            If there is chance, rewards on the way, or a position may come again.
+            If the game has chance or rewards on the way, or a position may recur.
         InvalidModelError
-            If the rules are wrong somewhere; names the state and the action.
+            If the rules are wrong somewhere; the message names the state and the action.
         """
         root = root_of(game, state, "ProofNumberSearch", with_chance=False)
         if not root.choices:
@@ -134,7 +134,7 @@ class ProofNumberSearch:
 
 @attrs.define
 class _Found:
-    """One action at the root, and bounds of what player 0 gets after it."""
+    """One action at the root, and bounds of player 0's value after it."""
 
     choice: Choice
     low: float
@@ -142,7 +142,7 @@ class _Found:
 
 
 class _Search:
-    """A search under way."""
+    """A running search."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class _Search:
         )
 
     def _arrays(self, num_fields: int) -> dict[str, Any]:
-        """Return the table, and the question."""
+        """Return the transposition table and the question."""
         self.entries = max(4, table_entries(self.options.table_bytes, num_fields))
         return {
             "keys": untouched((self.entries, num_fields), np.int64),
@@ -206,9 +206,9 @@ class _Search:
         return self._result(status, best)
 
     def _range(self, state: Any, player: int, *, is_swapped: bool) -> tuple[float, float]:
-        """Return the game's own bounds of what player 0 gets; the players may have changed places.
+        """Return the game's own bounds of player 0's value; the players may have changed places.
 
-        A difference that is no 64-bit number is rounded away from what it bounds.
+        A difference that is not a 64-bit number is rounded outward.
         """
         low, high = checked_range(self.root.rules, state, player)
         if player == int(is_swapped):
@@ -222,7 +222,7 @@ class _Search:
         return ends
 
     def _start(self, choice: Choice) -> _Found:
-        """Return what the rules say of an action without looking ahead."""
+        """Return the rules' own bounds for an action without looking ahead."""
         child = choice.outcomes[0]
         if child.is_terminal:
             payoff = payoff_of(self.root.rules, child.state, int(child.swapped))
@@ -232,8 +232,8 @@ class _Search:
     def _line(self, status: Status, *, is_draw: bool) -> tuple[tuple[int, Any], ...]:
         """Follow play that preserves the answer: a player who can takes the first such action.
 
-        The other one's actions all leave it as it is; the first one stands for them. Not so in a
-        draw, which is the answer to two questions: no line is looked for there.
+        All actions of the opponent preserve it; the first one stands for them. This fails for a
+        draw, which is the answer to two questions: no line is searched for there.
         """
         if status is not Status.SOLVED or self.answered is None or is_draw:
             return ()
@@ -262,7 +262,7 @@ class _Search:
         return tuple(line)
 
     def _ask(self, goal: float, *, exceeds: bool) -> None:
-        """Find out whether player 0 gets so much at the root, and note what that says."""
+        """Decide whether player 0 gets at least some value at the root, and record the answer."""
         if meets(self.low, goal, exceeds):
             holds = True
         elif not meets(self.high, goal, exceeds):
@@ -281,7 +281,7 @@ class _Search:
     def _actions(self, goal: float, *, exceeds: bool) -> tuple[int, ...]:
         """Return the actions after which the answer still holds; the table knows most of them.
 
-        There are none if it holds whatever the mover does, unless the value itself is known.
+        Empty if it holds after all actions, unless the value itself is known.
         """
         holds = meets(self.low, goal, exceeds)
         if self.root.player != (0 if holds else 1) and self.low != self.high:
@@ -334,7 +334,7 @@ class _Search:
                 return bool(self.tally.proof == 0)
 
     def _action(self, entry: _Found, best: tuple[int, ...]) -> SearchedAction:
-        """Return what is proven of one action: of the best ones, how good they are at least."""
+        """Return proven bounds of one action; for the best ones, lower bounds of their value."""
         action = entry.choice.action
         value = entry.low
         bound: Literal["exact", "at least", "at most"] = "at least"

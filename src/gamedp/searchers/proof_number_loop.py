@@ -3,7 +3,7 @@
 Depth first, on stacks of its own, so that the loop can stop at any position and go on later. It is
 compiled once for all games, and asks the rules through pointers; see
 :mod:`gamedp.searchers.position_loop`. All is seen from the side of the prover: the player who is to
-get what is asked about.
+reach the goal in question.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ row are what the prover has banked on the way there, and the prover's number.
 """
 
 MOST_LEAD = 1 << 10
-"""Of an estimate beyond the goal, no more than this counts."""
+"""Largest lead of an estimate beyond the goal that counts."""
 
 SOLVED = 1 << 30
 """A proof number of a position that is disproven, and a disproof number of one that is proven."""
 
 
 def meets(value: float, needed: float, exceeds: bool) -> bool:
-    """Say whether a value is as much as is needed, or more than that where it must exceed it."""
+    """Return whether a value reaches the goal, or exceeds it where it must."""
     return value > needed or (value == needed and not exceeds)
 
 
@@ -41,7 +41,7 @@ meets_jit = inlined(meets)
 
 
 def keep_numbers(keys, infos, efforts, fields, proof, disproof, effort):
-    """Enter the numbers of a position; in a full bucket, what cost the least to find goes."""
+    """Enter the numbers of a position; in a full bucket, the cheapest entry is replaced."""
     first = (hash_fields_jit(fields) & (infos.size // BUCKET - 1)) * BUCKET
     place = first
     least = 1 << 62
@@ -69,7 +69,7 @@ keep_numbers_jit = inlined(keep_numbers)
 
 
 def count_action(work, page, rules, row, place):
-    """Ask what an action leads to; enter what it takes to prove and to disprove that.
+    """Enter the proof and disproof numbers of the outcome of an action.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ count_action_jit = inlined(count_action)
 
 
 def weigh(actions, first, count, is_own):
-    """Return which action costs the mover least, that number, the next one, and the others' sum.
+    """Return the cheapest action for the mover, its number, the next one, and the others' sum.
 
     Of the numbers of the positions after it, the least counts for the mover, and the others' add
     up: here as the greatest and one more for each, for where they share positions, a sum would
@@ -210,7 +210,7 @@ weigh_jit = inlined(weigh)
 
 
 def prove(work, page, rules, budget):
-    """Find out whether the prover gets what is wanted in the position at ply 0.
+    """Decide whether the prover reaches the goal in the position at ply 0.
 
     The phases::
 
@@ -225,7 +225,7 @@ def prove(work, page, rules, budget):
         ``plies`` is the stack; ``goal`` is what the prover wants to get, or to exceed where
         ``exceeds`` says so.
     page, rules
-        What the rules are asked with, see `gamedp.searchers.driver`.
+        The record of a question to the rules, see `gamedp.searchers.driver`.
     budget : int
         Positions after which to pause.
 

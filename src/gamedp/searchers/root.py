@@ -1,4 +1,4 @@
-"""What all searchers share: the root, checked in plain Python, and error messages."""
+"""Parts common to all searchers: the root, checked in plain Python, and error messages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 ASKED = ("heuristic", "value_range", "settled", "remainder")
-"""The optional methods that every search asks, besides those that solving asks."""
+"""The optional methods that every search calls, besides those that solving calls."""
 
 
 @attrs.frozen
@@ -62,7 +62,7 @@ class Outcome:
         Whether the players have changed places in the representative.
     is_terminal : bool
     player : int
-        Who moves in the representative; 0 where the game is over.
+        The player to move in the representative; 0 where the game is over.
     """
 
     probability: float
@@ -84,7 +84,7 @@ class Choice:
     ----------
     action : int
     reward : float
-        What the mover earns by it.
+        The mover's reward for it.
     outcomes : tuple of Outcome
     """
 
@@ -103,9 +103,9 @@ class Root:
     state
         The position as it was given.
     player : int
-        Who moves; 0 where the game is over.
+        The player to move; 0 where the game is over.
     payoff : float or None
-        What player 0 has received, where the game is over.
+        Player 0's payoff, where the game is over.
     choices : tuple of Choice
         In the game's order; none where the game is over.
     """
@@ -145,7 +145,7 @@ class Root:
         slack: float,
         plies: int | None = None,
     ) -> SearchedAction:
-        """Return what was found of an action: its score, what that bounds, and its proven bounds.
+        """Return the result for an action: its score, what that bounds, and its proven bounds.
 
         All are the mover's, with half the sum taken off; `slack` is how far rounding may have taken
         the bounds; `plies` are those that the action takes to win or to lose, if that is known.
@@ -163,12 +163,12 @@ class Root:
         )
 
     def plies_of(self, choice: Choice, score: float) -> int | None:
-        """Return 1 for an action that ends the game, and not in a draw; None if that is not so."""
+        """Return 1 for an action that ends the game other than in a draw; else None."""
         ends = all(outcome.is_terminal for outcome in choice.outcomes)
         return 1 if ends and score != 0 and not hasattr(self.rules.game, "reward") else None
 
     def suited(self, choices: list[Choice], score: float) -> Choice:
-        """Return one of equally good actions: of wins one that ends the game, of losses none."""
+        """Return one of equally good actions: if winning one that ends the game, else another."""
         wanted = 1 if score > 0 else None
         found = (choice for choice in choices if self.plies_of(choice, score) == wanted)
         return next(found, choices[0])
@@ -198,13 +198,13 @@ class RoundingLog:
         return total
 
     def put_back(self, root: Root, scores: Iterable[float]) -> None:
-        """Note how exactly scores of the mover's at the root become values of player 0."""
+        """Record the rounding when the mover's scores at the root become values of player 0."""
         for score in scores:
             self.add(score if root.player == 0 else -score, root.half)
 
 
 def refuse_chance(state: Any, action: int, searcher: str) -> NoReturn:
-    """Raise the error of a searcher that meets dice."""
+    """Raise the error of a searcher that does not support chance."""
     message = (
         f"{searcher} is for games without chance; action {action} in {shown(state)} has more than "
         "one outcome. Use Expectiminimax (--searcher expectiminimax), or gamedp.solve."
@@ -274,7 +274,7 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
 
 
 def payoff_of(rules: Rules, state: Any, player: int) -> float:
-    """Return the payoff where a game is over.
+    """Return the payoff at the end of a game.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def payoff_of(rules: Rules, state: Any, player: int) -> float:
 
 
 def refuse_rounded_rewards(rules: Rules, state: Any, action: int) -> None:
-    """Raise InvalidModelError if no double is equal to what a player earns by an action."""
+    """Raise InvalidModelError if no double is equal to a player's reward for an action."""
     if hasattr(rules.game, "reward"):
         for player in range(rules.num_players):
             reward = rules.game.reward(state, action, player)
@@ -335,7 +335,7 @@ def ended(root: Root, searcher: Any) -> SearchResult:
 
 
 def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
-    """Return the game's `value_range`, which must be one.
+    """Return the game's `value_range`, which must be a valid range.
 
     Raises
     ------
@@ -355,7 +355,7 @@ def checked_range(rules: Rules, state: Any, player: int) -> tuple[float, float]:
 
 
 def estimate_of(rules: Rules, state: Any, player: int) -> float:
-    """Return the game's `heuristic`, which must be one finite number.
+    """Return the game's `heuristic`, which must be a finite number.
 
     Raises
     ------
@@ -374,7 +374,7 @@ def estimate_of(rules: Rules, state: Any, player: int) -> float:
 
 
 def refuse_estimate(rules: Rules, state: Any) -> None:
-    """Look at the `heuristic` of a position for all players, if the game is not over there.
+    """Check the `heuristic` of a position for all players, if the game is not over there.
 
     Raises
     ------
@@ -387,7 +387,7 @@ def refuse_estimate(rules: Rules, state: Any) -> None:
 
 
 def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
-    """Look whether a line of play that is to be followed to the end of the game has come round.
+    """Raise if a line of play that is to be followed to the end of the game repeats a position.
 
     Parameters
     ----------
@@ -414,7 +414,7 @@ def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
 
 
 def step(root: Root, choice: Choice) -> Any | None:
-    """Return the position that an action leads to, as the game says it; None if chance decides."""
+    """Return the game's own position after an action; None if chance decides."""
     outcomes = root.rules.game.outcomes(root.state, choice.action)
     following = [state for probability, state in outcomes if probability > 0]
     return following[0] if len(following) == 1 else None

@@ -1,4 +1,4 @@
-"""What the loops of search work on: stacks of records, whose fields have names.
+"""The data of search loops: stacks of records with named fields.
 
 Compiled loops take arrays of numpy records. The same loops as plain Python take lists of objects
 with slots, whose fields Python reads and writes five times as fast.
@@ -29,13 +29,13 @@ __all__ = [
 
 
 class LoopStatus(IntEnum):
-    """Why a loop of search has returned.
+    """Reason for which a search loop has returned.
 
     GROW: the stack `tally.wanted` is full. READ: the block `tally.wanted` of an endgame table is
     not in memory. FAILED: the rules have raised an error. The others are faults of the rules in the
     position at ply `tally.ply`: wrong in general, wrong about an outcome or an estimate, with
     chance where there must be none, contradictory about the value, and without a number in the
-    endgame tables. The last four are faults met when these tables are filled: a position comes
+    endgame tables. The last four are faults found when these tables are filled: a position comes
     again, an action raises the material, a position does not have the number it was made from, and
     a value is not a whole number or is too large for a byte.
     """
@@ -78,20 +78,20 @@ class Fields:
 
     @functools.cached_property
     def _slotted(self) -> type:
-        """A class with slots, made when plain Python first needs one."""
+        """A class with slots, created when plain Python first needs it."""
         zeros = zip(self._dtype.names or (), np.zeros((), self._dtype).item(), strict=True)
         attributes = {name: attrs.field(default=zero) for name, zero in zeros}
         return attrs.make_class("Slotted", attributes, eq=False, repr=False, slots=True)
 
     def stack(self, length: int, *, compiled: bool) -> Any:
-        """Return records full of zeros, as a compiled loop takes them or as plain Python does."""
+        """Return records of zeros, for a compiled loop or for plain Python."""
         if compiled:
             return np.zeros(length, self._dtype)
         return [self._slotted() for _ in range(length)]
 
 
 def grown(stack: Any) -> Any:
-    """Return a stack, or an array, that begins with this one and is twice as long."""
+    """Return a stack or array twice as long that begins with the given one."""
     if isinstance(stack, list):
         return stack + [type(stack[0])() for _ in stack]
     more: NDArray[Any] = np.zeros_like(stack)
@@ -128,20 +128,20 @@ TALLY = Fields(
     "proof disproof",
     "score largest",
 )
-"""Where a loop stands, what it has counted, and what it returns: one record."""
+"""The position of a loop, its counts, and its results: one record."""
 
 QUESTION = Fields("what row first last number action mover material fault", "reward estimate")
-"""What a loop asks of the rules, see :mod:`gamedp.searchers.position_loop`: one record."""
+"""A question of a loop to the rules, see :mod:`gamedp.searchers.position_loop`: one record."""
 
 POSITION = Fields(
     "is_over mover swapped is_rounded ending block material flips_sign is_true",
     "probability banked low high ending_low ending_high estimate reward rest_low rest_high",
 )
-"""What the rules say of a position before it is searched, and what searchers add to it."""
+"""The rules' answers for a position before it is searched, and the searchers' additions."""
 
 SHARE = Fields("", "reward low high estimate")
-"""What one player gets in a position that is asked about; where the game is over, the estimate is
-the payoff."""
+"""One player's reward, range and estimate in the position in question; at the end of the game, the
+estimate is the payoff."""
 
 ACTION = Fields("label order row proof disproof", "promise")
 """One action of a position on the stack; its `label` is the game's, the rest the searcher's."""

@@ -1,7 +1,7 @@
-"""A table of positions that have been searched: what is known of each, in buckets of four.
+"""The transposition table: results for searched positions, in buckets of four.
 
 The key of an entry is the whole position, all its fields, and not a hash of them: two positions
-that fall into the same bucket are told apart, so a collision can make a search slower and never
+that fall into the same bucket are distinguished, so a collision can make a search slower and never
 wrong. When a bucket is full, the entry goes that cost the least to find: of an older search first,
 then the shallowest. What was searched to the ends of the game stays, however old.
 """
@@ -20,14 +20,14 @@ BUCKET = 4
 LOWER, UPPER, EXACT = 1, 2, 3
 
 PROOF, USED, AGE, MOVE, DEPTH = 2, 4, 5, 13, 33
-"""Where in the number that describes an entry its parts begin; the kind of bound begins at 0."""
+"""First bits of the parts in the number that describes an entry; the kind of bound begins at 0."""
 
 AGES, MOVES = (1 << 8) - 1, (1 << 20) - 1
 """The largest age and move that an entry has room for."""
 
 
 def flipped(kind: int) -> int:
-    """Return what a score bounds with its sign changed: a lower bound becomes an upper one."""
+    """Return the kind of bound after a change of sign: a lower bound becomes an upper one."""
     return (kind >> 1) | ((kind & LOWER) << 1)
 
 
@@ -82,7 +82,7 @@ find_entry_jit = inlined(find_entry)
 
 
 def usable(info: int, depth: int, strict: bool) -> tuple[int, int]:
-    """Return what an entry's score bounds for a search of this depth, and what of it is proven.
+    """Return the kind of bound of an entry's score for a search of a depth, and the proven part.
 
     In a strict search it must be what a search of just this depth would find: there, a proof of
     fewer plies is part of it, and one of more plies is not.
@@ -112,7 +112,7 @@ def keep_entry(
     move: int,
     depth: int,
 ) -> None:
-    """Enter what a search of a position has found; what matters least in its bucket goes.
+    """Enter the result of a search of a position; replace the least important entry of its bucket.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def keep_entry(
         Of this search; modulo `AGES`.
     score : float
     kind, proof : int
-        What the score bounds as a search of this depth, and what of that is true for good.
+        The kind of bound of the score for a search of this depth, and what of it holds permanently.
     move : int
         Place of the best action among those of the position; -1 if none is known.
     depth : int

@@ -32,11 +32,11 @@ MINIMAX_PLY = Fields(
 """A position on the way, its actions, and the outcomes of the one that is being searched."""
 
 PERFT_PLY = Fields("row")
-"""Counting has no way: this stands for the position that is asked about."""
+"""The ply of counting, which keeps no line of play: the position in question."""
 
 
 def perft(work, page, rules, budget):
-    """Count the positions at each ply, and how many of them end the game.
+    """Count the positions at each ply, and those among them that end the game.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def perft(work, page, rules, budget):
         ``tally.wanted`` that wait; ``found`` and ``over`` (depth + 1,) count; ``depth`` is where to
         stop.
     page, rules
-        What the rules are asked with, see `gamedp.searchers.driver`.
+        The record of a question to the rules, see `gamedp.searchers.driver`.
     budget : int
         Positions after which to pause.
     """
@@ -95,7 +95,7 @@ def perft(work, page, rules, budget):
 
 
 def minimax(work, page, rules, budget):
-    """Give the position at ply 0 its value by looking at every line of play down to a depth.
+    """Compute the value of the position at ply 0 from every line of play down to a depth.
 
     The value is the mover's, with half of the constant sum taken off. Chance is averaged over. The
     phases::
@@ -114,7 +114,7 @@ def minimax(work, page, rules, budget):
         met. For the error by rounding, the tally says whether there may be one, how many plies were
         searched, and how many outcomes an action had at most.
     page, rules
-        What the rules are asked with, see `gamedp.searchers.driver`.
+        The record of a question to the rules, see `gamedp.searchers.driver`.
     budget : int
         Positions after which to pause.
     """

@@ -1,4 +1,4 @@
-"""The limits of a search, and Ctrl-C: what is looked at between two slices of its work."""
+"""The limits of a search, and Ctrl-C, which are checked between two slices of its work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OutOfTime(Exception):  # noqa: N818 - not an error: a search ends early by
 
 
 class Watch:
-    """Looks at the limits of a search between two slices of it, and reports how far it is.
+    """Checks the limits of a search between two slices of it, and reports its progress.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class Watch:
     count : callable
         Returns the nodes so far.
     total : int, optional
-        How many there will be, where that is known.
+        Their final number, if known.
     unit : str
-        What they are.
+        The plural noun for the units counted.
 
     Attributes
     ----------
@@ -75,27 +75,27 @@ class Watch:
         return self._reporter.seconds
 
     def for_line(self) -> Watch:
-        """Return the limits of following best play: as much as the search took, or a tenth more.
+        """Return the limits of following best play: as much as the search took.
 
-        The tenth is of the limits, where there are any.
+        But at most a tenth of the limits, if there are any.
         """
         return self._for_more(1.0, self._count(), self._count)
 
     def for_lengths(self, count: Callable[[], int]) -> Watch:
-        """Return the limits of another search, with a `count` of its own, for how long play lasts.
+        """Return the limits of another search, with its own `count`, for the length of play.
 
-        A tenth of what this one took, or of its limits.
+        A tenth of the work of this one, or of its limits if that is less.
         """
         return self._for_more(0.1, 0, count)
 
     def _for_more(self, share: float, first: int, count: Callable[[], int]) -> Watch:
-        """Return limits of about a share of what the search took, nodes counted from the first."""
+        """Return limits of about a share of the search's work; nodes count from the first."""
         seconds = 1.0 if self.interrupted else max(1.0, share * self.seconds)
         nodes = min(share * self._count() + 10_000, self._max_nodes / 10)
         return Watch(min(seconds, self._max_seconds / 10), first + nodes, None, count)
 
     def budget(self) -> int:
-        """Return after how many nodes to look again: about every twentieth of a second.
+        """Return the number of nodes until the next check: about a twentieth of a second.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class Watch:
         return int(min(self._slice, max(1, left)))
 
     def look(self) -> None:
-        """Report, and raise OutOfTime at a limit."""
+        """Report progress, and raise OutOfTime at a limit."""
         now = time.perf_counter()
         if now - self._last < 0.02:
             self._slice = min(2 * self._slice, MOST_NODES)
@@ -122,7 +122,7 @@ class Watch:
 
     @property
     def status(self) -> Status:
-        """What has ended a search that was out of time."""
+        """The limit that has ended the search."""
         if self.interrupted:
             return Status.INTERRUPTED
         is_late = self.seconds > self._max_seconds
@@ -130,14 +130,14 @@ class Watch:
 
 
 def heeding_ctrl_c(watch: Watch, search: Callable[[], Result]) -> Result:
-    """Return what a search finds; Ctrl-C ends it between two slices, so that its tables are whole.
+    """Return the result of a search; Ctrl-C ends it between two slices, so its tables stay intact.
 
-    Pressed a second time, it ends the search at once.
+    Pressed a second time, it ends the search immediately.
 
     Raises
     ------
     SearchInterrupted
-        After Ctrl-C; its `result` has what is known.
+        After Ctrl-C; its `result` is what is known so far.
     """
     with _noting_ctrl_c(watch):
         result = search()
@@ -148,7 +148,7 @@ def heeding_ctrl_c(watch: Watch, search: Callable[[], Result]) -> Result:
 
 @contextlib.contextmanager
 def _noting_ctrl_c(watch: Watch) -> Iterator[None]:
-    """Note Ctrl-C for a while, if it would raise KeyboardInterrupt; in the main thread alone."""
+    """Record Ctrl-C in a block, if it would raise KeyboardInterrupt; only in the main thread."""
     is_main = threading.current_thread() is threading.main_thread()
     usual = signal.getsignal(signal.SIGINT)
     if not is_main or usual is not signal.default_int_handler:

@@ -1,4 +1,4 @@
-"""Games that play one sub-game in many contexts: all about them but their rules and proofs."""
+"""Staged games, which play one sub-game in many contexts; their rules and proofs are elsewhere."""
 
 from lazy_loader import attach_stub
 

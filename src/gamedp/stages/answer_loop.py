@@ -1,4 +1,4 @@
-"""What the rules of a staged game answer for an end, in a few dozen contexts at a time.
+"""The answers of a staged game's rules for an end, in a few dozen contexts at a time.
 
 A function that is compiled for each game by :mod:`gamedp.stages.sweepers`; the loops of
 :mod:`gamedp.stages.ends_loop`, which know no rules, call it through :mod:`gamedp.compiler.native`.
@@ -21,7 +21,7 @@ from gamedp.runtime.jit import LANES
 from gamedp.runtime.linking import PART
 
 OUTSIDE = -2
-"""What a call returns, instead of a number of columns, if a context has no code."""
+"""Return value of a call, instead of a number of columns, if a context has no code."""
 
 # Places in `numbers`: which end is asked about, in how many columns, how many of these `allows`
 # must be asked about, whether rewards count; and the column where something was wrong.
@@ -34,7 +34,7 @@ SIGN = -(2**63)
 
 @register_jitable(forceinline=True, **PART)
 def choose(game, columns, end, asked, count, chosen):
-    """List the columns whose contexts allow an end, if not all agree; return how many do."""
+    """List the columns whose contexts allow an end, unless all agree; return their number."""
     if asked == 1:
         return count if game.allows(game.gamedp_decode_column(columns, 0), end) else 0
     found = 0
@@ -57,7 +57,7 @@ def pack(columns, chosen, count, num_fields, packed):
 def lead_on(game, columns, end, count, ranges, following, swaps):
     """Find the code of the context that an end leads to from each column.
 
-    Where that is outside the box it is -1, and then so is what is returned.
+    It is -1 outside the box, and then the result is -1, too.
     """
     outside = 0
     for column in range(count):
@@ -72,7 +72,7 @@ def lead_on(game, columns, end, count, ranges, following, swaps):
 
 @register_jitable(forceinline=True, **PART)
 def pay(game, columns, end, count, rewards, peaks):
-    """Find what an end earns in each column; `peaks` are the bits of the largest sizes so far."""
+    """Find the reward of an end in each column; `peaks` are the bits of the largest sizes."""
     bits = rewards.view(np.int64)
     for column in range(count):
         rewards[column] = game.reward(game.gamedp_decode_column(columns, column), end, 0)
@@ -81,7 +81,7 @@ def pay(game, columns, end, count, rewards, peaks):
 
 
 def answer_end(place, page):
-    """Say what an end leads to in each of the columns, and what it earns there.
+    """Find the successor and the reward of an end in each of the columns.
 
     Where not all columns allow it, what is found for those that do stands together, in the order of
     `chosen`.

@@ -1,4 +1,4 @@
-"""From a staged game to its model: the stage explored, the rules of the contexts made callable."""
+"""Compilation of a staged game: explores the stage and prepares the rules of the contexts."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 __all__ = ["compile_staged"]
 
 MAX_CONTEXTS = 2**31
-"""Beyond this many combinations in the box, a table of all of them is no longer sensible."""
+"""Largest number of combinations in the box: a table of more is not sensible."""
 
 PLAIN_ENDS = 5_000
-"""Ends of a stage times contexts up to which sweeping begins in plain Python: ten sweeps take a
-twentieth of the time that it takes to compile the rules."""
+"""Largest number of ends times contexts for which sweeping begins in plain Python: ten sweeps take
+a twentieth of the time for compiling the rules."""
 
 SPOTS = 16
-"""Contexts in which compiled rules are compared with plain ones."""
+"""Number of contexts in which compiled rules are compared with plain ones."""
 
 
 def compile_staged(
@@ -46,7 +46,7 @@ def compile_staged(
     progress: ProgressCallback | None = None,
     stage: Model | None = None,
 ) -> StagedModel:
-    """Explore the stage of a staged game, and make the rules of its contexts ready.
+    """Explore the stage of a staged game, and prepare the rules of its contexts.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def compile_staged(
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
+        Called with a :class:`gamedp.Progress` now and then.
     stage : Model, optional
         The stage, if it has been explored before.
 
@@ -148,7 +148,7 @@ def _check_stage(rules: StagedRules, stage: Model) -> None:
 
 
 def _box(rules: StagedRules, layout: Layout) -> Codec:
-    """Return how contexts of the declared box become codes."""
+    """Return the layout and the packing of contexts of the declared box."""
     declared = dict(rules.game.contexts())
     names = list(layout.names())
     if set(declared) != set(names):
@@ -174,7 +174,7 @@ def _spot_check(
 ) -> None:
     """Compare compiled and plain rules in some contexts; raise InvalidModelError if they differ.
 
-    With random numbers for values, what an end is worth tells where it leads to.
+    With random numbers for values, the value of an end shows where it leads to.
     """
     size, num_ends = plain_rules.codec.size, len(plain_rules.end_fields)
     values = np.random.default_rng(size).random(size)

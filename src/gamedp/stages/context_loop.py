@@ -1,4 +1,4 @@
-"""The compiled loops over contexts: a survey of all, a sweep of the stage for many at a time.
+"""The compiled loops over contexts: a survey of all, and a sweep of the stage for many together.
 
 The sweep is compiled once for all staged games, and calls the rules through an address. Where each
 context is looked at once, the loop is compiled with the rules of each game, bound by
@@ -25,9 +25,9 @@ REAL, TERMINAL = 1, 2
 
 
 def survey(game, work, kinds, ranks, values):
-    """Look at every combination of the box: what is a context of its own, of what rank, and over.
+    """Examine every combination of the box: whether it is a context of its own, its rank, its end.
 
-    `kinds` is 0 for what is no context or is represented by another one. Those that are over get
+    `kinds` is 0 for a non-context or one represented by another. Those that are over get
     their payoff. Returns the code of the first context that the rules say something wrong of, or
     -1.
     """
@@ -64,7 +64,7 @@ def survey(game, work, kinds, ranks, values):
 def sweep_contexts(work, rules, program, codes, values, weights, writes):
     """Sweep the stage for all contexts in `codes`, LANES at a time.
 
-    What it is worth goes to `values` if `writes`, else only the changes are measured;
+    Its value goes to `values` if `writes`, else only the changes are measured;
     ``work.results`` are to be set to zero before.
 
     Returns
@@ -94,14 +94,14 @@ sweep_contexts_jit = compiled_for_all(sweep_contexts)
 
 
 def follow_contexts(game, work, codes, payoffs, following, swaps, ranks, rewards):
-    """Say where each end of the stage leads to from each of the contexts `codes`.
+    """Find the successor of each of the contexts `codes` after each end of the stage.
 
     `payoffs` are NaN where the game goes on. There `following` holds for each end the code of the
     next context's representative, -1 if the end is not allowed; `swaps` whether the players change
     places, `ranks` the next context's rank, `rewards` what player 0 earns. Where the game is over,
     all of `following` is -1.
 
-    Returns DONE; BAD if a context leads to what is no context.
+    Returns DONE; BAD if a context leads to a non-context.
     """
     fields = work.fields
     ranges = game.gamedp_ranges(work.low, work.high, work.stride)

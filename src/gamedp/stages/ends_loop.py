@@ -1,4 +1,4 @@
-"""The compiled loop over the ends of a stage: the value of each in a few dozen contexts at a time.
+"""The compiled loop over the ends of a stage: their values in a few dozen contexts at a time.
 
 Plain functions on arrays, compiled once for all staged games: what the rules answer for an end they
 get by calling :func:`gamedp.stages.answer_loop.answer_end` through its address. Loops over columns
@@ -31,7 +31,7 @@ NONE = -2
 """The code of no context, nor of one before a context."""
 
 INFINITE = int(np.array(np.inf).view(np.int64))
-"""As `SIGN`, the bits of a number as an integer; those of NaN are above."""
+"""The bits of infinity as an integer, as `SIGN`; those of NaN are above."""
 
 
 @register_jitable(**PART)
@@ -56,7 +56,7 @@ def decode_next(code, before, low, high, stride, fields):
 
 @register_jitable(forceinline=True, **PART)
 def spread(work, codes):
-    """Unpack contexts into columns; return how many of them `allows` must be asked about.
+    """Unpack contexts into columns; return the number of those for which `allows` must be called.
 
     It is one if they agree in all that it looks at.
     """
@@ -75,7 +75,7 @@ def spread(work, codes):
 
 @register_jitable(forceinline=True, **PART)
 def unpack(end_values, chosen, count, never, size, thin):
-    """Move what belongs to the chosen columns back to where they are."""
+    """Move the results of the chosen columns back to their places."""
     for column in range(size):
         thin[column] = never
     for column in range(count):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Flattened", "Position"]
 
 KEPT = 64
-"""Contexts of which it is kept what is known inside them."""
+"""Number of contexts whose results inside are cached."""
 
 
 class Position(NamedTuple):
@@ -27,7 +27,7 @@ class Position(NamedTuple):
 
 @attrs.frozen
 class Flattened:
-    """A staged game as an ordinary one, whose states are positions: for games that are small.
+    """A staged game as an ordinary one, whose states are positions, for small games.
 
     What the staged game says in one step, from the last state of the stage to the next context, is
     one action here, so that an end of the stage is a position with one action. Contexts with the
@@ -57,7 +57,7 @@ class Flattened:
     )
 
     def __attrs_post_init__(self) -> None:
-        """Take the two games apart once."""
+        """Read the rules of the two games once."""
         rules = StagedRules(self.game)
         object.__setattr__(self, "rules", rules)
         object.__setattr__(self, "stage", Rules(self.game.stage()))
@@ -69,29 +69,29 @@ class Flattened:
         return Position(context, state)
 
     def initial_state(self) -> list[tuple[float, Position]]:
-        """Return the positions at the start."""
+        """Return the initial positions."""
         return [
             (probability, self._begin(context)) for probability, context in self.rules.initial()
         ]
 
     def is_terminal(self, position: Position) -> bool:
-        """Say whether the whole game is over."""
+        """Return whether the whole game is over."""
         return self.rules.is_terminal(position.context)
 
     def payoff(self, position: Position, player: int) -> float:
-        """Return what the context pays."""
+        """Return the payoff of the context."""
         return float(self.rules.call("payoff", position.context, player))
 
     def _swapped(self, position: Position) -> bool:
         return self.rules.canonical(position.context)[1]
 
     def player(self, position: Position) -> int:
-        """Return who moves; where places are swapped, the other one."""
+        """Return the player to move, exchanged where places are swapped."""
         player = self.stage.player(position.state)
         return 1 - player if self._swapped(position) else player
 
     def actions(self, position: Position) -> Iterator[int]:
-        """Yield the stage's actions that do not force an end that is not allowed."""
+        """Yield the stage's actions after which an allowed end is possible."""
         context, state = position
         if self.stage.is_terminal(state):
             yield 0
@@ -106,16 +106,16 @@ class Flattened:
                 yield action
 
     def _possible(self, context: Any, state: Any, action: int, known: dict[Any, bool]) -> bool:
-        """Say whether an action, and whatever follows it, can end as the context allows."""
+        """Return whether play after an action and any outcome can end as the context allows."""
         return all(
             probability <= 0 or self._can_end(context, following, known)
             for probability, following in self.stage.game.outcomes(state, action)
         )
 
     def _can_end(self, context: Any, state: Any, known: dict[Any, bool]) -> bool:
-        """Say whether the stage can be played from a state to an end that the context allows.
+        """Return whether the stage can be played from a state to an end that the context allows.
 
-        What is `known` of the states in this context is kept: many ways lead to the same one.
+        The results are kept in `known` for the states in this context, as many paths share them.
         """
         answer = known.get(state)
         if answer is None:
@@ -139,7 +139,7 @@ class Flattened:
             yield probability, Position(context, following)
 
     def reward(self, position: Position, action: int, player: int) -> float:
-        """Return what the stage pays on the way, or the context at the stage's end."""
+        """Return the stage's reward on the way, or the context's at the stage's end."""
         context, state = position
         if self.stage.is_terminal(state):
             return float(self.rules.call("reward", context, state, player))

@@ -1,4 +1,4 @@
-"""Contexts of one rank that lead to each other, where players change places on every such way.
+"""Contexts of one rank that lead to each other, with players changing places on each such way.
 
 Let v be their values, T Bellman's operator, and e > 0 a number for each context such that
 ``T(v - e) >= v - e + c`` and ``T(v + e) <= v + e - c`` for some c > 0, where T takes the value for
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 __all__ = ["always_changes_places", "settle_in_turns"]
 
 MARGINS = 12
-"""How often a margin is tried that is four times as large."""
+"""Number of times that a margin is quadrupled and tried again."""
 
 AHEAD = 4
-"""Sweeps between two times that values are taken ahead, to where their changes tend."""
+"""Number of sweeps between two extrapolations of the values."""
 MOST_AHEAD = 16
-"""How often they are: from then on, sweeps alone are to converge."""
+"""Largest number of extrapolations: after them, sweeps alone must converge."""
 STEADY = 0.9
-"""The part of a change that the next one may be, where values are taken ahead."""
+"""Largest ratio of successive changes at which values are extrapolated."""
 
 MOST_WEIGHING = 64
-"""Sweeps to find weights: with those there are, a proof is tried."""
+"""Largest number of sweeps to find weights: with those found, a proof is tried."""
 NEARLY = 2.0**12
-"""How many times as much as by rounding choices may be worse, to be nearly best."""
+"""Multiple of the rounding by which a nearly best choice may be worse."""
 
 
 def always_changes_places(run: StageRun, codes: Integers) -> bool:
-    """Say whether players change places on every way from a context to one of its rank."""
+    """Return whether players change places on every way from a context to one of its rank."""
     for first in range(0, len(codes), LANES):
         onward = run.model.sweeper.follow(codes[first : first + LANES])
         stays = (onward.following >= 0) & np.isin(onward.following, codes)
@@ -60,7 +60,7 @@ def always_changes_places(run: StageRun, codes: Integers) -> bool:
 
 
 def settle_in_turns(run: StageRun, codes: Integers, allowed: float) -> float:
-    """Find the values of the contexts `codes`; return their error, infinite if nothing is proven.
+    """Find the values of the contexts `codes`; return their error, infinite if unproven.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _ahead(first: Floats, second: Floats, third: Floats) -> Floats:
 
 
 def _prove(run: StageRun, codes: Integers, margin: float) -> float:
-    """Return the largest of errors that are proven, from `margin` for each weight on."""
+    """Return the largest proven error, trying from `margin` for each weight on."""
     values = run.values[codes].copy()
     weights = _weigh(run, codes, values)
     try:
@@ -128,7 +128,7 @@ def _prove(run: StageRun, codes: Integers, margin: float) -> float:
 
 
 def _weigh(run: StageRun, codes: Integers, values: Floats) -> Floats:
-    """Return how many stages in the rank are to come, by choices that are best or nearly so."""
+    """Return the expected number of further stages in the rank, by best or nearly best choices."""
     weights = np.ones(len(codes))
     present, reward = _swept(run, codes, values)
     small = NEARLY * run.rounding(reward)
@@ -143,7 +143,7 @@ def _weigh(run: StageRun, codes: Integers, values: Floats) -> Floats:
 
 
 def _swept(run: StageRun, codes: Integers, values: Floats) -> tuple[Floats, float]:
-    """Return what a sweep makes of values of the contexts `codes`, and the largest reward.
+    """Return the values of the contexts `codes` after a sweep, and the largest reward.
 
     Within LANES contexts, all is read before anything is written.
     """

@@ -1,4 +1,4 @@
-"""Backward induction over the contexts of a staged game, many of them at a time."""
+"""Backward induction over the contexts of a staged game, many at a time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["StageInduction", "explain_stages", "solver_of_stages"]
 
 LEAST_END_PROBABILITY = 1e-9
-"""Play that ends less likely than this, however often it may, is taken for play that never ends."""
+"""Least probability of an end; play that ends with a smaller one counts as endless."""
 
 
 def _threads(_instance: object, _attribute: object, value: int | None) -> None:
@@ -44,33 +44,32 @@ def _threads(_instance: object, _attribute: object, value: int | None) -> None:
 class StageInduction:
     """Solve a staged game by sweeping the stage for all contexts of one rank, the last ranks first.
 
-    Contexts of one rank that lead to each other are swept again until their values settle. Errors
-    are proven as by :class:`TopologicalValueIteration` [1]_: one sweep of the stage is a monotone
-    operator T on the values of contexts, and where positive weights w satisfy
+    Contexts of one rank that lead to each other are swept repeatedly until their values converge.
+    Errors are proven as by :class:`TopologicalValueIteration` [1]_: one sweep of the stage is a
+    monotone operator T on the values of contexts, and where positive weights w satisfy
     ``w >= 1 + (the largest expectation of w over contexts of the same rank)``, the distance from
     the unique fixed point is at most the error of the ranks below plus ``w`` times the residual
-    ``max |T v - v|``, rounding included. Without such weights, where play may go on for ever,
-    nothing is claimed.
+    ``max |T v - v|``, rounding included. Without such weights, where play may go on for ever, no
+    bound is claimed.
 
     Rounding is bounded beforehand: a sum of k products is off by at most ``(k + 8) u`` times the
     largest number in it, where u is half a unit in the last place, and the errors of one sweep add
-    up along the longest way through the stage [2]_. That covers probabilities which are off by two
-    units in the last place.
+    up along the longest path through the stage [2]_. That covers probabilities with errors of up to
+    two units in the last place.
 
     Parameters
     ----------
     threads : int, optional
-        Threads to sweep with; as many as there are processors if not given. The values do not
-        depend on it.
+        The number of threads; that of the processors if not given. The values do not depend on it.
     unrolls : bool, optional
         Whether the stage is compiled into unrolled machine code, for sweeps that are two or three
-        times as fast and find the same. That takes some seconds, once, for the code is kept on
-        disk; and 240 MiB. If not given, where the code is on disk, and where compiling it saves
-        more time than it takes.
+        times as fast, with the same results. Compiling takes some seconds, once, as the code is
+        kept on disk; and 240 MiB. If not given, this is done if the code is on disk, or if
+        compiling it saves more time than it takes.
     max_sweeps : int
-        Sweeps over one rank at most.
+        The largest number of sweeps over one rank.
     max_seconds : float
-        Time at most.
+        The time limit.
 
     References
     ----------
@@ -94,7 +93,7 @@ class StageInduction:
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
 
     def supports(self, problem: AnyProblem[Any]) -> Support:
-        """Say whether this solver can do the problem, and why not."""
+        """Return whether this solver supports the problem, and why not."""
         if not isinstance(problem.model, StagedModel):
             return Support(False, "is for staged games; an ordinary game has other solvers.")
         if not isinstance(problem.objective, TotalReward) or problem.objective.until is not None:
@@ -146,7 +145,7 @@ class _Run(StageRun):
                 return
 
     def _sweep_once(self, codes: NDArray[np.int64]) -> float | None:
-        """Sweep contexts that do not lead to each other; return the largest reward, None if so."""
+        """Sweep contexts unless they lead to each other; return the largest reward, or None."""
         reward = 0.0
         step = CONTEXTS * LANES * self.threads
         for first in range(0, len(codes), step):
@@ -203,7 +202,7 @@ class _Run(StageRun):
         return below + error * (1 + 4 * UNIT)
 
     def _heaviest(self, codes: NDArray[np.int64]) -> float:
-        """Return the largest weight: of how many stages there are at most to come, expected."""
+        """Return the largest weight: the largest expected number of further stages."""
         weights = np.zeros_like(self.values)
         program = program_of(self.model.stage, weights=True)
         sweep = self.model.sweeper.sweep
@@ -225,7 +224,7 @@ class _Run(StageRun):
         return np.inf
 
     def solution(self) -> StagedSolution:
-        """Put together what is known; raise NotSolvedError if that is not what was asked."""
+        """Return the solution; raise NotSolvedError if it is not within the tolerance."""
         errors = np.zeros_like(self.values)
         errors[self.codes] = np.repeat(self.errors, np.diff(self.offsets))
         model, stage = self.model, self.model.stage

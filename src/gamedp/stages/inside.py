@@ -1,4 +1,4 @@
-"""The stage in one context of a solved staged game, as an ordinary solution."""
+"""The solution of the stage in one context of a solved staged game, as an ordinary solution."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["solve_inside"]
 def solve_inside(
     solution: BaseSolution[StagedModel], errors: Floats, context: Any, *, swapped: bool
 ) -> Solution:
-    """Solve the stage in one context, whose following contexts have their values.
+    """Solve the stage in one context, given the values of the next contexts.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def solve_inside(
 def _value_after(
     solution: BaseSolution[StagedModel], errors: Floats, context: Any, player: int
 ) -> tuple[float, float]:
-    """Return the value of a context to a player, and how far off it may be."""
+    """Return the value of a context to a player, and its error bound."""
     code, swapped = solution.model.index(context)
     value, error = float(solution.values[code]), float(errors[code])
     if swapped == (player == 1):
@@ -114,7 +114,7 @@ def _restricted(
     -------
     model : Model
     errors : (E,) float64
-        How far off its payoffs may be.
+        The error bounds of its payoffs.
     """
     from gamedp.stages import kernels  # noqa: PLC0415
 
@@ -160,7 +160,7 @@ def _restricted(
 
 
 def _some_of(stage: Model, chosen: NDArray[np.bool_]) -> PackedTable:
-    """Return the states that are chosen, in their order."""
+    """Return the chosen states, in their order."""
     table = stage.states
     if not isinstance(table, PackedTable):
         message = "the states of a stage must be packed."

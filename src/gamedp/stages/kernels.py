@@ -1,4 +1,4 @@
-"""Sweeping a stage for many contexts at once."""
+"""Sweeps of a stage for many contexts together."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def sweep_stage(program: Program, alive: Flags, block: Floats, scratch: Floats) 
         Values by row and context; given for the ends, filled for the others. The last state's row
         is the value of the stage.
     scratch : (R, lanes) float64
-        What unrolled code needs besides.
+        Further arrays of unrolled code.
     """
     if program.address != 0:
         for register in range(block.shape[0]):
@@ -65,7 +65,7 @@ def take_over(
     values: Floats,
     results: Floats,
 ) -> int:
-    """Measure how the values of contexts change, and write the new ones if `writes`.
+    """Measure the changes of the values of contexts, and write the new ones if `writes`.
 
     The `row` of the block has the values of the stage in these contexts; a weight counts the stage
     itself, too. Returns the first column without a value, or -1.
@@ -99,7 +99,7 @@ def restrict(
     kept: Flags,
     reached: Flags,
 ) -> None:
-    """Find what is left of a stage where only some ends are allowed.
+    """Find the part of a stage that remains when only some ends are allowed.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ restrict_jit: Any = compiled(restrict)
 def evaluate(
     order: Integers, equation: Equation, values: Floats, errors: Floats, policy: Integers
 ) -> None:
-    """Give every state of an acyclic model its value, its error and its best choice.
+    """Compute the value, the error and the best choice of every state of an acyclic model.
 
     `values` and `errors` are given for terminal states.
     """
@@ -160,7 +160,7 @@ def bound_rounding(
     errors: Floats,
     sums: Floats,
 ) -> None:
-    """Add up, on the longest way from each state, what rounding does and what rewards there are.
+    """Add up rounding errors and rewards on the longest path from each state.
 
     Parameters
     ----------

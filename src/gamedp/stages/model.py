@@ -1,4 +1,4 @@
-"""A staged game made ready for solving: the stage as a model, and the contexts it is played in."""
+"""A staged game prepared for solving: the stage as a model, and the contexts it is played in."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["Contexts", "Onward", "StagedModel", "Sweep", "Sweeper"]
 
 MANY = 1 << 21
-"""Ends times contexts that the rules are asked about at once."""
+"""Number of ends times contexts in one query to the rules."""
 
 
 class Sweeper(Protocol):
-    """The rules of the contexts at work, compiled or plain; made by :func:`gamedp.compile`."""
+    """Sweeps over contexts with their rules, compiled or plain; made by :func:`gamedp.compile`."""
 
     def survey(self) -> Contexts:
-        """Look at every combination of the box."""
+        """Examine every combination of the box."""
 
     def sweep(
         self,
@@ -53,7 +53,7 @@ class Sweeper(Protocol):
         """
 
     def follow(self, codes: NDArray[np.int64]) -> Onward:
-        """Say where each end of the stage leads to from the contexts `codes`."""
+        """Return the successors of the contexts `codes` after each end of the stage."""
 
 
 @attrs.frozen(eq=False)
@@ -63,9 +63,9 @@ class Contexts:
     Attributes
     ----------
     codes : (C,) int64
-        The contexts in which the stage is played, by rank, then by code.
+        The contexts in which the stage is played, sorted by rank, then by code.
     offsets : (R+1,) int64
-        Those of one rank are ``codes[offsets[r]:offsets[r+1]]``, ascending.
+        The contexts of one rank are ``codes[offsets[r]:offsets[r+1]]``, ascending.
     values : (B,) float64
         For every code of the box: the payoff where the game is over, else NaN.
     """
@@ -77,12 +77,12 @@ class Contexts:
 
 @attrs.frozen(eq=False)
 class Onward:
-    """Where the E ends of the stage lead to from each of n contexts.
+    """The successors of each of n contexts after the E ends of the stage.
 
     Attributes
     ----------
     payoffs : (n,) float64
-        Where the game is over; else NaN.
+        The payoffs where the game is over; else NaN.
     following : (n, E) int64
         The code of the next context's representative; -1 where the end is not allowed.
     swaps : (n, E) bool
@@ -90,7 +90,7 @@ class Onward:
     ranks : (n, E) int64
         The next context's rank.
     rewards : (n, E) float64
-        What player 0 earns by the end.
+        The reward of player 0 for the end.
     """
 
     payoffs: NDArray[np.float64]
@@ -102,12 +102,12 @@ class Onward:
 
 @attrs.frozen
 class Sweep:
-    """What a sweep has found.
+    """The result of a sweep.
 
     Attributes
     ----------
     is_complete : bool
-        False if a context leads to one that has no value yet: then nothing else is said.
+        False if a context leads to one without a value: then the other numbers are undefined.
     rise, change : float
         The largest rise, and the largest change, of a value.
     reward : float
@@ -132,11 +132,11 @@ class StagedModel:
     stage : Model
         The game that is played in every context.
     layout, codec
-        Of the contexts: how one becomes its code, the index of its value.
+        Layout and packing of the contexts into codes, which are the indices of their values.
     sweeper : Sweeper
-        What solvers sweep with.
+        The sweeper for solvers.
     seconds : mapping
-        How long it took to ``"compile"`` the rules and to ``"explore"`` stage and contexts.
+        The time taken to ``"compile"`` the rules and to ``"explore"`` the stage and the contexts.
     """
 
     rules: StagedRules
@@ -147,7 +147,7 @@ class StagedModel:
     seconds: Mapping[str, float]
 
     def __repr__(self) -> str:
-        """Say what it is of, and how large."""
+        """Return the game and the size."""
         return (
             f"<StagedModel {self.rules.game!r}: {self.num_states:,} contexts, "
             f"a stage of {self.stage.num_states:,} states>"
@@ -166,17 +166,17 @@ class StagedModel:
 
     @property
     def num_players(self) -> int:
-        """How many players there are."""
+        """The number of players."""
         return self.rules.num_players
 
     @property
     def constant_sum(self) -> float:
-        """What the payoffs of two players add up to."""
+        """The sum of two players' payoffs."""
         return self.rules.constant_sum
 
     @property
     def num_states(self) -> int:
-        """How many combinations the box of contexts has."""
+        """The number of combinations in the box of contexts."""
         return self.codec.size
 
     @functools.cached_property
@@ -197,12 +197,12 @@ class StagedModel:
 
     @property
     def initial_states(self) -> NDArray[np.int64]:
-        """The codes of the contexts at the start, or of those that represent them."""
+        """The codes of the initial contexts, or of their representatives."""
         return np.array([self.index(context)[0] for _, context in self.starts])
 
     @property
     def initial_probabilities(self) -> NDArray[np.float64]:
-        """How likely each is, with a minus sign where the players have changed places."""
+        """The probability of each, with a minus sign where the players have changed places."""
         pairs = [(probability, self.index(context)[1]) for probability, context in self.starts]
         return np.array(
             [-probability if swapped else probability for probability, swapped in pairs]
@@ -210,13 +210,13 @@ class StagedModel:
 
     @property
     def fractions(self) -> dict[str, NDArray[Any]]:
-        """None: contexts are random by doubles, and pay doubles."""
+        """None: the probabilities and rewards of contexts are doubles."""
         return {}
 
     def digest(self) -> str:
-        """Return the SHA-256 of the stage, and of what the rules say of every context.
+        """Return the SHA-256 of the stage, and of the rules' answers for every context.
 
-        Equal for equal models, however their rules are written down.
+        Equal for equal models, however their rules are written.
         """
         return self._digest
 
@@ -240,7 +240,7 @@ class StagedModel:
         return hashlib.sha256(b"".join(part.digest() for part in parts)).hexdigest()
 
     def state(self, index: int) -> Any:
-        """Return the context with that code."""
+        """Return the context with a code."""
         fields = self.codec.unpack(np.array([[index]], np.int64))[0]
         return self.layout.build(iter(fields.tolist()))
 
@@ -250,7 +250,7 @@ class StagedModel:
         Raises
         ------
         UnknownStateError
-            If it is not in the box, or not real.
+            If the context is not in the box, or not real.
         """
         self.code(context)
         representative, swapped = self.rules.canonical(context)
@@ -260,12 +260,12 @@ class StagedModel:
         return self.code(representative), swapped
 
     def code(self, context: Hashable) -> int:
-        """Return the code of a context itself, whatever represents it.
+        """Return the code of a context itself, even if another one represents it.
 
         Raises
         ------
         UnknownStateError
-            If it is not in the box.
+            If the context is not in the box.
         """
         try:
             fields = self.layout.flatten(context)

@@ -1,4 +1,4 @@
-"""A sweeper of plain rules that goes over to compiled ones when that pays."""
+"""A sweeper of plain rules that switches to compiled ones when that pays."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["PatientSweeper"]
 
 PATIENCE = 1.0
-"""Processor time in plain Python after which the rules are compiled, which takes some seconds."""
+"""Seconds of processor time in plain Python before the rules are compiled, which takes seconds."""
 
 
 class PatientSweeper:
-    """Sweeps in plain Python for a second, and from then on by compiled rules.
+    """Sweeps in plain Python for a second, and then by compiled rules.
 
-    Both give the same values. Several threads may sweep at once.
+    Both give the same values. Several threads may sweep concurrently.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class PatientSweeper:
         self._lock = threading.Lock()
 
     def _call(self, name: str, *arguments: Any, **options: Any) -> Any:
-        """Call the sweeper whose turn it is."""
+        """Call the present sweeper."""
         with self._lock:
             if self._seconds > PATIENCE:
                 self._compiled = self._make()
@@ -53,7 +53,7 @@ class PatientSweeper:
         return answer
 
     def survey(self) -> Contexts:
-        """Look at every combination of the box."""
+        """Examine every combination of the box."""
         contexts: Contexts = self._call("survey")
         return contexts
 
@@ -71,10 +71,10 @@ class PatientSweeper:
         return sweep
 
     def follow(self, codes: NDArray[np.int64]) -> Onward:
-        """Say where each end of the stage leads to from the contexts `codes`."""
+        """Return the successors of the contexts `codes` after each end of the stage."""
         onward: Onward = self._call("follow", codes)
         return onward
 
     def unroll(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
-        """Return the program as unrolled machine code; it asks no rules."""
+        """Return the program as unrolled machine code, which calls no rules."""
         return self._plain.unroll(program, columns, unrolls=unrolls)

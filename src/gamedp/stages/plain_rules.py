@@ -1,4 +1,4 @@
-"""The rules of the contexts checked in plain Python, in words."""
+"""Checks of the contexts' rules in plain Python, with errors in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["PlainRules"]
 
 @attrs.frozen(eq=False)
 class PlainRules:
-    """Looks at one context at a time, and says what is wrong with the rules there.
+    """Checks one context at a time, and reports errors of the rules there.
 
     Attributes
     ----------
@@ -55,11 +55,11 @@ class PlainRules:
         object.__setattr__(self, "end_fields", table.fields()[self.stage.terminals])
 
     def context(self, code: int) -> Any:
-        """Return the context with that code."""
+        """Return the context with a code."""
         return self.layout.build(iter(self.codec.unpack(np.array([[code]]))[0].tolist()))
 
     def is_played(self, context: Any) -> bool:
-        """Say whether the stage is played in a context, and it stands for itself."""
+        """Return whether the stage is played in a context that represents itself."""
         rules = self.rules
         return bool(
             rules.call("is_state", context)
@@ -68,7 +68,7 @@ class PlainRules:
         )
 
     def check(self, context: Any) -> None:
-        """Look at one context in plain Python; raise InvalidModelError if something is wrong."""
+        """Check one context in plain Python; raise InvalidModelError if something is wrong."""
         try:
             self._check(context)
         except InvalidModelError:
@@ -148,7 +148,7 @@ class PlainRules:
         return representative, swapped
 
     def _can_end(self, context: Any) -> bool:
-        """Say whether the mover can always keep to ends that are allowed."""
+        """Return whether the mover can always reach allowed ends."""
         stage = self.stage
         allowed = np.ones(stage.num_states, np.bool_)
         for index, fields in zip(stage.terminals.tolist(), self.end_fields.tolist(), strict=True):

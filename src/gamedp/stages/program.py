@@ -1,4 +1,4 @@
-"""The stage as the sweep takes it: inner states, successors first, in as few rows as possible."""
+"""The stage in the form of the sweep: inner states, successors first, in few rows."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["program_of"]
 def program_of(
     stage: Model, *, optimum: str = "max", weights: bool = False, keeps_all: bool = False
 ) -> Program:
-    """Return the stage as the sweep takes it.
+    """Return the stage in the form of the sweep.
 
     Parameters
     ----------
     stage : Model
         Acyclic, for one or two players; its first initial state is the one that counts.
     optimum : {"max", "min"}
-        What player 0 wants.
+        Player 0's aim.
     weights : bool
         For the largest expectation under any policies of both players, without rewards.
     keeps_all : bool
@@ -76,7 +76,7 @@ def _allocate(
     successors: NDArray[Any],
     keeps_all: bool,
 ) -> tuple[NDArray[np.int64], int]:
-    """Give every state a row, and a row again once the last state that reads it is done.
+    """Assign a row to every state; reuse a row once the last state that reads it is done.
 
     So the rows in use stay few enough for the processor's cache.
     """

@@ -1,4 +1,4 @@
-"""The state of a solver of staged games at work: its program, limits and rounding."""
+"""The state of a running solver of staged games: its program, limits and rounding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["StageRun", "largest"]
 
 
 class StageRun:
-    """A solver of a staged game at work."""
+    """A running solver of a staged game."""
 
     def __init__(
         self,
@@ -57,18 +57,18 @@ class StageRun:
 
     @property
     def is_out_of_time(self) -> bool:
-        """Whether the solver's time is over."""
+        """Whether the solver's time is up."""
         return bool(self.reporter.seconds > self.solver.max_seconds)
 
     def rounding(self, reward: float, apart: float = 0.0) -> float:
-        """Return how far off one sweep may be by rounding.
+        """Return the bound of the rounding error of one sweep.
 
         Parameters
         ----------
         reward : float
-            What an end earns at most.
+            The largest reward of an end.
         apart : float
-            How far numbers may be beyond the largest value so far.
+            The largest excess of numbers over the largest value so far.
         """
         relative, rewards = self.stage_error
         size = self.largest + apart + abs(self.model.constant_sum) + reward + rewards
@@ -77,12 +77,12 @@ class StageRun:
 
 
 def largest(values: NDArray[np.float64]) -> float:
-    """Return the largest absolute value; 0 if none is a number."""
+    """Return the largest absolute value; 0 if there is no number."""
     return float(np.fmax(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0)))
 
 
 def _rounding_of(stage: Model) -> tuple[float, float]:
-    """Return how far off a sweep may be, relatively, and the largest sum of rewards on the way."""
+    """Return the relative error bound of a sweep, and the largest sum of rewards on the way."""
     errors, rewards = np.zeros(stage.num_states), np.zeros(stage.num_states)
     bound_rounding_jit(
         stage.structure.order,

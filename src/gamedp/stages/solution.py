@@ -29,8 +29,8 @@ __all__ = ["StagedSolution"]
 class StagedSolution(BaseSolution[StagedModel]):
     """The value of every context of a staged game, between proven bounds.
 
-    Values are player 0's. What is best inside the stage is found when asked for: :meth:`inside`
-    gives the stage's own solution in one context.
+    Values are player 0's. The best play inside the stage is computed on request: :meth:`inside`
+    returns the stage's own solution in one context.
 
     Attributes
     ----------
@@ -39,13 +39,13 @@ class StagedSolution(BaseSolution[StagedModel]):
     solver : object
         The solver with its options.
     values : (B,) float64
-        By the code of the context; NaN where there is no such context.
+        Indexed by the code of the context; NaN where there is no such context.
     errors : (B,) float64
-        The true value is no farther away than this if `guarantee` says so.
+        The true value is within this distance if `guarantee` says so.
     status : Status
     guarantee : Guarantee
     statistics : Statistics
-        Of the whole game: the stage's size times the number of contexts.
+        Those of the whole game: the stage's size times the number of contexts.
     """
 
     counted = "contexts"
@@ -82,14 +82,14 @@ class StagedSolution(BaseSolution[StagedModel]):
         """Return the solution of the stage in one context: each state's value in the whole game.
 
         It is an ordinary solution, of the states from which the stage can be played to an end that
-        this context allows; its certificate is one of the stage, with ends that are worth what is
-        stored. Its players are the stage's: where `canonical` says that the players
-        have changed places, player 0 of the stage is player 1 of the game.
+        this context allows; its certificate is one of the stage, with the stored values for its
+        ends. Its players are the stage's: where `canonical` says that the players have changed
+        places, player 0 of the stage is player 1 of the game.
 
         Raises
         ------
         InvalidModelError
-            If the context is not worth what its representative is, as `canonical` says.
+            If the value of the context is not that of its representative, as `canonical` claims.
         UnknownStateError
             If there is no such context, or the game is over there.
         """
@@ -140,9 +140,9 @@ class StagedSolution(BaseSolution[StagedModel]):
         Parameters
         ----------
         context
-            In which the stage is played.
+            The context in which the stage is played.
         state
-            Of the stage.
+            A state of the stage.
         player : int
         """
         check_player(self.model.num_players, player)
@@ -164,9 +164,9 @@ class StagedSolution(BaseSolution[StagedModel]):
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return one column for each field of the context, and its value and bounds.
 
-        What ``pandas.DataFrame`` or ``polars.DataFrame`` takes as it is. Contexts ascend by their
-        codes; those that are not real are left out. Where the game is over, the value is the
-        payoff. A field called as one of the other columns has ``state_`` before its name.
+        The result can be passed to ``pandas.DataFrame`` or ``polars.DataFrame``. Contexts ascend by
+        their codes; those that are not real are left out. Where the game is over, the value is the
+        payoff. A field with the name of one of the other columns gets the prefix ``state_``.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The rules of the contexts at work: the loops over contexts, plain or compiled for the game."""
+"""Sweeps over contexts, interpreted or compiled for the game."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 __all__ = ["CompiledSweeper", "PlainSweeper"]
 
 UNROLLING_PAYS = 1 << 36
-"""Transitions times contexts from which on unrolled code saves more time than it takes to compile:
+"""Least number of transitions times contexts for which unrolled code pays for its compilation:
 some seconds."""
 
 
 ASKED_OF_ENDS = ("allows", "following", "canonical", "reward")
-"""The rules that are asked about an end."""
+"""The methods of the rules that are called for an end."""
 
 PAGE = (
     "low",
@@ -60,15 +60,15 @@ PAGE = (
     "end_fields",
     "numbers",
 )
-"""What of a call's work the rules read and write."""
+"""The parts of a call's work that the rules read and write."""
 
 _ZERO, _ZEROS = np.zeros(1, np.int64), np.zeros(1)
 NO_PROGRAM = Program(_ZERO, _ZERO, _ZERO, _ZEROS, _ZEROS, np.zeros(1, np.bool_), _ZERO, 1)
-"""For calls that do not sweep."""
+"""The program of calls that do not sweep."""
 
 
 def _aligned(shape: tuple[int, ...], number: float) -> NDArray[np.float64]:
-    """Return an array that begins with a line of the processor's cache: no vector lies in two."""
+    """Return an array aligned to the processor's cache lines, so that no vector crosses two."""
     size = int(np.prod(shape))
     room = np.full(size + REGISTER, number)
     first = -(room.ctypes.data // room.itemsize) % REGISTER
@@ -99,7 +99,7 @@ class PlainSweeper:
         return _PlainGame(self.rules, self.layout, self.end_layout)
 
     def _work(self, program: Program = NO_PROGRAM) -> types.SimpleNamespace:
-        """Return all that a call of a loop works on."""
+        """Return the work arrays of a call of a loop."""
         lanes, num_rows = program.lanes, program.num_rows
         columns = np.zeros(len(self.codec.low) * LANES, np.int64)
         return types.SimpleNamespace(
@@ -128,7 +128,7 @@ class PlainSweeper:
         )
 
     def survey(self) -> Contexts:
-        """Look at every combination of the box."""
+        """Examine every combination of the box."""
         kinds = np.zeros(self.codec.size, np.int8)
         ranks = np.zeros(self.codec.size, np.int64)
         values = np.full(self.codec.size, np.nan)
@@ -172,7 +172,7 @@ class PlainSweeper:
         return Sweep(True, rise, change, float(work.peaks.view(np.float64).max()))
 
     def follow(self, codes: NDArray[np.int64]) -> Onward:
-        """Say where each end of the stage leads to from the contexts `codes`."""
+        """Return the successors of the contexts `codes` after each end of the stage."""
         shape = (len(codes), len(self.end_fields))
         onward = Onward(
             np.empty(len(codes)),
@@ -214,7 +214,7 @@ class PlainSweeper:
         weights: bool,
         writes: bool,
     ) -> int:
-        """Do what `context_loop.sweep_contexts` does, with plain rules and compiled kernels."""
+        """Sweep as `context_loop.sweep_contexts` does, with plain rules and compiled kernels."""
         rules = types.SimpleNamespace(answer=answer_end, game=self.game, page=work)
         row = int(program.own_rows[-1])
         for first in range(0, len(codes), LANES):
@@ -243,7 +243,7 @@ class PlainSweeper:
         return ends
 
     def _guarded(self, call: Callable[[], int], codes: NDArray[np.int64] | None) -> int:
-        """Make a call of a loop; have the rules' mistake explained if they raise."""
+        """Call a loop; explain the error of the rules if they raise."""
         try:
             return int(call())
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
@@ -255,11 +255,11 @@ class PlainSweeper:
             disagree("somewhere in the contexts", error)
 
     def _refuse_overflow(self, context: Any, error: Exception) -> None:
-        """Raise InvalidModelError if rules that are compiled have left 64 bits there."""
+        """Raise InvalidModelError if compiled rules have overflowed 64 bits in a context."""
 
 
 class _PlainGame:
-    """A staged game with what the loop calls besides its rules."""
+    """A staged game with the methods that the loop calls besides its rules."""
 
     def __init__(self, rules: StagedRules, layout: Layout, end_layout: Layout) -> None:
         for name in (*STAGED_METHODS, *STAGED_DEFAULTS):
@@ -274,7 +274,7 @@ class _PlainGame:
 
 
 def _exactly(name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that does the same, and refuses numbers that no double is equal to."""
+    """Return a method that does the same but refuses numbers that no double is equal to."""
 
     def call(*arguments: Any) -> Any:
         answer = ask(*arguments)
@@ -335,7 +335,7 @@ class CompiledSweeper(PlainSweeper):
         refuse_overflow_at(lambda _: ask(twin), context, lambda _: ask(plain_rules))
 
     def warm_up(self) -> None:
-        """Compile the loops, or load them from disk, by calls that have nothing to do."""
+        """Compile the loops, or load them from disk, by empty calls."""
         nothing, values = np.zeros(0, np.int64), np.zeros(1)
         self._call(self._survey, self._work(), np.zeros(0, np.int8), nothing, values)
         self._sweep(self._work(), NO_PROGRAM, nothing, values, weights=False, writes=True)
@@ -366,14 +366,14 @@ class CompiledSweeper(PlainSweeper):
         return int(status)
 
     def _native(self, game: Place, page: Place) -> NativeFunction:
-        """Return what answers for an end."""
+        """Return the native function that answers for an end."""
         if numba.config.DISABLE_JIT:
             return NativeFunction(answer_end, answer_end)
         return NativeFunction.of(self._answer_end, game.numba_type, page.numba_type)
 
 
 def _narrow(fields: NDArray[np.int64], *extremes: NDArray[np.int64]) -> NDArray[Any]:
-    """Return a copy of an array of fields, in 32 bits if all of these numbers have room there.
+    """Return a copy of an array of fields, in 32 bits if all numbers fit.
 
     What is read from 32 bits and made an int of 64 cannot overflow in sums and differences of a
     few, and LLVM knows: it leaves out the checks, and rules without checks run in vectors.

@@ -24,23 +24,23 @@ from gamedp.stages.vector_code import REGISTER, Program
 __all__ = ["can_unroll", "is_unrolled", "unrolled"]
 
 MAX_TRANSITIONS = 1 << 15
-"""Beyond that, code for all of them takes minutes to compile."""
+"""Largest number of transitions: code for more takes minutes to compile."""
 
 
 def can_unroll(program: Program) -> bool:
-    """Say whether a stage can become unrolled code: if it is small, and all movers agree."""
+    """Return whether a stage can be unrolled: it must be small, and all movers agree."""
     return len(program.rows) <= MAX_TRANSITIONS and bool(
         program.maximise.all() or not program.maximise.any()
     )
 
 
 def is_unrolled(program: Program) -> bool:
-    """Say whether the code of a stage has been compiled before, and is on disk."""
+    """Return whether the code of a stage has been compiled before, and is on disk."""
     return _cache(program).holds_something
 
 
 def unrolled(program: Program) -> tuple[Program, object]:
-    """Return a program that runs as unrolled code, and what must live as long as it is used.
+    """Return a program that runs as unrolled code, and the object that must outlive its use.
 
     Columns are swept by registers of `REGISTER`; where an end is not allowed, its value is the
     worst there is.
@@ -147,7 +147,7 @@ class _Writer:
         self.of_pairs: dict[int, Any] = {}
 
     def _sort_choices(self) -> None:
-        """Note for each state the values known already, and the choices that need a sum.
+        """Record for each state the values known already, and the choices that need a sum.
 
         A row has one value after another, so that a value is named by its row if it is an end's,
         and beyond all rows by the state whose it is.
@@ -202,7 +202,7 @@ class _Writer:
         return self.builder.select(is_better, other, best)
 
     def _value(self, value: int) -> Any:
-        """Load a value that is known; the better one of a pair is found at its first use."""
+        """Load a known value; the better one of a pair is computed at its first use."""
         if value in self.rows:
             return self.builder.load(self._place(self.rows[value]))
         if value not in self.of_pairs:
@@ -211,7 +211,7 @@ class _Writer:
         return self.of_pairs[value]
 
     def _expected(self, choice: int) -> Any:
-        """Add up as the sweep that reads does; products are rounded, as they are there."""
+        """Add up as the interpreting sweep does, with the same rounding of products."""
         program = self.program
         reward = program.rewards[choice]
         result = self._constant(reward) if reward else None

@@ -1,4 +1,4 @@
-"""One state of a stage, for many contexts at once: vector instructions over the columns of a block.
+"""One state of a stage for many contexts: vector instructions over the columns of a block.
 
 LLVM does not vectorise such a loop as well on its own: it cannot see that two rows of a block do
 not overlap, and keeps in memory sums that fit in registers.
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["REGISTER", "Program", "run_unrolled_code", "settle_row"]
 
 REGISTER = 8
-"""Columns that unrolled code takes at once: 64 bytes, a line of the processor's cache."""
+"""Number of columns in a step of unrolled code: 64 bytes, a line of the processor's cache."""
 
 
 class Program(NamedTuple):
-    """A stage as the sweep takes it: N inner states, successors first, E ends.
+    """A stage in the form of the sweep: N inner states, successors first, E ends.
 
     Values of a state lie in one row of a block. A row is used again once no state to come needs it.
     So a type of its own beside :class:`gamedp.bellman.equation.Equation`: its transitions lead to
@@ -47,13 +47,13 @@ class Program(NamedTuple):
     rewards : (C,) float64
     maximise : (N,) bool
     own_rows : (N,) int64
-        Where each inner state's values are put.
+        The row for each inner state's values.
     num_rows : int
         Rows of a block; the first E are those of the ends.
     lanes : int
         Columns that lie together in memory: a block is (LANES / lanes, num_rows, lanes).
     never : float
-        What stands where an end is not allowed.
+        The number that stands for an end that is not allowed.
     address : int
         Of unrolled code for `lanes` columns; 0 for the sweep that reads this program.
     num_scratch : int
@@ -78,7 +78,7 @@ ARRAYS = Program._fields[: Program._fields.index("num_rows")]
 
 
 def settle_plainly(program: Program, state: int, alive: Flags, block: Floats) -> bool:
-    """Give a state its values in all columns; return whether it has any.
+    """Compute the values of a state in all columns; return whether it has any.
 
     A column is NaN where the context does not allow any choice; a choice with a successor that is
     NaN is not allowed. Rows that are not `alive` are NaN in all columns, and not read.
@@ -102,7 +102,7 @@ def settle_plainly(program: Program, state: int, alive: Flags, block: Floats) ->
 
 @intrinsic
 def settle_in_registers(typing_context, program, state, alive, block):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, ARG001
-    """Do what `settle_plainly` does."""
+    """Compute the values of a state as `settle_plainly` does."""
     signature = types.boolean(program, types.int64, alive, block)
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -198,7 +198,7 @@ class _Writer:
         return builder.load(found)
 
     def result(self, choice: Any, start: Any, stop: Any) -> Any:
-        """Write the expectation of a choice; a sure one without a reward is just looked up."""
+        """Write the expectation of a choice; a deterministic one without a reward is looked up."""
         builder, one = self.builder, ir.Constant(self.integer, 1)
         total = cgutils.alloca_once(builder, self.vector)
         reward = self.item("rewards", choice)

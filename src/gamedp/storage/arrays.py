@@ -1,4 +1,4 @@
-"""Checks that the arrays of a folder are of shapes and types that go together."""
+"""Checks of the shapes and types of the arrays of a folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["EXACT", "check_arrays", "length", "numbers_of", "shapes_of_model"]
 
 EXACT = {name: f"exact_{name}" for name in KEPT}
-"""What the texts of arrays that hold Fractions are called."""
+"""Names of the texts of arrays that hold Fractions."""
 
 UNSIGNED = (np.uint8, np.uint16, np.uint32, np.uint64)
 
@@ -44,7 +44,7 @@ DTYPES = {
     "error_levels": (np.float64,),
     "error_numbers": UNSIGNED,
 }
-"""The types that an array may have; all others are int64."""
+"""The types that an array may have; the other arrays are int64."""
 
 OPTIONAL = {
     "step_policies",
@@ -66,7 +66,7 @@ def check_arrays(
     types: Mapping[str, tuple[type[np.generic], ...]] = DTYPES,
     optional: Collection[str] = OPTIONAL,
 ) -> None:
-    """Raise unless there are all arrays, in the shapes and types that they must have.
+    """Raise unless all arrays are there, in the required shapes and types.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def check_arrays(
     types : mapping of name to types
         Those that an array may have; int64 where it is not named.
     optional : collection of str
-        What may be missing.
+        The arrays that may be missing.
     """
     missing = sorted(shapes.keys() - arrays.keys() - set(optional))
     if missing:
@@ -95,14 +95,14 @@ def check_arrays(
 
 
 def length(arrays: Mapping[str, NDArray[Any]], name: str) -> int:
-    """Return how many rows an array has; 0 if it is missing or no array of rows."""
+    """Return the number of rows of an array; 0 if it is missing or has no rows."""
     return len(arrays[name]) if name in arrays and arrays[name].ndim else 0
 
 
 def numbers_of(
     folder: Path, text: NDArray[np.uint8], count: int, may_be: Callable[[float], bool]
 ) -> tuple[Fraction | float, ...]:
-    """Return rational numbers that were saved as text, one a line, and floats that may be there."""
+    """Return rational numbers that were saved as text, one a line, and any floats among them."""
     try:
         numbers = tuple(read_back(text.tobytes().decode("ascii", errors="replace")))
     except (ValueError, ZeroDivisionError):
@@ -120,7 +120,7 @@ def numbers_of(
 def shapes_of_model(
     arrays: Mapping[str, NDArray[Any]], content: Mapping[str, Any]
 ) -> dict[str, tuple[int, ...]]:
-    """Return the shape that each array of a model must have, given how long some of them are.
+    """Return the required shape of each array of a model, given the lengths of some.
 
     Parameters
     ----------

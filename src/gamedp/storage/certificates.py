@@ -1,4 +1,4 @@
-"""Certificates on disk: their arrays and the digest of the model; the model itself is elsewhere."""
+"""Certificates on disk: their arrays and the digest of the model, but not the model itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["load_certificate", "save_certificate"]
 NOUN = "certificate"
 
 KINDS = {"ordinary": "bounds", "staged": "stages", "equilibrium": "equilibrium"}
-"""What the manifest calls the rules of a certificate."""
+"""Names of a certificate's rules in the manifest."""
 
 
 def save_certificate(certificate: Certificate, path: str | os.PathLike[str]) -> None:
@@ -109,9 +109,9 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
 def _check_arrays(
     folder: Path, arrays: Mapping[str, NDArray[Any]], files: Any, rules: RuleSet
 ) -> None:
-    """Raise unless there are all arrays, in the shapes and types that the rules ask for.
+    """Raise unless all arrays are there, in the shapes and types that the rules require.
 
-    How many states there are, and players, is what `lower` says.
+    The shape of `lower` gives the numbers of states and players.
     """
     specs = {spec.name: spec for spec in rules.arrays}
     axes, shape = specs["lower"].axes.split(), np.shape(arrays.get("lower", ()))

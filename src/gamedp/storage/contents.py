@@ -1,4 +1,4 @@
-"""Checks that what is read from a folder does not contradict itself.
+"""Checks of the consistency of a folder's content.
 
 The bytes are those that were written, and of the right shapes; these are the numbers themselves.
 What a policy says is checked wherever one is made.
@@ -31,7 +31,7 @@ LARGEST = sys.float_info.max
 
 
 class _Demand(NamedTuple):
-    """What the numbers of an array must be: which ones are right, and in words what is."""
+    """Requirement for the numbers of an array: which ones are valid, and a description."""
 
     name: str
     array: NDArray[Any]
@@ -40,7 +40,7 @@ class _Demand(NamedTuple):
 
 
 def check_contents(folder: Path, thing: Solution | StagedSolution | Certificate) -> None:
-    """Raise DamagedFileError if what was read from a folder contradicts itself."""
+    """Raise DamagedFileError if the content of a folder contradicts itself."""
     for name, array, right, words in _demands(thing):
         if not right.all():
             place = np.argwhere(~right)[0].tolist()
@@ -55,7 +55,7 @@ def check_contents(folder: Path, thing: Solution | StagedSolution | Certificate)
 
 @singledispatch
 def _demands(thing: Any) -> Iterator[_Demand]:
-    """Return what the arrays must be, each where those before it are right."""
+    """Yield the requirements for the arrays, each assuming that those before it hold."""
     raise NotImplementedError
 
 
@@ -90,7 +90,7 @@ def _(solution: Solution) -> Iterator[_Demand]:
 def _of_steps(
     solution: Solution, first: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> Iterator[_Demand]:
-    """Say that a policy with so many steps to go takes actions that there are."""
+    """Yield the requirement that a policy takes existing actions at each number of steps to go."""
     places: Any = solution.step_policies
     length = np.array(len(places))
     right = np.array(len(places) == _horizon(solution))
@@ -130,7 +130,7 @@ def _between(
     upper: NDArray[np.float64],
     kind: str = "",
 ) -> Iterator[_Demand]:
-    """Say that values lie between their bounds, all of which are numbers."""
+    """Yield the requirement that values lie between their bounds, and that all are numbers."""
     yield _Demand(f"{kind}lower", lower, ~np.isnan(lower), "a number")
     yield _Demand(f"{kind}upper", upper, upper >= lower, "a number, no less than lower")
     right = (lower <= values) & (values <= upper)
@@ -138,6 +138,6 @@ def _between(
 
 
 def _horizon(solution: Solution) -> int | None:
-    """Return how many steps there are, if that is limited."""
+    """Return the number of steps, if it is limited."""
     objective = solution.objective
     return objective.horizon if isinstance(objective, FiniteHorizon) else None

@@ -1,4 +1,4 @@
-"""The files of what is saved: arrays named by their hashes, and the manifest written last."""
+"""Folders of saved objects: arrays named by their hashes, and the manifest written last."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 __all__ = ["MANIFEST", "SOLUTION", "UNFIT", "WAY_OUT", "noun_of", "read_folder", "write_folder"]
 
 SOLUTION = "solution"
-"""What a folder holds, if nothing else is said."""
+"""The default kind of object in a folder."""
 
 VERSION = 1
 MANIFEST = "manifest.json"
 
 MAP_FROM = 1 << 20
-"""Bytes from which on a file is mapped into memory instead of read."""
+"""Least number of bytes of a file that is mapped into memory instead of read."""
 
 OWN_FILE = re.compile(r"[a-z_]{1,40}-[0-9a-f]{16}\.npy")
-"""What the files of arrays are called; others in the folder are neither read nor touched."""
+"""Names of the files of arrays; others in the folder are neither read nor changed."""
 
 LARGEST_MANIFEST = 1 << 26
-"""Bytes; a manifest has some thousands, and a parameter of a game may be a table."""
+"""Largest number of bytes of a manifest: usually thousands, but a parameter may be a table."""
 
 UNFIT = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What entries of a manifest raise that are missing, of another type, or nested too deeply."""
+"""Exceptions for manifest entries that are missing, of a wrong type, or nested too deeply."""
 
 WAY_OUT = "Restore the folder from a copy, or solve and save again"
 
@@ -52,17 +52,17 @@ def write_folder(
     arrays: Mapping[str, NDArray[Any]],
     noun: str = SOLUTION,
 ) -> None:
-    """Write a solution, so that an interruption leaves what was there before.
+    """Write a solution, so that an interruption leaves the former content.
 
     Parameters
     ----------
     folder : Path
         Made if it does not exist.
     content : dict
-        What the manifest says besides the names of the files, in what JSON has.
+        The manifest's content besides the names of the files, as JSON data.
     arrays : mapping of name to array
     noun : str
-        What it is, if it is no solution.
+        The kind of object, if it is not a solution.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def write_folder(
 def read_folder(
     folder: Path, noun: str = SOLUTION
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the content of the manifest and all arrays, every byte of which is verified."""
+    """Return the content of the manifest and all arrays, after verifying every byte."""
     while True:
         content = _read_manifest(folder, noun)
         try:
@@ -110,9 +110,9 @@ def read_folder(
 
 
 def noun_of(folder: Path) -> str:
-    """Return what a folder says that it holds; a solution, if it says nothing.
+    """Return the kind of object that a folder declares; a solution by default.
 
-    Whoever reads it then says what is wrong with it.
+    A damaged manifest is reported when it is read.
     """
     with contextlib.suppress(OSError, ValueError), open_plain(folder / MANIFEST) as file:
         head = file.read(100)
@@ -123,7 +123,7 @@ def noun_of(folder: Path) -> str:
 
 
 def _version_of_gamedp() -> str:
-    """Return the version that is installed."""
+    """Return the installed version of gamedp."""
     from importlib import metadata  # noqa: PLC0415 - slow to import
 
     try:
@@ -145,7 +145,7 @@ def _manifest_text(version_of_gamedp: str, content: Any, noun: str = SOLUTION) -
 
 
 def _refuse_to_overwrite(manifest: Path, noun: str) -> None:
-    """Raise if there is a manifest of something else. A damaged or empty one may be replaced."""
+    """Raise if there is a manifest of another kind; a damaged or empty one may be replaced."""
     with contextlib.suppress(FileNotFoundError):
         with open_plain(manifest) as file:
             beginning = file.read(100)
@@ -158,7 +158,7 @@ def _refuse_to_overwrite(manifest: Path, noun: str) -> None:
 
 
 def _write_array(folder: Path, name: str, array: NDArray[Any]) -> dict[str, str]:
-    """Write an array to a file of its own; return what the manifest says of it."""
+    """Write an array to a file of its own; return its entry in the manifest."""
     rows = np.ascontiguousarray(array)
     beside, sha256 = write_beside(
         folder / name, lambda file: np.lib.format.write_array(file, rows, allow_pickle=False)
@@ -172,7 +172,7 @@ def _write_array(folder: Path, name: str, array: NDArray[Any]) -> dict[str, str]
 
 
 def _sha256(path: Path) -> str | None:
-    """Return the hash of a file; None if there is none, or something else of that name."""
+    """Return the hash of a file; None if it does not exist, or is not a plain file."""
     try:
         with open_plain(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -181,7 +181,7 @@ def _sha256(path: Path) -> str | None:
 
 
 def _remove_leftovers(folder: Path, noun: str) -> None:
-    """Remove what replaced solutions and interrupted saves have left, as far as that is known."""
+    """Remove the files of replaced solutions and interrupted saves, as far as they are known."""
     with contextlib.suppress(OSError):
         named = set()
         if (folder / MANIFEST).exists():
@@ -194,7 +194,7 @@ def _remove_leftovers(folder: Path, noun: str) -> None:
 
 
 def _read_manifest(folder: Path, noun: str) -> dict[str, Any]:
-    """Return the content of a manifest whose checksum is right."""
+    """Return the content of a manifest, after verifying its checksum."""
     path = folder / MANIFEST
     try:
         with open_plain(path) as file:
@@ -232,7 +232,7 @@ def _read_manifest(folder: Path, noun: str) -> dict[str, Any]:
 
 
 def _check_names(path: Path, arrays: Any) -> None:
-    """Refuse names of files that gamedp does not give: they might lead out of the folder."""
+    """Refuse file names that gamedp does not create: they might lead out of the folder."""
     is_table = isinstance(arrays, dict) and all(
         isinstance(entry, dict) for entry in arrays.values()
     )
@@ -244,7 +244,7 @@ def _check_names(path: Path, arrays: Any) -> None:
 
 
 def _read_array(path: Path, sha256: str) -> NDArray[Any]:
-    """Return an array whose checksum is right, mapped into memory if it is large."""
+    """Return an array, after verifying its checksum, mapped into memory if it is large."""
     with open_plain(path) as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
             message = f"{path} is damaged: its checksum does not match. {WAY_OUT}."
@@ -262,12 +262,12 @@ def _read_array(path: Path, sha256: str) -> NDArray[Any]:
 
 
 def _header(file: BinaryIO, size: int) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return the shape and the type that the head of an array's file names, if they fit its size.
+    """Return the shape and the type in the header of an array's file, if they fit its size.
 
     Raises
     ------
     ValueError
-        If the file is none that gamedp has written.
+        If gamedp has not written the file.
     """
     version = np.lib.format.read_magic(file)
     if version != (1, 0):

@@ -1,4 +1,4 @@
-"""Solutions in the user's cache folder, so that the same problem is solved once.
+"""Solutions in the user's cache folder, so that a problem is solved only once.
 
 The name of a folder tells the problem: the game with its parameters, the objective, the solver and
 the tolerance. The manifest says of which rules and which gamedp the solution is, so that the table
@@ -42,7 +42,7 @@ __all__ = ["LoadedStatistics", "kept_endings", "read_or_solve"]
 
 TEMPORARY = ".gamedp-tmp"
 STALE_AFTER = 24 * 3600.0
-"""Seconds after which a temporary folder is what a killed process has left."""
+"""Seconds after which a temporary folder counts as left over from a killed process."""
 
 NOT_OURS = ("cli", "games", "testing")
 """Parts of gamedp on which no solution depends; the digest of the rules covers the games."""
@@ -50,12 +50,12 @@ NOT_OURS = ("cli", "games", "testing")
 
 @attrs.frozen
 class LoadedStatistics(Statistics):
-    """Statistics of a kept solution: `seconds` has only the time that it took to ``"load"``.
+    """Statistics of a kept solution: `seconds` has only the time taken to ``"load"`` it.
 
     Attributes
     ----------
     folder : Path
-        Where the solution was read.
+        The folder from which the solution was read.
     """
 
     folder: Path
@@ -63,7 +63,7 @@ class LoadedStatistics(Statistics):
 
 @attrs.frozen
 class _Place:
-    """Where a solution is kept, and what its manifest must say.
+    """The place of a kept solution, and the required content of its manifest.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ def read_or_solve(
     problem: tuple[Objective, Any, Tolerance, Mapping[str, tuple[int, int]] | None],
     solve: Callable[[], Solution | StagedSolution],
 ) -> Solution | StagedSolution:
-    """Return the kept solution of a game if it is intact, else solve it, and keep that solution.
+    """Return the kept solution of a game if it is intact, else solve the game and keep the result.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _place(
     game: Any,
     problem: tuple[Objective, Any, Tolerance, Mapping[str, tuple[int, int]] | None],
 ) -> _Place:
-    """Return where the solution of a problem is kept.
+    """Return the place of the kept solution of a problem.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def _place(
 
 
 def _identified(game: Any, methods: tuple[str, ...]) -> tuple[dict[str, Any], str]:
-    """Return the parameters of a game, and the digest of its rules and of some more methods.
+    """Return the parameters of a game, and the digest of its rules and some other methods.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def _identified(game: Any, methods: tuple[str, ...]) -> tuple[dict[str, Any], st
 
 
 def kept_endings(game: Any) -> Path | None:
-    """Return the folder for a game's endgame tables; None, with a warning, if there can be none.
+    """Return the folder for a game's endgame tables; None, with a warning, if it cannot have one.
 
     What other rules, or another gamedp, have left there is removed: its name is that of the game
     with its parameters, and below it that of all that the tables depend on.
@@ -187,7 +187,7 @@ def kept_endings(game: Any) -> Path | None:
 
 
 def _described(objective: Objective) -> dict[str, Any]:
-    """Return an objective in what JSON has, masks by their digests."""
+    """Return an objective as JSON data, with the digests of masks."""
     masks = {
         name: hashlib.sha256(f"{mask.shape}".encode() + mask.tobytes()).hexdigest()
         for name, mask in sets_of(objective).items()
@@ -207,7 +207,7 @@ def _own_digest() -> str:
 
 
 def _read(place: _Place, game: Any) -> Solution | StagedSolution:
-    """Return the solution that is kept; raise if it is damaged, or another one."""
+    """Return the kept solution; raise if it is damaged, or that of another problem."""
     begin = time.perf_counter()
     content, arrays = read_folder(place.folder)
     reasons = {
@@ -227,7 +227,7 @@ def _read(place: _Place, game: Any) -> Solution | StagedSolution:
 
 
 def _write(place: _Place, solution: Solution | StagedSolution, *, replace: bool) -> None:
-    """Keep a solution; what another process has just kept stays, unless it is to be replaced."""
+    """Keep a solution; one that another process has just kept stays, unless replacement is due."""
     home, name = place.folder.parent, place.folder.name
     home.mkdir(parents=True, exist_ok=True)
     for left in home.glob(f"{name}.*{TEMPORARY}"):
@@ -245,7 +245,7 @@ def _write(place: _Place, solution: Solution | StagedSolution, *, replace: bool)
 
 
 def _rename_unless_there(complete: Path, folder: Path) -> None:
-    """Give a complete folder its name, unless another process has done so before."""
+    """Rename a complete folder to its final name, unless another process was first."""
     try:
         complete.rename(folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""Models in what JSON has and in arrays, and back; their rules are compared with the saved ones."""
+"""Conversion of models to JSON data and arrays, and back, with a comparison of their rules."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ logger = logging.getLogger("gamedp")
 
 
 def describe_model(model: Model) -> dict[str, Any]:
-    """Return all of a model but its arrays, in what JSON has."""
+    """Return everything of a model but its arrays, as JSON data."""
     return {
         "game": None if model.rules is None else encode_game(model.rules.game),
         "model": {
@@ -73,7 +73,7 @@ def arrays_of_model(model: Model) -> dict[str, NDArray[Any]]:
 def restore_model(
     folder: Path, content: dict[str, Any], arrays: Mapping[str, NDArray[Any]], game: Any
 ) -> Model:
-    """Return the model that is described, whose rules are still what they were.
+    """Return the described model, after checking that its rules are unchanged.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def restore_model(
 
 
 def _fractions(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the arrays that were saved with their Fractions."""
+    """Return the arrays that were saved, with their Fractions."""
     found = {}
     for name, file in EXACT.items():
         if file in arrays:
@@ -133,7 +133,7 @@ def _fractions(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, ND
 
 
 def _names(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return names of actions, variables of states and notes; older folders have none of them."""
+    """Return the names of actions, the variables of states and notes; older folders have none."""
     saved = content.get("names", {"actions": [], "variables": []})
     variables = {
         name: np.ascontiguousarray(column).astype(dtype, copy=False)
@@ -149,7 +149,7 @@ def _names(content: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[
 
 
 def _rounding(folder: Path, saved: Any) -> tuple[float, float, float]:
-    """Return how far numbers of the rules are from the stored ones."""
+    """Return the distance of the rules' numbers from the stored ones."""
     try:
         payoffs, rewards, part = map(float, saved)
     except (TypeError, ValueError):
@@ -161,7 +161,7 @@ def _rounding(folder: Path, saved: Any) -> tuple[float, float, float]:
 
 
 def _encode_states(states: StateTable | None) -> dict[str, Any]:
-    """Describe how states are packed. Those that are not cannot be kept: they may be anything."""
+    """Describe the packing of states; unpacked ones cannot be kept, as they may be anything."""
     if states is None:
         return {"kind": "numbers"}
     if not isinstance(states, PackedTable):
@@ -180,7 +180,7 @@ def _encode_states(states: StateTable | None) -> dict[str, Any]:
 
 
 def encode_layout(layout: Layout) -> Any:
-    """Describe how a state is built: the names and kinds of its fields."""
+    """Describe the layout of a state: the names and kinds of its fields."""
     if layout.is_leaf:
         return layout.kind.__name__
     parts = [encode_layout(part) for part in layout.parts]
@@ -193,7 +193,7 @@ def encode_layout(layout: Layout) -> Any:
 def _packed_table(
     folder: Path, rules: Rules, saved: dict[str, Any], codes: NDArray[np.int64]
 ) -> PackedTable:
-    """Return the table of states, which are built of the classes that the rules use now."""
+    """Return the table of states, built from the present classes of the rules."""
     layout = Layout.of(start(rules)[0][1])
     if layout is None or encode_layout(layout) != saved["layout"]:
         now = None if layout is None else encode_layout(layout)
@@ -207,7 +207,7 @@ def _packed_table(
 
 
 def _recompiled_states(folder: Path, rules: Rules, digest: str) -> StateTable | None:
-    """Return states that could not be saved, found anew by the rules."""
+    """Return states that could not be saved, by exploring the rules again."""
     try:
         model: Model = compile_game(rules.game, compile="never")
     except InvalidModelError as error:
@@ -219,7 +219,7 @@ def _recompiled_states(folder: Path, rules: Rules, digest: str) -> StateTable | 
 
 
 def _check_rules(folder: Path, model: Model, saved_digest: str | None) -> None:
-    """Raise unless the rules still say what the model says."""
+    """Raise unless the rules still agree with the model."""
     rules = typing.cast("Rules", model.rules)
     if (rules.num_players, rules.constant_sum) != (model.num_players, model.constant_sum):
         how = "num_players or constant_sum has another value"

@@ -1,4 +1,4 @@
-"""Solutions of ordinary games in what JSON has and in arrays, and back."""
+"""Conversion of solutions of ordinary games to JSON data and arrays, and back."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FOLLOWING = ("following_values", "following_lower", "following_upper")
 
 
 def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return what the manifest says of a solution, and its arrays."""
+    """Return the manifest's description of a solution, and its arrays."""
     content = {
         "kind": "ordinary",
         **describe_result(solution),
@@ -53,7 +53,7 @@ def describe(solution: Solution) -> tuple[dict[str, Any], dict[str, NDArray[Any]
 def restore(
     folder: Path, content: dict[str, Any], arrays: Mapping[str, NDArray[Any]], game: Any
 ) -> Solution:
-    """Return the solution that is described; see :func:`gamedp.load`."""
+    """Return the described solution; see :func:`gamedp.load`."""
     shapes = shapes_of_model(arrays, content)
     shapes |= dict.fromkeys(("values", "lower", "upper"), _shape_of_values(shapes))
     shapes |= {
@@ -84,14 +84,14 @@ def restore(
 
 
 def _shape_of_values(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """Return one row for each state, and for more than two players columns as rewards have them."""
+    """Return the shape: a row for each state and, for more than two players, reward columns."""
     return (*shapes["players"], *shapes["rewards"][1:])
 
 
 def _exact_values(
     folder: Path, arrays: Mapping[str, NDArray[Any]], num_states: int
 ) -> tuple[Fraction | float, ...] | None:
-    """Return the exact values of a folder, of which some may be infinite; None if it has none."""
+    """Return the exact values of a folder, some of which may be infinite; None if it has none."""
     if "exact" not in arrays:
         return None
     return numbers_of(folder, arrays["exact"], num_states, math.isinf)

@@ -1,4 +1,4 @@
-"""Policies on disk: how likely each choice is, and the model that they are of."""
+"""Policies on disk: the probability of each choice, and the model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROBABILITIES = "policy_probabilities"
 def save_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
     """Save a policy and its model as a folder; see :func:`gamedp.save`.
 
-    What it was made from, such as a function, is not kept.
+    Its source, such as a function, is not kept.
 
     Raises
     ------

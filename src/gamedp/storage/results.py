@@ -1,4 +1,4 @@
-"""The parts that solutions of all kinds share: objective, solver, status, guarantee."""
+"""The parts common to solutions of all kinds: objective, solver, status, guarantee."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SavedSolver:
 
 
 def describe_result(solution: Solution | StagedSolution) -> dict[str, Any]:
-    """Return objective, solver, status, guarantee and statistics in what JSON has."""
+    """Return objective, solver, status, guarantee and statistics as JSON data."""
     return {
         "objective": encode_objective(solution.objective),
         "solver": encode_solver(solution.solver),
@@ -90,7 +90,7 @@ def sets_of(objective: Objective) -> dict[str, NDArray[np.bool_]]:
 
 
 def encode_objective(objective: Objective) -> dict[str, Any]:
-    """Return an objective in what JSON has, all but its masks.
+    """Return an objective without its masks as JSON data.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def encode_objective(objective: Objective) -> dict[str, Any]:
 
 
 def restore_objective(encoded: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Objective:
-    """Return the objective of what `encode_objective` has returned, and the arrays beside it."""
+    """Return the objective from the result of `encode_objective` and the arrays beside it."""
     if encoded["class"].endswith("TotalReward"):
         # Older folders have no draw here, see `with_draw`.
         encoded = {**encoded, "fields": {**encoded["fields"]}}
@@ -121,7 +121,7 @@ def restore_objective(encoded: dict[str, Any], arrays: Mapping[str, NDArray[Any]
 
 
 def with_draw(objective: Objective, draw: float | None) -> Objective:
-    """Return an objective with the draw that older folders keep beside it, if it has none."""
+    """Return an objective with the draw that older folders store beside it, if it has none."""
     if draw is None or not isinstance(objective, TotalReward) or objective.until is not None:
         return objective
     return objective if objective.draw is not None else attrs.evolve(objective, draw=draw)
@@ -130,7 +130,7 @@ def with_draw(objective: Objective, draw: float | None) -> Objective:
 def _without_draw(
     encoded: dict[str, Any], objective: Objective, model: Any
 ) -> tuple[dict[str, Any], Objective]:
-    """Return a solver and an objective of older folders, where a draw was an option of the solver.
+    """Return a solver and an objective of an older folder, in which the solver had the draw.
 
     None was half the constant sum.
     """
@@ -172,7 +172,7 @@ def restore_result(
     kind: Callable[..., SomeSolution],
     **parts: Any,
 ) -> SomeSolution:
-    """Return a solution of that `kind`, of what `describe_result` has returned and its `parts`."""
+    """Return a solution of a `kind`, from the result of `describe_result` and its `parts`."""
     try:
         solver, objective = _without_draw(
             content["solver"], restore_objective(content["objective"], arrays), parts.get("model")
@@ -196,7 +196,7 @@ def restore_result(
 
 
 def _restore_solver(encoded: dict[str, Any]) -> Any:
-    """Return the solver that is named if it is registered, else what is known of it."""
+    """Return the named solver if it is registered, else its name and options."""
     if class_named(SOLVERS, encoded["class"]) is None:
         return SavedSolver(encoded["class"], encoded["fields"])
     return decode_object(encoded, lambda path: class_named(SOLVERS, path))

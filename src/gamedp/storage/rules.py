@@ -1,4 +1,4 @@
-"""The game of a saved solution: stored, made again, and compared with the stored one."""
+"""The game of a saved solution: stored, recreated, and compared with the stored one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["changed", "game_of"]
 
 
 def game_of(folder: Path, saved: dict[str, Any] | None, game: Any) -> Any:
-    """Return the game that was solved, or None for a model of arrays; raise if it has changed.
+    """Return the solved game, or None for a model of arrays; raise if it has changed.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def _check_game(folder: Path, saved: dict[str, Any], game: Any) -> None:
 
 
 def changed(folder: Path, game: Any, how: str) -> str:
-    """Return the message that the rules of a game are not those that were saved."""
+    """Return the message that the rules of a game differ from the saved ones."""
     return (
         f"the rules of {shown(game)} have changed since {folder} was saved: {how}. Solve and save "
         "again, or go back to the rules as they were."

@@ -1,4 +1,4 @@
-"""Saving and loading, whatever kind of game a solution is of."""
+"""Saving and loading of solutions of all kinds of games."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def save_solution(
         The folder, made if it does not exist. A solution that it holds is replaced. Who saves waits
         until others who save there are done; any number may read it meanwhile.
     remarks : mapping, optional
-        What else the manifest is to say, in what JSON has.
+        Further content of the manifest, as JSON data.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def load_solution(path: str | os.PathLike[str], game: Any = None) -> Solution | 
 def restore(
     folder: Path, content: dict[str, Any], arrays: Mapping[str, NDArray[Any]], game: Any
 ) -> Solution | StagedSolution:
-    """Return the solution of what `read_folder` has read; see :func:`gamedp.load`."""
+    """Return the solution from the result of `read_folder`; see :func:`gamedp.load`."""
     if game is not None:
         _ = StagedRules(game) if is_staged(game) else Rules(game)  # refuses what is no game
     kinds: dict[Any, Callable[..., Solution | StagedSolution]] = {

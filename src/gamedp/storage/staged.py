@@ -1,4 +1,4 @@
-"""Solutions of staged games in what JSON has and in arrays, and back."""
+"""Conversion of solutions of staged games to JSON data and arrays, and back."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["describe", "restore"]
 
 SPOT_CHECKS = 3
-"""Contexts in which the stage is solved again, to compare their values."""
+"""Number of contexts in which the stage is solved again, to compare their values."""
 
 
 def describe(solution: StagedSolution) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return what the manifest says of a solution, and its arrays.
+    """Return the manifest's description of a solution, and its arrays.
 
     Errors are the same for many contexts: each is stored once, with its number for every context.
 
@@ -75,7 +75,7 @@ def describe(solution: StagedSolution) -> tuple[dict[str, Any], dict[str, NDArra
 def restore(
     folder: Path, content: dict[str, Any], arrays: Mapping[str, NDArray[Any]], game: Any
 ) -> StagedSolution:
-    """Return the solution that is described; see :func:`gamedp.load`.
+    """Return the described solution; see :func:`gamedp.load`.
 
     Nothing is explored or compiled: the rules of the contexts are, when someone solves again.
     """
@@ -111,7 +111,7 @@ def restore(
 
 
 def _describe_contexts(rules: StagedRules, layout: Layout) -> dict[str, Any]:
-    """Describe what of the contexts the digest of the rules does not cover."""
+    """Describe the parts of the contexts that the digest of the rules does not cover."""
     return {
         "layout": encode_layout(layout),
         "ranges": {
@@ -127,7 +127,7 @@ def _describe_contexts(rules: StagedRules, layout: Layout) -> dict[str, Any]:
 
 
 def _checked_layout(folder: Path, content: dict[str, Any], rules: StagedRules) -> Layout:
-    """Return how contexts are built; raise unless their rules are those that were saved."""
+    """Return the layout of contexts; raise unless their rules are the saved ones."""
     layout = Layout.of(rules.initial()[0][1])
     now = None if layout is None else encode_layout(layout)
     if layout is None or now != content["contexts"]["layout"]:
@@ -145,7 +145,7 @@ def _checked_layout(folder: Path, content: dict[str, Any], rules: StagedRules) -
 
 
 def _spot_check(folder: Path, solution: StagedSolution) -> None:
-    """Raise if the rules, played in a few contexts, do not give the values that were saved."""
+    """Raise if the rules do not give the saved values in a few contexts."""
     known = np.flatnonzero(np.isfinite(solution.values) & np.isfinite(solution.errors))
     count = min(SPOT_CHECKS, len(known))
     for code in known[np.linspace(0, len(known) - 1, count).astype(int)].tolist():
@@ -161,7 +161,7 @@ def _spot_check(folder: Path, solution: StagedSolution) -> None:
 
 
 class _SweeperOnDemand:
-    """A sweeper that makes the rules of the contexts ready when someone sweeps."""
+    """A sweeper that prepares the rules of the contexts at the first sweep."""
 
     def __init__(self, rules: StagedRules, stage: Model) -> None:
         self._rules = rules

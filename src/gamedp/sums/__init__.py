@@ -1,6 +1,6 @@
 """Sums of impartial games: nim-values, and the games of taking and splitting heaps.
 
-Adding up nim-values loads no compiler.
+Adding nim-values does not load the compiler.
 """
 
 from lazy_loader import attach_stub

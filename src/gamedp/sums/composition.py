@@ -14,14 +14,14 @@ __all__ = ["Sum", "SumPosition"]
 
 
 class SumPosition(NamedTuple):
-    """A position of a :class:`Sum`: who is to move, and the state of each game."""
+    """A position of a :class:`Sum`: the player to move, and the state of each game."""
 
     player: int
     parts: tuple[Any, ...]
 
 
 def _check_parts(parts: tuple[Rules, ...]) -> None:
-    """Refuse what cannot be a part of a sum, as far as it can be seen at once."""
+    """Refuse a game that cannot be a part of a sum, as far as its class and start show that."""
     for rules in parts:
         if rules.num_players != 2:
             message = (
@@ -38,10 +38,10 @@ def _check_parts(parts: tuple[Rules, ...]) -> None:
 class Sum:
     """Several impartial games side by side: a player moves in one of them, and the last move wins.
 
-    It is a game itself, so that :func:`gamedp.solve` explores all combinations, as plain Python:
-    good for small ones. :func:`gamedp.sums.grundy_values` needs the parts alone.
+    It is a game itself, so that :func:`gamedp.solve` can solve it by exploring all combinations in
+    plain Python, if they are few. :func:`gamedp.sums.grundy_values` needs the parts alone.
 
-    The sum keeps track of the player to move. So the games must be impartial: both players have the
+    The sum keeps track of the player to move, so the games must be impartial: both players have the
     same moves. An action is ``action of the game * number of games + number of the
     game``; see :meth:`action`.
 
@@ -50,14 +50,14 @@ class Sum:
     *parts
         Games for two players without chance, in which a player who cannot move has lost.
     games : iterable, optional
-        More of them.
+        More games.
 
     Raises
     ------
     InvalidParameterError
         If a game is not for two players, or starts at random.
     TypeError
-        If something is no game.
+        If a part is not a game.
 
     Examples
     --------
@@ -80,31 +80,31 @@ class Sum:
         self.__attrs_init__((*parts, *games))
 
     def __attrs_post_init__(self) -> None:
-        """Take the games apart once."""
+        """Read the rules of the games once."""
         rules = tuple(Rules(game) for game in self.games)
         _check_parts(rules)
         object.__setattr__(self, "rules", rules)
 
     def __repr__(self) -> str:
-        """Return the call that makes it."""
+        """Return the call that creates the sum."""
         return f"Sum({', '.join(repr(game) for game in self.games)})"
 
     def action(self, number: int, action: int) -> int:
-        """Return the action of the sum that is an `action` of the game with that number, from 0."""
+        """Return the action of the sum for an `action` of the game with a number, from 0."""
         return action * len(self.games) + number
 
     def initial_state(self) -> SumPosition:
-        """Return the games at their starts, with player 0 to move."""
+        """Return the initial states of the games, with player 0 to move."""
         parts = (rules.canonical(rules.initial()[0][1])[0] for rules in self.rules)
         return SumPosition(0, tuple(parts))
 
     def is_terminal(self, position: SumPosition) -> bool:
-        """Say whether no game is left in which one could move."""
+        """Return whether no game is left in which a move is possible."""
         pairs = zip(self.games, position.parts, strict=True)
         return all(game.is_terminal(part) for game, part in pairs)
 
     def player(self, position: SumPosition) -> int:
-        """Return who is to move."""
+        """Return the player to move."""
         return position.player
 
     def actions(self, position: SumPosition) -> Iterator[int]:
@@ -115,7 +115,7 @@ class Sum:
                     yield self.action(number, int(action))
 
     def outcomes(self, position: SumPosition, action: int) -> Iterator[tuple[float, SumPosition]]:
-        """Yield what follows in the one game; the others stay as they are."""
+        """Yield the position after a move in one game; the others are unchanged."""
         action, number = divmod(action, len(self.games))
         rules, parts = self.rules[number], position.parts
         for chance, following in rules.game.outcomes(parts[number], action):
@@ -141,11 +141,11 @@ class Sum:
         return -1.0 if player == position.player else 1.0
 
     def canonical(self, position: SumPosition) -> tuple[SumPosition, bool]:
-        """Return the position with player 0 to move: the players are alike."""
+        """Return the position with player 0 to move: the players are symmetric."""
         return SumPosition(0, position.parts), position.player == 1
 
     def action_name(self, position: SumPosition, action: int) -> str:
-        """Return the action in the words of its game, which are counted from 1."""
+        """Return the action in the words of its game, and the number of that game, from 1."""
         action, number = divmod(action, len(self.games))
         name = self.rules[number].action_name(position.parts[number], action)
         return f"{name}, in game {number + 1}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["GrundyValues", "SumValues", "grundy_value", "grundy_values", "mex", "nim_sum"]
 
 SPOT_CHECKS = 1000
-"""States in which the moves of the two players are compared."""
+"""Number of states in which the moves of the two players are compared."""
 
 CLAIM = (
     "Nim-values are for impartial games in normal play: two players in turn, no chance, nothing "
@@ -36,7 +36,7 @@ MISERE = "gamedp.solve tells who wins, but such games do not add up by nim-value
 
 
 def mex(values: Iterable[int]) -> int:
-    """Return the least non-negative integer that is not among the values.
+    """Return the minimum excludant: the least non-negative integer that is not among the values.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def nim_sum(*values: int) -> int:
     Raises
     ------
     InvalidParameterError
-        If one of them is no nim-value.
+        If one of them is not a nim-value.
 
     Examples
     --------
@@ -82,9 +82,9 @@ def nim_sum(*values: int) -> int:
 class GrundyValues:
     """The nim-value of every state of an impartial game.
 
-    Made by :func:`grundy_values`. A position is lost for the player who is to move exactly if its
-    value is 0; and the value of several positions side by side, of which a player moves in one, is
-    the :func:`nim_sum` of theirs [1]_ [2]_.
+    Made by :func:`grundy_values`. A position is lost for the player to move exactly if its value is
+    0; and the value of several positions side by side, of which a player moves in one, is the
+    :func:`nim_sum` of their values [1]_ [2]_.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class GrundyValues:
         self.values.flags.writeable = False
 
     def __repr__(self) -> str:
-        """Say of what they are, and how large they get."""
+        """Return the game and the largest value."""
         return f"<GrundyValues of {self.model!r}, 0 to {int(self.values.max())}>"
 
     def _repr_html_(self) -> str:
@@ -132,7 +132,7 @@ class GrundyValues:
         return html_table(rows)
 
     def value(self, state: Hashable | None = None) -> int:
-        """Return the nim-value of a state (its index, for a model without a game).
+        """Return the nim-value of a state (given by its index, for a model without a game).
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class GrundyValues:
         return int(self.values[self.model.index(state)[0]])
 
     def mover_wins(self, state: Hashable | None = None, rest: int = 0) -> bool:
-        """Say whether the player to move can force a win; parameters as for `winning_actions`."""
+        """Return whether the player to move can force a win; parameters as `winning_actions`."""
         return self.value(state) != _checked_rest(rest)
 
     def winning_actions(self, state: Hashable | None = None, rest: int = 0) -> list[int]:
@@ -164,8 +164,8 @@ class GrundyValues:
         Returns
         -------
         list of int
-            In the order of the game's `actions`. Empty if there is none here, though there may be
-            one in another part.
+            In the order of the game's `actions`. Empty if there is none in this game, though there
+            may be one in another part.
         """
         rest = _checked_rest(rest)
         state = _start_of(self.model) if state is None else state
@@ -185,7 +185,7 @@ class GrundyValues:
 
 @attrs.frozen(eq=False, kw_only=True)
 class SumValues:
-    """The nim-values of a sum of games, of those of its parts; no position of the sum is explored.
+    """The nim-values of a sum of games, from those of its parts; the sum is not explored.
 
     Made by :func:`grundy_values`.
 
@@ -193,7 +193,7 @@ class SumValues:
     ----------
     game : Sum
     parts : tuple of GrundyValues
-        One for each game.
+        One for each of the games.
     """
 
     game: Sum
@@ -213,7 +213,7 @@ class SumValues:
         return nim_sum(*self._values_at(position))
 
     def mover_wins(self, position: Hashable | None = None, rest: int = 0) -> bool:
-        """Say whether the player to move can force a win; see `GrundyValues.mover_wins`."""
+        """Return whether the player to move can force a win; see `GrundyValues.mover_wins`."""
         return self.value(position) != _checked_rest(rest)
 
     def winning_actions(self, position: Any = None, rest: int = 0) -> list[int]:
@@ -231,11 +231,11 @@ class SumValues:
 def grundy_values(game_or_model: Any, *, compile: Tier = "auto") -> Any:
     """Return the nim-value of every state of an impartial game.
 
-    One pass over the model, ends first. Refuses what is no game of this kind: chance, rewards,
-    states that come again, movers who do not take turns, and ends that are not a win for the player
-    who moved last. That both players have the same moves is for the rules to say; arrays do not
-    show it. Of a game whose states have a field `player`, a thousand states are compared with those
-    in which the other player is to move.
+    Takes one pass over the model, ends first. Refuses games of other kinds: with chance, rewards,
+    cycles, players who do not alternate, or ends that are not a win for the player who moved last.
+    The rules must ensure that both players have the same moves; the arrays do not show it. In a
+    game whose states have a field `player`, a thousand states are compared with those in which the
+    other player is to move.
 
     Parameters
     ----------
@@ -247,13 +247,13 @@ def grundy_values(game_or_model: Any, *, compile: Tier = "auto") -> Any:
     Returns
     -------
     GrundyValues
-        Of a :class:`gamedp.sums.Sum`, :class:`gamedp.sums.SumValues`: its parts are explored one by
-        one.
+        For a :class:`gamedp.sums.Sum`, a :class:`gamedp.sums.SumValues`: its parts are explored one
+        by one.
 
     Raises
     ------
     UnsupportedProblemError
-        If the game is none of this kind; names the state and the action.
+        If the game is not of this kind; the message names the state and the action.
 
     Examples
     --------
@@ -300,8 +300,8 @@ def grundy_value(
 ) -> int:
     """Return the nim-value of one position of an impartial game, or of its start.
 
-    Explores the game; for more than one position, call :func:`grundy_values` once.
-    Parameters and errors as there.
+    Explores the game; for more than one position, call :func:`grundy_values` once. The parameters
+    and errors are the same.
 
     Examples
     --------
@@ -318,7 +318,7 @@ def _checked_rest(rest: int) -> int:
 
 
 def _start_of(model: Model) -> Any:
-    """Return the state at the start, in the game's own words."""
+    """Return the game's own initial state."""
     if len(model.initial_states) != 1:
         message = "the game starts in one of several states; name the one that is meant."
         raise InvalidParameterError(message)
@@ -328,12 +328,12 @@ def _start_of(model: Model) -> Any:
 
 
 def _outcome(game: Any, state: Any, action: int) -> Any:
-    """Return the one state that follows."""
+    """Return the only successor."""
     return next(following for chance, following in game.outcomes(state, action) if chance > 0)
 
 
 def _check_normal_play(model: Model) -> None:
-    """Raise unless two players in turn make sure steps, and the last to move wins."""
+    """Raise unless two players alternate in deterministic moves, and the last to move wins."""
     reason = ""
     if model.num_players != 2:
         reason = f"the number of players is {model.num_players}"
@@ -379,7 +379,7 @@ def _check_normal_play(model: Model) -> None:
 
 
 def _check_lone_end(model: Model) -> None:
-    """Raise if a game that is over at once is a win for the player to move."""
+    """Raise if a game that is over at its start is a win for the player to move."""
     if model.rules is None:
         return
     game = model.rules.game
@@ -394,7 +394,7 @@ def _check_lone_end(model: Model) -> None:
 
 
 def _check_impartial(model: Model) -> None:
-    """Raise if, in some of the states, the other player would have other moves."""
+    """Raise if the other player has other moves in one of some states."""
     if model.rules is None or "player" not in getattr(model.state(0), "_fields", ()):
         return
     game = model.rules.game
@@ -411,7 +411,7 @@ def _check_impartial(model: Model) -> None:
 
 
 def _moves(game: Any, state: Any) -> Any:
-    """Return where a player can go, no matter who it is."""
+    """Return the states that a player can move to, whichever player it is."""
     if game.is_terminal(state):
         return None
     return {

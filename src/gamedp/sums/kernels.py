@@ -35,7 +35,7 @@ def model_values(
     choice_offsets, successors
         As in :class:`gamedp.Model`; one transition for each choice.
     marks : (the most choices of a state + 2,)
-        All -1; no state's value is greater than its number of choices.
+        All -1; the value of a state is at most its number of choices.
     values : (S,)
         Filled in.
     """
@@ -64,23 +64,23 @@ def heap_values(
     Values are called rare or common such that two rare or two common ones add up to a rare one, and
     a rare and a common one to a common one: by the parity of some of their binary digits. Then all
     common values of the positions after a heap come from its splits into two parts of which one is
-    rare. If few heaps are rare, there are few such splits; what is left is to make sure that the
-    rare values below the least missing common one are there, too, and other splits show that soon
-    [1]_. Which digits are taken matters for the time alone.
+    rare. If few heaps are rare, there are few such splits; it remains to check that the rare values
+    below the least missing common one occur, too, and other splits show that soon [1]_. The choice
+    of the digits affects only the time.
 
     Parameters
     ----------
     code : (t + 1,)
-        The digits of the game; of ``code[k]``, bit 0 lets take a whole heap of k, bit 1 lets take k
-        from a larger heap, bit 2 lets take k and split the rest into two heaps.
+        The digits of the game; in ``code[k]``, bit 0 allows taking a whole heap of k, bit 1 taking
+        k from a larger heap, bit 2 taking k and splitting the rest into two heaps.
     is_common : (L,) bool
         Whether a value is common; L is a power of two.
     start, stop : int
-        Sizes to do; the values of smaller heaps are there.
+        The sizes to compute; the values of smaller heaps are known.
     num_rare : int
-        How many heaps below `start`, not counting the empty one, have a rare value.
+        The number of heaps below `start` with a rare value, not counting the empty one.
     rare : (at least `stop`,)
-        These heaps, ascending; goes on being filled.
+        These heaps, ascending; more are appended.
     marks : (L,)
         Scratch, with numbers below `start` only.
     values : (at least `stop`,)
@@ -89,7 +89,7 @@ def heap_values(
     Returns
     -------
     int
-        The size at which it stopped: `stop`, or earlier where values come near L.
+        The size at which it stopped: `stop`, or an earlier one if values come near L.
 
     References
     ----------
@@ -145,7 +145,7 @@ def heap_values(
 
 
 def matches_at_end(values: Integers, lengths: Integers) -> None:
-    """Fill in how long the end of a sequence is the same as the end of it without its last p.
+    """Compute how far the end of a sequence agrees with its end shifted by p, for each p.
 
     ``lengths[p]`` is the most n such that ``values[-i] == values[-i - p]`` for i of 1 to n. This is
     the Z-function of the reversed sequence, found in linear time.

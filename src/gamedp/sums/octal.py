@@ -1,4 +1,4 @@
-"""Octal games: heaps from which one takes, and which one may split."""
+"""Octal games: taking from heaps and splitting them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ WHOLE, SINGLE, SPLIT = 1, 2, 4
 """The bits of a digit: take a whole heap; take from a larger one; take, and split the rest."""
 
 FIRST_SIZE = 256
-"""Heaps computed before a period is looked for; their number is doubled from there on."""
+"""Number of heaps computed before the first look for a period; it doubles from there on."""
 
 
 class OctalPosition(NamedTuple):
-    """A position of :class:`OctalGame`: who is to move, and how many heaps of each size."""
+    """A position of :class:`OctalGame`: the player to move, and how many heaps of each size."""
 
     player: int
     counts: tuple[int, ...]
@@ -39,15 +39,15 @@ class Periodicity:
     Attributes
     ----------
     period : int
-        The smallest there is.
+        The smallest period.
     preperiod : int
-        The smallest size n such that a heap of m + `period` has the value of one of m for all
-        m >= n.
+        The smallest size n such that a heap of m + `period` has the same value as a heap of m for
+        all m >= n.
     exceptions : tuple of int
-        The sizes below `preperiod` where the value is another than if it had repeated from the
-        beginning, ascending; with the empty heap, if it is one of them.
+        The sizes below `preperiod` whose value differs from what repetition from the beginning
+        would give, ascending; including the empty heap, if it is one of them.
     known_up_to : int
-        The largest heap that the proof needs the value of.
+        The largest heap whose value the proof needs.
     """
 
     period: int
@@ -56,7 +56,7 @@ class Periodicity:
     known_up_to: int
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return the period in one line."""
         return (
             f"period {self.period:,} from heaps of {self.preperiod:,} on, proven by the values up "
             f"to {self.known_up_to:,}"
@@ -64,7 +64,7 @@ class Periodicity:
 
 
 def _as_whole(value: Any) -> Any:
-    """Turn integers of other libraries into ints; leave anything else to the validator."""
+    """Convert integers of other libraries to ints; leave anything else to the validator."""
     try:
         return value if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -72,7 +72,7 @@ def _as_whole(value: Any) -> Any:
 
 
 def _digits(code: Any) -> Any:
-    """Turn ``"0.77"`` into (0, 7, 7); leave what is no code to the validator."""
+    """Convert ``"0.77"`` to (0, 7, 7); leave an invalid code to the validator."""
     if isinstance(code, str):
         before, point, after = code.strip().partition(".")
         text = (before or "0") + after
@@ -88,7 +88,7 @@ def _digits(code: Any) -> Any:
 
 
 def _is_code(_game: object, _attribute: object, code: Any) -> None:
-    """Refuse what is no code."""
+    """Refuse an invalid code."""
     wanted = (
         "a text like '0.77': one digit, which is 0 or 4, a point, and digits from 0 to 7, not all 0"
     )
@@ -121,14 +121,14 @@ class OctalGame:
 
     A move takes some matches from one heap. The k-th digit after the point says what may be done
     with the heap when k are taken: 1 if they may be the whole heap, plus 2 if the rest may be left
-    as one heap, plus 4 if it may be left as two. A 4 before the point lets split a heap without
-    taking any [1]_. So 0.77 is Kayles, 0.137 Dawson's chess, 0.333 the game in which 1, 2 or 3 are
-    taken, and 4.3 has also a move that only splits.
+    as one heap, plus 4 if it may be left as two. A 4 before the point allows splitting a heap
+    without taking any [1]_. So 0.77 is Kayles, 0.137 Dawson's chess, 0.333 the game in which 1, 2
+    or 3 are taken, and 4.3 also has a move that only splits.
 
     As a game for :func:`gamedp.solve` and :func:`gamedp.sums.grundy_values`, it begins with
-    `heaps`. Its single heaps, up to sizes that no table of positions would hold, are what
-    `grundy_sequence` and `periodicity` are about; several heaps are worth the
-    :func:`gamedp.sums.nim_sum` of theirs.
+    `heaps`. `grundy_sequence` and `periodicity` are about single heaps, up to sizes that no table
+    of positions could hold; the value of several heaps is the :func:`gamedp.sums.nim_sum` of their
+    values.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class OctalGame:
     Raises
     ------
     InvalidParameterError
-        If the code or the sizes make no game.
+        If the code or the sizes are not those of a game.
 
     References
     ----------
@@ -170,9 +170,9 @@ class OctalGame:
 
     @classmethod
     def of_takes(cls, takes: Iterable[int], heaps: Iterable[int] = ()) -> OctalGame:
-        """Return the game in which a move takes one of these numbers from a heap.
+        """Return the subtraction game in which a move takes one of the numbers `takes` from a heap.
 
-        Such subtraction games have a period, always: a value is at most the number of `takes`, and
+        Subtraction games always have a period: a value is at most the number of `takes`, and
         follows from the ``max(takes)`` values before it, of which there are finitely many
         combinations.
 
@@ -196,17 +196,17 @@ class OctalGame:
         return OctalPosition(0, tuple(self.heaps.count(size) * (size > 0) for size in sizes))
 
     def is_terminal(self, state: OctalPosition) -> bool:
-        """Say whether there is no move."""
+        """Return whether there is no move."""
         for _ in self.actions(state):
             return False
         return True
 
     def player(self, state: OctalPosition) -> int:
-        """Return who is to move."""
+        """Return the player to move."""
         return state.player
 
     def actions(self, state: OctalPosition) -> Iterator[int]:
-        """Yield the moves: for each size of heap, what is taken, and how the rest is split."""
+        """Yield the moves: for each size of heap, the number taken, and how the rest is split."""
         for size in range(1, len(state.counts)):
             if state.counts[size] == 0:
                 continue
@@ -220,13 +220,13 @@ class OctalGame:
                         yield self.action(size, taken, part)
 
     def action(self, size: int, taken: int, part: int = 0) -> int:
-        """Return the action on a heap of `size`: take so many, and part the rest, if at all.
+        """Return the action on a heap of `size`: take `taken`, and split the rest, if at all.
 
         Parameters
         ----------
         size, taken : int
         part : int
-            The smaller of the two heaps into which the rest is split; 0 to leave it as it is.
+            The smaller of the two heaps into which the rest is split; 0 to leave it whole.
         """
         largest = max(self.heaps) + 1
         return (size * len(self.code) + taken) * largest + part
@@ -249,7 +249,7 @@ class OctalGame:
         return -1.0 if player == state.player else 1.0
 
     def canonical(self, state: OctalPosition) -> tuple[OctalPosition, bool]:
-        """Return the position with player 0 to move: the players are alike."""
+        """Return the position with player 0 to move: the players are symmetric."""
         return OctalPosition(0, state.counts), state.player == 1
 
     def action_name(self, state: OctalPosition, action: int) -> str:  # noqa: ARG002
@@ -278,7 +278,7 @@ class OctalGame:
         """Return the nim-values of single heaps of 0 to `up_to`.
 
         Once a period is proven, the rest follows from it. Without one, hundreds of thousands of
-        values are a matter of seconds for most games.
+        values take seconds for most games.
 
         Parameters
         ----------
@@ -301,12 +301,11 @@ class OctalGame:
     def periodicity(self, up_to: int = 100_000) -> Periodicity | None:
         """Return the period of the nim-values of single heaps, if one can be proven.
 
-        It is enough that values repeat for a while [1]_. Let t be the most that a move takes, and
+        It suffices that values repeat for a while [1]_. Let t be the most that a move takes, and
         let a heap of n + p have the value of one of n for all n >= 1 from n0 to 2 n0 + p + t - 1.
-        Then for a larger N, a move from N + p leaves a heap of n0 + p at least, and the same move
-        with that heap smaller by p is one from N to a position of equal value; and the other way
-        round. So the value of N + p is that of N. Where nothing is split, n0 to n0 + t - 1 are
-        enough.
+        Then for a larger N, a move from N + p leaves a heap of at least n0 + p, and the same move
+        with that heap smaller by p leads from N to a position of equal value; and conversely. So
+        the value of N + p is that of N. Without splits, n0 to n0 + t - 1 suffice.
 
         Parameters
         ----------
@@ -316,8 +315,8 @@ class OctalGame:
         Returns
         -------
         Periodicity or None
-            None if the values up to there prove no period: there may be one all the same. Whether
-            every octal game has one is an open problem.
+            None if the values up to there prove no period: there may still be one. Whether every
+            octal game has one is an open problem.
 
         References
         ----------
@@ -343,7 +342,7 @@ def _checked_size(size: Any) -> int:
 
 
 def _explored(code: tuple[int, ...], up_to: int) -> tuple[NDArray[np.int32], Periodicity | None]:
-    """Return the values of heaps up to that size, fewer once a period is proven, and the period."""
+    """Return the values of heaps up to a size, fewer once a period is proven, and the period."""
     from gamedp.sums import kernels  # noqa: PLC0415 - loads numba
 
     digits = np.array(code, np.int64)
@@ -367,7 +366,7 @@ def _explored(code: tuple[int, ...], up_to: int) -> tuple[NDArray[np.int32], Per
 
 
 def _common_values(values: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which values count as common: such that as few heaps as possible have others.
+    """Return the values that count as common, chosen so that as few heaps as possible are rare.
 
     For :func:`gamedp.sums.kernels.heap_values`; several times as many as there are values.
     """

@@ -1,4 +1,4 @@
-"""The conformance kit: promises of games, solvers and searchers, verified; exact values.
+"""The conformance kit: checks of games, solvers and searchers, and exact values.
 
 For anyone's games, solvers and searchers, in anyone's tests::
 

@@ -1,4 +1,4 @@
-"""Holds the action values and the best actions of a solution against exact ones."""
+"""Comparison of the action values and best actions of a solution with exact ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Advice", "may_miss_its_end"]
 
 
 def may_miss_its_end(model: gamedp.Model, objective: Any) -> bool:
-    """Return whether play may go on for ever, or end, and never come to the objective's end."""
+    """Return whether play may go on for ever, or end, without reaching the objective's end."""
     endless = (gamedp.TotalReward, gamedp.Reachability, gamedp.AverageReward)
     must_reach = getattr(objective, "until", None) is not None
     return isinstance(objective, endless) and (must_reach or not model.structure.always_ends)
@@ -37,7 +37,7 @@ class Advice:
     committed : list of Fraction or None
         C exact values, if the mover always takes the choice in its state; None if not computable.
     slack : Fraction
-        How much worse an action may be that counts as best.
+        The tolerance within which an action counts as best.
     """
 
     solution: gamedp.Solution
@@ -48,7 +48,7 @@ class Advice:
 
     @classmethod
     def of(cls, solution: gamedp.Solution, truth: list[Any], slack: Fraction) -> Advice:
-        """Compute what is needed to check a solution whose exact values are known."""
+        """Prepare the check of a solution whose exact values are known."""
         model, objective = solution.model, solution.objective
         choice_values = exact_choice_values(model, objective)
         committed: list[Any] | None = choice_values
@@ -60,7 +60,7 @@ class Advice:
         return cls(solution, truth, choice_values, committed, slack)
 
     def complaints(self) -> Iterator[tuple[str, str]]:
-        """Yield what is wrong, as (kind, what and where)."""
+        """Yield the errors as (kind, description with the place) pairs."""
         offsets = self.solution.model.choice_offsets.tolist()
         for index in range(self.solution.model.num_states):
             choices = range(offsets[index], offsets[index + 1])
@@ -70,7 +70,7 @@ class Advice:
                     yield kind, f"in state {shown(state)}: {words}"
 
     def _of_state(self, index: int, state: Any, choices: range) -> Iterator[tuple[str, str]]:
-        """Go through what is wrong with the advice in a state: its kind, and words."""
+        """Yield the errors of the advice in a state, as (kind, description) pairs."""
         solution = self.solution
         maybe = solution.best_actions(state)
         certain = solution.best_actions(state, certain=True)
@@ -95,7 +95,7 @@ class Advice:
     def _of_action(
         self, index: int, choice: int, listed: bool, best: str
     ) -> Iterator[tuple[str, str]]:
-        """Go through what is wrong with an action that counts as best, or does not."""
+        """Yield the errors of an action that counts as best, or does not."""
         if self.committed is None:
             return
         solution, value, got = self.solution, self.truth[index], self.committed[choice]
@@ -110,7 +110,7 @@ class Advice:
             yield "best_actions", f"action {label} is as good as any, and missing"
 
     def _is_gained(self, value: Any) -> bool:
-        """Whether a value is infinite by going on for ever: then only the policy's way need count.
+        """Whether a value is infinite by endless play: then only the policy's actions are checked.
 
         A target is missed, and the total so infinite, by the graph alone.
         """
@@ -119,7 +119,7 @@ class Advice:
 
     @property
     def _may_leave_out(self) -> bool:
-        """Whether some equally good actions need not be named.
+        """Whether some equally good actions may be left out.
 
         There may be more to choose them by; or play that goes on for ever earns and loses in turn.
         """

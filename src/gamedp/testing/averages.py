@@ -57,7 +57,7 @@ def _mean(row: Row, values: list[Fraction]) -> Fraction:
 
 
 def _gains_and_biases(chain: list[list[Row]]) -> tuple[list[Fraction], list[Fraction]]:
-    """Return what a Markov chain earns per step in the long run, and beyond that on the way.
+    """Return the gains of a Markov chain per step in the long run, and its biases.
 
     The bias is zero in the first state of each recurrent class. Between two visits of that state,
     the class earns its gain times the steps.
@@ -89,7 +89,7 @@ def _gains_and_biases(chain: list[list[Row]]) -> tuple[list[Fraction], list[Frac
 
 
 def _recurrent_classes(chain: list[list[Row]]) -> list[set[int]]:
-    """Return the sets of states that a Markov chain cannot leave once it is there."""
+    """Return the recurrent classes: the minimal sets of states that a Markov chain cannot leave."""
     reached = []
     for start in range(len(chain)):
         seen, queue = {start}, [start]

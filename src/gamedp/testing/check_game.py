@@ -1,4 +1,4 @@
-"""Verifies on the positions of a game what its rules promise; names state and action."""
+"""Checks of a game's rules on its positions, which name the state and the action."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ TOLERANCE = 1e-9
 
 @attrs.frozen
 class Report:
-    """What :func:`check_game` has looked at, and found in order.
+    """The parts of a game that :func:`check_game` has checked without finding an error.
 
     Attributes
     ----------
     game : str
     states : int
-        States looked at, as a model counts them: representatives only.
+        The number of states examined, as a model counts them: representatives only.
     positions : int
-        All positions looked at, those that `canonical` merges each for itself.
+        The number of all positions examined; those that `canonical` merges count separately.
     complete : bool
-        Whether these are all that can be reached.
+        Whether these are all reachable positions.
     compiled : bool
         Whether the compiled rules were compared with the plain ones.
     checks : tuple of str
-        What was verified, in words.
+        The checks made, in words.
     """
 
     game: str
@@ -48,7 +48,7 @@ class Report:
     checks: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Say it in a few lines."""
+        """Return the report in a few lines."""
         reach = "all that can be reached" if self.complete else "the first ones, there are more"
         merged = f", {self.positions:,} before merging" if self.positions > self.states else ""
         lines = [f"{self.game}: {self.states:,} states{merged} ({reach}) are in order:"]
@@ -56,7 +56,7 @@ class Report:
 
 
 def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = None) -> Report:
-    """Verify on the explored graph of a game what its rules promise.
+    """Verify the promises of a game's rules on its explored graph.
 
     Checks that the game is a value: it can be hashed and pickled, an attrs class is frozen, and its
     parameters make it again; that the rules give the same answer when asked twice; that actions are
@@ -64,17 +64,17 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     changed; that payoffs and rewards are finite and, of two players, add up to `constant_sum` and
     to zero; that `canonical` is settled and a true symmetry: a state and its representative have
     corresponding choices, outcomes and payoffs; the claim `acyclic`; `is_state`; `heuristic`; that
-    names are text, and views are views whose spots play actions that there are; and that compiled
-    and plain rules give the same model. Warns where no play ends and nothing is earned.
+    names are text, and views are views whose spots play existing actions; and that compiled and
+    plain rules give the same model. Warns if no play ends and nothing is earned.
 
     Parameters
     ----------
     game
         An instance of a class that fulfils :class:`gamedp.Game`.
     max_states : int
-        Positions to look at, breadth first from the start.
+        The largest number of positions to check, breadth first from the start.
     compile : bool, optional
-        Whether the rules must compile; whatever they can, if not given. Compiling takes some
+        Whether the rules must compile; if not given, they may or may not. Compiling takes some
         seconds.
 
     Returns
@@ -84,7 +84,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     Raises
     ------
     ConformanceError
-        If anything is wrong: lists the complaints, each with its state and action.
+        If anything is wrong; the message lists the complaints, each with its state and action.
 
     Examples
     --------
@@ -145,21 +145,21 @@ def _check_players(rules: gamedp.rules.Rules, complaints: Complaints) -> None:
 
 
 _Row: TypeAlias = tuple[tuple[float, ...], frozenset[tuple[tuple[Any, bool], float]]]
-"""What an action earns, and the ((representative, swapped), probability) of its outcomes."""
+"""The rewards of an action, and its outcomes as ((representative, swapped), probability) pairs."""
 
 
 @attrs.frozen
 class _Picture:
-    """What counts of a position, as its representative's players see it.
+    """The relevant content of a position, as seen by its representative's players.
 
     Attributes
     ----------
     payoffs : tuple of float or None
         None if the game is not over.
     side : int or None
-        Who chooses; None if there is nothing to choose.
+        The player to move; None if there is no choice.
     actions : dict
-        What can be done, each with one action that does it.
+        The distinct rows of actions, each with one action that has it.
     """
 
     payoffs: tuple[float, ...] | None
@@ -167,7 +167,7 @@ class _Picture:
     actions: dict[_Row, Any]
 
     def corresponds(self, other: _Picture) -> bool:
-        """Say whether two positions are the same in all that counts."""
+        """Return whether two positions agree in all relevant content."""
         return (self.payoffs, self.side, self.actions.keys()) == (
             other.payoffs,
             other.side,
@@ -175,7 +175,7 @@ class _Picture:
         )
 
     def difference(self, other: _Picture, state: Any, representative: Any) -> str:
-        """Say what does not correspond, with the state and the action."""
+        """Return a description of the difference, with the state and the action."""
         pictures = ((state, self), (representative, other))
         if self.payoffs is not None and other.payoffs is not None:
             return f"their payoffs are {self.payoffs} and {other.payoffs}"
@@ -200,7 +200,7 @@ class _Picture:
 
 
 class _Checker:
-    """Goes through the positions of a game, and looks at each."""
+    """Visits the positions of a game and checks each."""
 
     def __init__(self, rules: gamedp.rules.Rules, complaints: Complaints) -> None:
         self.rules = rules
@@ -211,7 +211,7 @@ class _Checker:
         self.kind: type = object
 
     def explore(self, max_states: int) -> bool:
-        """Check positions breadth first; say whether these are all."""
+        """Check positions breadth first; return whether all of them were checked."""
         waiting: collections.deque[Any] = collections.deque()
         start = self._twice("initial_state()", self.rules.initial)
         if start is None or not self._check_probabilities(start, "initial_state()"):
@@ -231,7 +231,7 @@ class _Checker:
         self.complaints.add(kind, text)
 
     def _twice(self, words: str, ask: Callable[[], Any]) -> Any:
-        """Ask the rules twice; complain about an error or two answers, and return None then."""
+        """Ask the rules twice; on an error, or two different answers, note it and return None."""
         try:
             first, second = ask(), ask()
             same = first == second
@@ -246,7 +246,7 @@ class _Checker:
         return first
 
     def _meet(self, state: Any, place: str, waiting: collections.deque[Any]) -> None:
-        """Check a state that play may reach; let it and its representative wait if they are new."""
+        """Check a state that play may reach; queue it and its representative if they are new."""
         if not isinstance(state, self.kind):
             self._add("not a state", f"{place} leads to {shown(state)}, not a {self.kind.__name__}")
             return
@@ -289,7 +289,7 @@ class _Checker:
             self._meet(representative, f"canonical({shown(state)})", waiting)
 
     def _look_at(self, state: Any) -> Iterator[tuple[Any, str]]:
-        """Check one position; yield the states its outcomes lead to, and from where."""
+        """Check one position; yield the successors of its outcomes, and where each comes from."""
         rules = self.rules
         self._check_words(state)
         terminal = self._twice(
@@ -328,7 +328,7 @@ class _Checker:
             yield from self._check_action(state, action)
 
     def _check_action(self, state: Any, action: Any) -> Iterator[tuple[Any, str]]:
-        """Check what an action leads to and earns; yield the states that follow."""
+        """Check the outcomes and rewards of an action; yield its successors."""
         rules = self.rules
         place = f"outcomes({shown(state)}, {shown(action)})"
         pairs = self._twice(place, lambda: list(rules.game.outcomes(state, action)))
@@ -355,7 +355,7 @@ class _Checker:
         yield from ((successor, place) for probability, successor in pairs if probability)
 
     def _check_probabilities(self, pairs: list[Any], place: str) -> bool:
-        """Check a distribution; say whether it is one of states, if not a good one."""
+        """Check a distribution; return whether it is at least a list of states."""
         try:
             probabilities = [float(probability) for probability, _ in pairs]
         except (TypeError, ValueError):
@@ -370,7 +370,7 @@ class _Checker:
     def _check_numbers(
         self, ask: Callable[[int], Any], words: str, total: float
     ) -> tuple[float, ...]:
-        """Check a number for each player: finite, and of two adding up to `total`."""
+        """Check the numbers of all players: finite, and for two players of sum `total`."""
         numbers = []
         for player in range(self.rules.num_players):
             answer = self._twice(f"{words}{player})", lambda player=player: ask(player))  # type: ignore[misc]
@@ -392,7 +392,7 @@ class _Checker:
         return tuple(numbers)
 
     def _check_words(self, state: Any) -> None:
-        """Check what the rules say and estimate of a state."""
+        """Check the descriptions and estimates of a state."""
         game = self.rules.game
         if hasattr(game, "render") and not isinstance(game.render(state), str):
             self._add("words", f"render({shown(state)}) is not text")
@@ -405,7 +405,7 @@ class _Checker:
                     )
 
     def _check_view(self, state: Any, actions: list[Any]) -> None:
-        """Check what the rules show of a state."""
+        """Check the picture of a state."""
         if not hasattr(self.rules.game, "view"):
             return
         asked = f"view({shown(state)})"
@@ -415,7 +415,7 @@ class _Checker:
                 self._add("view", f"{asked} has a spot for action {action}, which is none there")
 
     def _check_symmetry(self, state: Any, representative: Any, swapped: bool) -> None:
-        """Compare a state with its representative: everything must correspond."""
+        """Compare a state with its representative: all relevant content must agree."""
         try:
             one, other = self._picture(state, swapped), self._picture(representative, False)
             if not one.corresponds(other):
@@ -435,7 +435,7 @@ class _Checker:
             )
 
     def _picture(self, state: Any, swapped: bool, *, lenient: bool = False) -> _Picture:
-        """Return what counts of a position, as the representative's players see it.
+        """Return the relevant content of a position, as seen by the representative's players.
 
         If `lenient`, it does not matter whether players change places on the way to a position that
         is its own mirror image, like a draw, or a throw for who begins.
@@ -480,7 +480,7 @@ def _check_acyclic(model: gamedp.Model, complaints: Complaints) -> None:
 
 
 def _compare_tiers(model: gamedp.Model, complaints: Complaints, *, must: bool) -> bool:
-    """Compare a plain model with the compiled one; say whether there was one."""
+    """Compare a plain model with the compiled one; return whether there was one."""
     assert model.rules is not None  # noqa: S101 - it was made of a game
     game = model.rules.game
     try:

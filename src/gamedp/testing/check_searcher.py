@@ -1,4 +1,4 @@
-"""Holds a searcher against small games whose exact values are known."""
+"""Checks of a searcher on small games with known exact values."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ __all__ = ["SearcherReport", "check_searcher", "small_games"]
 
 @attrs.frozen
 class SearcherReport:
-    """What :func:`check_searcher` has found in order.
+    """The checks that :func:`check_searcher` has made without finding an error.
 
     Attributes
     ----------
     searcher : str
     searched : tuple of (str, int)
-        The games, and how many of their positions were searched.
+        The games, and the number of their positions that were searched.
     solved : int
-        In how many of all these positions the searcher said that it was done.
+        The number of all these positions that the searcher called solved.
     refused : tuple of (str, str)
-        The games that it does not support, and why not.
+        The games that it does not support, and the reasons.
     """
 
     searcher: str
@@ -40,7 +40,7 @@ class SearcherReport:
     refused: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        """Say it in a few lines."""
+        """Return the report in a few lines."""
         lines = [f"{self.searcher} is in order:"]
         lines += [f"  searched: {name}, {count} positions" for name, count in self.searched]
         lines += [f"  refused: {name}: {reason}" for name, reason in self.refused]
@@ -53,21 +53,21 @@ def check_searcher(
     *,
     compile: Literal["auto", "always", "never"] = "never",
 ) -> SearcherReport:
-    """Verify that a searcher keeps what its results promise, in every position of small games.
+    """Verify the results of a searcher in every position of small games.
 
     Checks that the searcher is a value: hashed, pickled, frozen; that the bounds of a position and
-    of each of its actions contain the exact values, for either player; that what is certainly best
-    is best, and what is best is not ruled out; that a value is a number, whether it was found or
+    of each of its actions contain the exact values, for either player; that certainly best actions
+    are best, and best actions are not ruled out; that a value is a number, whether it was found or
     not; that a result that is SOLVED has a value within the bounds, and that its best actions reach
-    it; that the principal variation is play by the rules; and that it says the same again.
+    it; that the principal variation is play by the rules; and that a second search agrees.
 
     Parameters
     ----------
     searcher
-        What has the method ``search(game, state=None, *, compile="auto", progress=None)`` and
-        returns a :class:`gamedp.SearchResult`.
+        An object with the method ``search(game, state=None, *, compile="auto", progress=None)``
+        that returns a :class:`gamedp.SearchResult`.
     games : mapping of name to game, optional
-        Small ones of one or two players, for they are solved in rational numbers, too;
+        Small games of one or two players, as they are also solved in rational numbers;
         :func:`small_games` if not given.
     compile : {"auto", "always", "never"}
         Whether to search with compiled rules, as for :func:`gamedp.compile`.
@@ -79,7 +79,7 @@ def check_searcher(
     Raises
     ------
     ConformanceError
-        If anything is wrong: lists the complaints, each with the game and the position.
+        If anything is wrong; the message lists the complaints, each with the game and the position.
     UnsupportedProblemError
         If no exact values of a game are known, as for :func:`exact_values`.
 
@@ -116,7 +116,7 @@ def check_searcher(
 
 @attrs.frozen(eq=False)
 class _Trial:
-    """One searcher at one position, of which the value and those of the actions are known."""
+    """One searcher at one position whose value and action values are known."""
 
     searcher: Any
     name: str
@@ -130,7 +130,7 @@ class _Trial:
         self.complaints.add(f"{self.name}: {kind}", f"in {shown(self.state)}, {text}")
 
     def run(self, compile: Literal["auto", "always", "never"]) -> bool:
-        """Search, and check what comes out; return whether the searcher said that it was done."""
+        """Search, and check the result; return whether the searcher called it solved."""
         found = self.searcher.search(self.game, self.state, compile=compile)
         if not isinstance(found, gamedp.SearchResult):
             self._add("the result", f"it is {found!r}, not a gamedp.SearchResult")
@@ -151,7 +151,7 @@ class _Trial:
         return is_solved
 
     def _check_bounds(self, found: gamedp.SearchResult, *, is_solved: bool) -> None:
-        """Hold all bounds against the exact values."""
+        """Compare all bounds with the exact values."""
         if not found.lower <= self.value <= found.upper:
             self._add(
                 "the bounds",
@@ -179,7 +179,7 @@ class _Trial:
                 )
 
     def _check_standing(self, found: gamedp.SearchResult) -> None:
-        """Check what is said to be best for certain, and what is said not to be."""
+        """Check the actions that are claimed to be best for certain, or not to be."""
         best = {action for action, value in self.truth.items() if value == self.value}
         for action in set(found.certain_actions) - best:
             self._add("the best actions", f"action {action} is said to be best for certain")
@@ -188,7 +188,7 @@ class _Trial:
                 self._add("the best actions", f"action {action} is best, and said not to be")
 
     def _check_best(self, found: gamedp.SearchResult, *, is_solved: bool) -> None:
-        """Check that the best actions are actions, and once all is solved, that they are good."""
+        """Check that the best actions are actions and, once all is solved, optimal."""
         best = list(found.best_actions)
         if best != [action for action in self.truth if action in best]:
             self._add("the best actions", f"they are {best}, out of {list(self.truth)}")
@@ -230,13 +230,13 @@ class Moves:
     Parameters
     ----------
     moves : tuple of tuple of int
-        Where the actions of each position lead; none at an end.
+        The successors of each position, one for each action; none at an end.
     players : tuple of int
-        Who moves there.
+        The player to move in each position.
     payoffs : tuple of float
-        What player 0 receives at an end.
+        Player 0's payoff at an end.
     ranges : tuple of (float, float)
-        What is certain of player 0's value in each position.
+        Certain bounds of player 0's value in each position.
     """
 
     moves: tuple[tuple[int, ...], ...]
@@ -251,11 +251,11 @@ class Moves:
         return Place(0, 0)
 
     def is_terminal(self, state: Place) -> bool:
-        """Say whether nothing leads on."""
+        """Return whether there is no move."""
         return len(self.moves[state.number]) == 0
 
     def player(self, state: Place) -> int:
-        """Return who moves."""
+        """Return the player to move."""
         return self.players[state.number]
 
     def actions(self, state: Place) -> Iterator[int]:
@@ -263,27 +263,27 @@ class Moves:
         yield from range(len(self.moves[state.number]))
 
     def outcomes(self, state: Place, action: int) -> Iterator[tuple[float, Place]]:
-        """Yield where a move leads."""
+        """Yield the outcome of a move."""
         yield 1.0, Place(0, self.moves[state.number][action])
 
     def payoff(self, state: Place, player: int) -> float:
-        """Return what is received at an end."""
+        """Return the payoff at an end."""
         payoff = self.payoffs[state.number]
         return payoff if player == 0 else -payoff
 
     def heuristic(self, state: Place, player: int) -> float:
-        """Return an estimate that is as good as a guess."""
+        """Return an arbitrary estimate."""
         estimate = float(state.number * 5 % 7 - 3)
         return estimate if player == 0 else -estimate
 
     def value_range(self, state: Place, player: int) -> tuple[float, float]:
-        """Return what is certain of the value."""
+        """Return certain bounds of the value."""
         low, high = self.ranges[state.number]
         return (low, high) if player == 0 else (-high, -low)
 
 
 def small_games() -> dict[str, Any]:
-    """Return games that differ in kind, by name: what :func:`check_searcher` searches.
+    """Return games of different kinds, by name, for :func:`check_searcher`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Holds a solver against problems whose exact values are known."""
+"""Checks of a solver on problems with known exact values."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from gamedp.testing.exact import exact_choice_values, exact_max_n, exact_values
 __all__ = ["SolverReport", "check_solver", "small_problems"]
 
 Choice: TypeAlias = tuple[float, Sequence[tuple[float, int]]]
-"""What a choice earns, and its (signed probability, state) pairs."""
+"""The reward of a choice, and its (signed probability, state) pairs."""
 
 
 @attrs.frozen
 class SolverReport:
-    """What :func:`check_solver` has found in order.
+    """The checks that :func:`check_solver` has made without finding an error.
 
     Attributes
     ----------
     solver : str
     solved : tuple of str
-        The problems that were solved as asked.
+        The problems that were solved as requested.
     unfinished : tuple of (str, str)
-        Those at which it stopped before, or proved nothing, and what it said.
+        The problems at which it stopped early, or proved nothing, and its message.
     refused : tuple of (str, str)
-        Those that it does not support, and why not.
+        The problems that it does not support, and the reasons.
     """
 
     solver: str
@@ -44,7 +44,7 @@ class SolverReport:
     refused: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        """Say it in a few lines."""
+        """Return the report in a few lines."""
         lines = [f"{self.solver} is in order:", *(f"  solved: {name}" for name in self.solved)]
         lines += [f"  unfinished: {name}: {reason}" for name, reason in self.unfinished]
         lines += [f"  refused: {name}: it {reason}" for name, reason in self.refused]
@@ -57,29 +57,29 @@ def check_solver(
     *,
     tolerance: float = 1e-6,
 ) -> SolverReport:
-    """Verify that a solver keeps what its solutions promise.
+    """Verify the promises of a solver's solutions.
 
     Checks that the solver is a value: hashed, pickled, frozen; that `supports` gives a reason for
-    what it refuses, and `solve` raises UnsupportedProblemError then; that proven bounds contain the
-    exact value and are as close as was asked; that action values contain the exact ones; that the
-    best actions are those of the exact values and others that the bounds cannot tell from them, and
-    the certain ones among them no others; that the policy's choices are optimal as far as the
+    each refusal, and `solve` then raises UnsupportedProblemError; that proven bounds contain the
+    exact value and are within the tolerance; that action values contain the exact ones; that the
+    best actions are those of the exact values and others that the bounds cannot distinguish from
+    them, and the certain ones only the former; that the policy's choices are optimal as far as the
     bounds can tell, with any number of steps to go of a finite horizon, and where play may go on
-    for ever, that the policy gets what it is said to; that three players and more get by their
-    policy what is said, and none more by another choice; that the model is left as it was; and that
-    it says the same again.
+    for ever, that the policy attains its claimed value; that the policy of three or more players
+    has the claimed values, and none gains by another choice; that the model is unchanged; and that
+    a second solution agrees.
 
     Parameters
     ----------
     solver
-        What fulfils the protocol of solvers: ``supports(problem)`` and
+        An object that fulfils the protocol of solvers: ``supports(problem)`` and
         ``solve(problem, *, tolerance, progress=None)``.
     problems : mapping of name to Problem, optional
-        Small ones, for they are solved in rational numbers too; :func:`small_problems` if not
-        given. Where :func:`exact_values` knows none, as of sums that go up and down for ever, only
-        the form of the solution is looked at.
+        Small problems, as they are also solved in rational numbers; :func:`small_problems` if not
+        given. Where :func:`exact_values` has none, as for sums that go up and down for ever, only
+        the form of the solution is checked.
     tolerance : float
-        What is asked of the solver.
+        The tolerance requested of the solver.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def check_solver(
     Raises
     ------
     ConformanceError
-        If anything is wrong: lists the complaints, each with the problem and the state.
+        If anything is wrong; the message lists the complaints, each with the problem and the state.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def check_solver(
 
 
 def _bytes_of(model: gamedp.Model) -> str:
-    """Return a digest of all arrays as they are now; a model finds its own only once."""
+    """Return a digest of all arrays in their present state; a model computes its own only once."""
     digest = hashlib.sha256()
     for value in attrs.astuple(model, recurse=False):
         if isinstance(value, np.ndarray):
@@ -164,7 +164,7 @@ class _Trial:
         return reason
 
     def run(self) -> str:
-        """Solve the problem and check what comes out; return in words what stopped the solver."""
+        """Solve the problem and check the result; return in words what stopped the solver."""
         try:
             solution, stopped = self._solution()
             again, _ = self._solution()
@@ -196,7 +196,7 @@ class _Trial:
         return solution, ""
 
     def _has_its_form(self, solution: gamedp.Solution) -> bool:
-        """Say whether the arrays have their shapes, and the policy takes choices of its states."""
+        """Return whether all arrays have their shapes, and the policy valid choices."""
         model = self.problem.model
         shape: tuple[int, ...] = (model.num_states,)
         if model.num_players > 2:
@@ -224,7 +224,7 @@ class _Trial:
         return not len(wrong)
 
     def _check_bounds(self, solution: gamedp.Solution, stopped: str) -> None:
-        """Check what the numbers say of themselves."""
+        """Check that the numbers are consistent."""
         ordered = (solution.lower <= solution.values) & (solution.values <= solution.upper)
         proven = solution.guarantee is not gamedp.Guarantee.NONE
         if proven and not ordered.all():
@@ -247,7 +247,7 @@ class _Trial:
                 )
 
     def _check_truth(self, solution: gamedp.Solution) -> None:
-        """Hold the bounds, and the policy, against the exact values."""
+        """Compare the bounds and the policy with the exact values."""
         model, objective = self.problem.model, self.problem.objective
         try:
             truth = exact_values(model, objective)
@@ -289,7 +289,7 @@ class _Trial:
             self._check_steps(solution, slack)
 
     def _check_steps(self, solution: gamedp.Solution, slack: Fraction) -> None:
-        """Check that what is chosen with any number of steps to go is best then."""
+        """Check that the choices for each number of remaining steps are optimal."""
         model, objective = self.problem.model, self.problem.objective
         places = solution.step_policies
         horizon = objective.horizon if isinstance(objective, gamedp.FiniteHorizon) else 0
@@ -311,9 +311,9 @@ class _Trial:
                     )
 
     def _check_max_n(self, solution: gamedp.Solution) -> None:
-        """Hold three players and more against the exact values of their own policy.
+        """Compare three or more players with the exact values of their own policy.
 
-        They are those of max-n, if nobody gets more by another choice.
+        They are max-n values if no player gains by another choice.
         """
         model = self.problem.model
         if not isinstance(self.problem.objective, gamedp.TotalReward) or not (
@@ -342,7 +342,7 @@ class _Trial:
                     )
 
     def _check_progress(self, policy: list[int], truth: list[Fraction], slack: Fraction) -> None:
-        """Check that who keeps to the policy gets the value: to wait for ever is no way to win."""
+        """Check that the policy attains the value: waiting for ever does not win."""
         model, objective = self.problem.model, self.problem.objective
         movers = model.players[model.choice_offsets[:-1] < model.choice_offsets[1:]]
         for player in sorted(set(movers.tolist())):
@@ -362,7 +362,7 @@ class _Trial:
 
 
 def small_problems() -> dict[str, gamedp.Problem]:
-    """Return problems that differ in kind, by name: what :func:`check_solver` looks at.
+    """Return problems of different kinds, by name, for :func:`check_solver`.
 
     Examples
     --------
@@ -516,7 +516,7 @@ def small_problems() -> dict[str, gamedp.Problem]:
 
 
 def _resorts() -> gamedp.Model:
-    """Return places to stay in for ever, some of which can be left, and an end."""
+    """Return a model of places to stay in for ever, some of which can be left, and an end."""
     return _model(
         [(1.0, [(1.0, 0)]), (0.0, [(0.25, 1), (0.75, 0)])],
         [(1.0, [(1.0, 1)]), (0.0, [(1.0, 0)]), (-9.0, [(0.125, 2), (0.5, 0), (0.375, 4)])],
@@ -527,7 +527,7 @@ def _resorts() -> gamedp.Model:
 
 
 def _chase() -> gamedp.Model:
-    """Return a way to a target that one of two players may lengthen, and another may bar."""
+    """Return a model of a path to a target that one player may lengthen, and the other block."""
     return _model(
         [(1.0, [(0.625, 1), (0.375, 2)]), (3.0, [(1.0, 2)])],
         [(2.0, [(1.0, 0)]), (0.5, [(0.25, 0), (0.75, 2)])],
@@ -540,7 +540,7 @@ def _chase() -> gamedp.Model:
 
 
 def _walk() -> gamedp.Model:
-    """Return a gambler's way from 1 to 4 of 5: small stakes are fair, large ones are not."""
+    """Return a gambler's model, from 1 to 4 of 5: small stakes are fair, large ones are not."""
     states: list[Any] = [-1.0]
     for have in range(1, 5):
         stake = min(have, 5 - have)
@@ -551,7 +551,7 @@ def _walk() -> gamedp.Model:
 
 
 def _model(*states: Any, **keywords: Any) -> gamedp.Model:
-    """Make a model of states: each a list of choices, or what is received at its end."""
+    """Return a model of states, each given by a list of choices or by its payoff."""
     choices, offsets = [0], [0]
     successors: list[int] = []
     probabilities: list[float] = []

@@ -1,4 +1,4 @@
-"""What is wrong with a game or a solver: collected, and raised as one error."""
+"""Errors of a game or a solver, collected and raised as one exception."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from gamedp.errors import shown
 __all__ = ["Complaints", "ConformanceError", "can_set", "check_value"]
 
 SHOWN = 3
-"""Complaints of one kind that are shown; the others are counted."""
+"""Largest number of complaints of one kind that are shown; the others are counted."""
 
 
 class ConformanceError(gamedp.GamedpError, AssertionError):
-    """A game or a solver breaks what it promises; the message lists the complaints."""
+    """A game or a solver breaks its promises; the message lists the complaints."""
 
 
 class Complaints:
-    """Collects what is wrong, a few of each kind."""
+    """Collects complaints, a few of each kind."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[str]] = collections.defaultdict(list)
 
     def add(self, kind: str, text: str) -> None:
-        """Take note of something wrong."""
+        """Add a complaint."""
         self._found[kind].append(text)
 
     def raise_if_any(self, headline: str) -> None:
-        """Raise ConformanceError if anything is wrong."""
+        """Raise ConformanceError if there are complaints."""
         if not self._found:
             return
         lines = [f"{headline}:"]
@@ -46,7 +46,7 @@ class Complaints:
 
 
 def check_value(instance: Any, complaints: Complaints) -> None:
-    """Check that a game or a solver can be kept in sets and files, and not be changed."""
+    """Check that a game or a solver can be hashed and pickled, and is immutable."""
     try:
         hash(instance)
     except TypeError as error:
@@ -74,7 +74,7 @@ def check_value(instance: Any, complaints: Complaints) -> None:
 
 
 def can_set(instance: Any, name: str) -> bool:
-    """Say whether an attribute can be set, by setting it to what it is."""
+    """Return whether an attribute can be set, by setting it to its own value."""
     try:
         setattr(instance, name, getattr(instance, name))
     except Exception:  # noqa: BLE001 - however the class refuses
@@ -83,7 +83,7 @@ def can_set(instance: Any, name: str) -> bool:
 
 
 def _same_attributes(one: Any, other: Any) -> bool:
-    """Say whether two instances have the same attributes; arrays count by their contents."""
+    """Return whether two instances have the same attributes; arrays are compared by content."""
     if type(one) is not type(other):
         return False
     if not attrs.has(type(one)):

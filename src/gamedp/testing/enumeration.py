@@ -1,4 +1,4 @@
-"""Exact values where play may go on for ever: all policies of small models, one after the other.
+"""Exact values where play may go on for ever, by enumeration of all policies of small models.
 
 Memoryless deterministic policies suffice for reaching a target and for totals of endless play that
 surely earns or loses [1]_, for one player and two opponents; so the best of them has the value.
@@ -30,13 +30,13 @@ Number: TypeAlias = Fraction | float
 """A rational number, or an infinite one."""
 
 Missed: TypeAlias = Literal["nothing", "infinite", "sum"]
-"""What play counts that never reaches an end."""
+"""The value of play that never reaches an end."""
 
 Chain: TypeAlias = list[tuple[Fraction, tuple[tuple[int, Fraction], ...]] | None]
-"""For each state what it earns and the (state, probability) pairs that follow; None for ends."""
+"""For each state its reward and the (state, probability) pairs that follow; None for ends."""
 
 MOST = 20_000
-"""Pairs of policies."""
+"""Largest number of pairs of policies."""
 
 
 def best_of_all(
@@ -46,7 +46,7 @@ def best_of_all(
     missed: Missed,
     evaluate: Callable[[Chain, list[Number | None]], list[Number]],
 ) -> list[Number]:
-    """Return the most that one player gets against the worst that the other one does.
+    """Return the most that one player can force against every policy of the other.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def best_of_all(
     known
         The values of the ends, else None.
     missed
-        What play counts that never reaches an end.
+        The value of play that never reaches an end.
     evaluate
         Solves a linear system: the values of a chain in which ends are surely reached.
 
@@ -95,7 +95,7 @@ def _best(
     reading: Callable[[Iterable[Fraction]], Fraction],
     met: list[int],
 ) -> list[Number]:
-    """Return the same by one reading of sums that go up and down; note where these are met."""
+    """Return the same for one reading of sums that go up and down; note where they occur."""
     best: list[Number] | None = None
     for first in _policies(chains, maximise, True):
         worst: list[Number] | None = None
@@ -116,7 +116,7 @@ def _best(
 
 
 def _policies(chains: list[list[Any]], maximise: list[bool], most: bool) -> Iterator[list[int]]:
-    """Go through what one side can choose; the other's states have a 0."""
+    """Yield the policies of one side; the other's states have a 0."""
     options = [
         range(max(1, len(choices))) if maximise[state] == most else range(1)
         for state, choices in enumerate(chains)
@@ -158,7 +158,7 @@ def _values(
 
 
 def _infinite(values: list[Number | None], reach: set[int], state: int) -> Number | None:
-    """Return the infinite value that a state has by those it may lead to; None if it has none."""
+    """Return the infinite value of a state, from those it may lead to; None if it is finite."""
     infinite = {values[other] for other in reach if values[other] in (math.inf, -math.inf)}
     if len(infinite) > 1:
         message = f"the total of a policy is infinite both ways from state {state}."
@@ -172,7 +172,7 @@ def _refuse_delay(
     maximise: list[bool],
     evaluate: Callable[[Chain, list[Number | None]], list[Number]],
 ) -> None:
-    """Refuse what no memoryless policy attains: to go round at a loss, and reach the end later."""
+    """Refuse values that no memoryless policy attains: losing on a cycle, and ending later."""
     for state, row in enumerate(chain):
         if row is None or row[0] >= 0:
             continue
@@ -212,7 +212,7 @@ def _endless(
 
 
 def _heights(chain: Chain, members: set[int]) -> dict[int, Fraction] | None:
-    """Return numbers that fall, with each step among some states, by what is earned; or None."""
+    """Return numbers that fall with each step among some states by its reward; None without any."""
     heights = {min(members): Fraction(0)}
     left = list(heights)
     while left:

@@ -1,7 +1,7 @@
-"""Exact values of small models, in rational numbers: what solvers are held against.
+"""Exact values of small models, in rational numbers, with which solvers are compared.
 
 Plain Python over :class:`fractions.Fraction`; shares no code with solvers, kernels, or numpy's
-linear algebra. Good for some dozens of states.
+linear algebra. Feasible for some dozens of states.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ def exact_values(
 ) -> list[Any]:
     """Return the exact value of every state of a model.
 
-    Rewards and payoffs are taken as they are stored, probabilities after they were scaled to sum to
-    one exactly: three times the stored 1/3 is a little less.
+    Rewards and payoffs are taken as stored, probabilities after scaling to sum to exactly one:
+    three times the stored 1/3 is slightly less.
 
     Parameters
     ----------
     model : Model
-        Of one or two players. Where play may go on for ever, all policies are compared: so few
-        states, unless every step is sure and earns nothing, and endless play is a draw. For the
-        long-run average, one player makes all choices.
+        A model of one or two players. Where play may go on for ever, all policies are compared, so
+        it must have few states, unless every step is deterministic without a reward, and endless
+        play is a draw. For the long-run average, one player must make all choices.
     objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
-        The total reward if not given. Where what endless play counts is not declared, a
-        `policy` is held against what is worst for its player.
+        The total reward if not given. If the value of endless play is not declared, a `policy` is
+        evaluated with the worst one for its player.
     policy : (S,) sequence of int, optional
-        Choices that `player` keeps to, while the other one does what is best against them: then
-        these are the values of the policy. Not for finite horizons.
+        Choices to which `player` keeps, while the other plays a best response: then the values are
+        those of the policy. Not for finite horizons.
     player : int
-        Who keeps to it.
+        The player who keeps to it.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def exact_values(
     UnsupportedProblemError
         If there is no such number: more players, too many policies to compare, play that may go on
         for ever and earns rewards of both signs, or opponents in the long run; or if it depends on
-        what endless play counts, which is not declared.
+        the value of endless play, which is not declared.
 
     Examples
     --------
@@ -103,10 +103,10 @@ def _solved(
     *,
     wants_most: bool = True,
 ) -> list[Any]:
-    """Return the exact values of a model, of which some choices may be taken away before.
+    """Return the exact values of a model, from which some choices may be removed first.
 
-    Those are of one side; what endless play counts, if it is not declared, is then what is
-    worst for that side.
+    The removed choices are of one side; an undeclared value of endless play is then the worst for
+    that side.
     """
     if model.num_players > 2:
         message = "exact values are for one or two players."
@@ -138,7 +138,7 @@ def _for_draws(
     known: list[Fraction | None],
     draws: tuple[Fraction, Fraction],
 ) -> list[Any]:
-    """Return the values, if they are the same for all that endless play may count."""
+    """Return the values, if they are the same for all values that endless play may have."""
     found = []
     for draw in sorted(set(draws)):
         less = _less(known, model, draw)
@@ -161,9 +161,9 @@ def _has_target(objective: Any) -> bool:
 
 
 def exact_choice_values(model: gamedp.Model, objective: Any = None) -> list[Any]:
-    """Return the value of every choice of a model, exactly, with optimal play afterwards.
+    """Return the exact value of every choice of a model, with optimal play afterwards.
 
-    In the long run, what a choice itself earns does not count.
+    In the long run, the reward of a choice itself does not count.
 
     Parameters and errors are those of :func:`exact_values`; a finite horizon is at least 1.
 
@@ -203,8 +203,8 @@ def exact_committed_values(model: gamedp.Model, objective: Any = None) -> list[A
     """Return for every choice the value of its state if its mover always takes that choice there.
 
     A choice is best exactly if that is the value of the state. It is less than
-    :func:`exact_choice_values` where the choice comes back to the state, and to take it once is
-    another thing than to wait for ever. For a finite horizon, the two are the same.
+    :func:`exact_choice_values` where the choice returns to the state, so that taking it once is not
+    the same as waiting for ever. For a finite horizon, the two are the same.
 
     Parameters and errors are those of :func:`exact_values`.
 
@@ -215,7 +215,7 @@ def exact_committed_values(model: gamedp.Model, objective: Any = None) -> list[A
 
     Examples
     --------
-    To wait has the value of going, if one goes some time:
+    Waiting has the value of going, if the player goes at some time:
 
     >>> import gamedp
     >>> model = gamedp.Model.from_arrays([0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], payoffs=[0.5])
@@ -265,7 +265,7 @@ def _enumerated(
 def _ends(
     model: gamedp.Model, objective: Any, known: list[Fraction | None]
 ) -> tuple[list[Number | None], Missed]:
-    """Return the values at which an objective ends, and what play counts that never does."""
+    """Return the values at which an objective ends, and the value of play that never ends."""
     objective = gamedp.Problem(model, objective).objective
     ends: list[Number | None] = list(known)
     missed: Missed = "sum"
@@ -300,7 +300,7 @@ def _chain_values(chain: list[Any], known: list[Any]) -> list[Any]:
 
 
 def exact_from(model: gamedp.Model, policy: Sequence[int], objective: Any) -> list[Fraction]:
-    """Return the exact values that improving a policy leads to, for one player.
+    """Return the exact values for one player, by policy iteration.
 
     The policy ends the game almost surely, and no better one goes on for ever: as where each step
     costs something. Then every policy on the way ends it, too, and the last one is the best that
@@ -327,7 +327,7 @@ def exact_from(model: gamedp.Model, policy: Sequence[int], objective: Any) -> li
 def exact_max_n(
     model: gamedp.Model, policy: Sequence[int]
 ) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
-    """Return what each of several players gets where all keep to a policy, and play has no cycles.
+    """Return each of several players' exact values of a policy, where play has no cycles.
 
     Parameters
     ----------
@@ -371,9 +371,10 @@ def exact_max_n(
 def _unfolded(
     model: gamedp.Model, objective: Any, discount: Fraction
 ) -> tuple[list[list[Row]], list[bool], list[Fraction | None]]:
-    """Return the choices of each state, twice: as it is, and with the players' places changed.
+    """Return the choices of each state twice: unchanged, and with the players' places exchanged.
 
-    The second S states are worth the constant sum minus the first: so no edge swaps players.
+    The values of the second S states are the constant sum minus those of the first: so no edge
+    swaps players.
     """
     num_states = model.num_states
     counts = not isinstance(objective, gamedp.Reachability)
@@ -403,7 +404,7 @@ def _unfolded(
 def _keep_to(
     rows: list[list[Row]], model: gamedp.Model, policy: Sequence[int], player: int
 ) -> None:
-    """Leave a player the choices of a policy alone."""
+    """Restrict a player to the choices of a policy."""
     for side in (0, 1):
         for state, mover in enumerate(model.players.tolist()):
             if mover ^ side == player and rows[state + side * model.num_states]:
@@ -414,7 +415,7 @@ def _keep_to(
 
 
 def _draws(model: gamedp.Model, objective: Any) -> tuple[Fraction, Fraction]:
-    """Return the least and the most that endless play may count."""
+    """Return the least and the greatest value that endless play may have."""
     total = Fraction(model.constant_sum) if model.num_players == 2 else Fraction(0)
     if objective.draw is not None:
         draw = Fraction(objective.draw)
@@ -430,7 +431,7 @@ def _draws(model: gamedp.Model, objective: Any) -> tuple[Fraction, Fraction]:
 def _less(
     known: list[Fraction | None], model: gamedp.Model, draw: Fraction
 ) -> list[Fraction | None]:
-    """Return payoffs less a draw; with the places changed, less what the draw leaves the other."""
+    """Return payoffs less a draw; with exchanged places, less what the draw leaves the other."""
     other = Fraction(model.constant_sum) - draw
     return [
         payoff if payoff is None else payoff - (draw if state < model.num_states else other)
@@ -441,7 +442,7 @@ def _less(
 def _with_draws(
     rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None]
 ) -> list[Fraction]:
-    """Return what each player can force where every step is sure, and endless play counts 0.
+    """Return the values of deterministic play, in which endless play counts 0.
 
     What is better than a draw, one player must reach; all else, that player can only avoid what is
     worse. These games are determined, so what neither can force is a draw.
@@ -490,7 +491,7 @@ def _forced(
 def _after_steps(
     rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None], steps: int
 ) -> list[Fraction]:
-    """Return the values with so many steps to go."""
+    """Return the values with `steps` steps to go."""
     values = [Fraction(0) if value is None else value for value in known]
     for _ in range(steps):
         values = [
@@ -505,7 +506,7 @@ def _after_steps(
 def _best_policies(
     rows: list[list[Row]], maximise: list[bool], known: list[Fraction | None]
 ) -> list[Fraction]:
-    """Improve the maximiser's policy, each time against the minimiser's best answer."""
+    """Improve the maximiser's policy repeatedly against the minimiser's best response."""
     policy = [0] * len(rows)
     while True:
         while True:
@@ -523,7 +524,7 @@ def _improve(
     who: list[bool],
     maximise: list[bool],
 ) -> bool:
-    """Change a policy where something else is better; say whether anything has changed."""
+    """Change a policy where another choice is better; return whether it changed."""
     changed = False
     for state, choices in enumerate(rows):
         if not who[state]:

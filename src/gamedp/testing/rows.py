@@ -11,14 +11,14 @@ __all__ = ["Row", "choice_value", "evaluated"]
 
 @attrs.frozen
 class Row:
-    """A choice: what it earns and the states that follow, with their probabilities."""
+    """A choice: its reward, and the states that follow with their probabilities."""
 
     reward: Fraction
     outcomes: tuple[tuple[int, Fraction], ...]
 
 
 def choice_value(row: Row, values: list[Fraction]) -> Fraction:
-    """Return the value of a choice by the values of what follows."""
+    """Return the value of a choice from the values of its successors."""
     return row.reward + sum((p * values[successor] for successor, p in row.outcomes), Fraction(0))
 
 

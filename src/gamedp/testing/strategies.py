@@ -1,6 +1,6 @@
-"""Random models and games for property-based tests, as strategies of hypothesis.
+"""Hypothesis strategies for random models and games, for property-based tests.
 
-Needs hypothesis, which nothing else here does: so this module is imported by its own name.
+Needs hypothesis, which nothing else here does, so this module must be imported by its own name.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ SCALES = (1.0, 1.0, 1e6, 1e-9)
 SIDES = ((1,), (-1,), (0.5, -0.5))
 
 SIZES = (0.1, 1 / 3, 1.0, 3.0, 1e6, 1e-9, 2.0**53, 1e16, 1e-150, 1e-300, 2.0**-1074)
-"""What hard numbers are multiples of."""
+"""The sizes of which hard numbers are multiples."""
 SPLITS = ((1,) * 3, (1,) * 6, (1,) * 7, (1,) * 36, (1, 2, 7), (1, 1e12), (1, 2.0**40, 2.0**53))
-"""Into which parts hard probabilities divide one, or are equal."""
+"""Proportions in which hard probabilities divide one, unless they are equal."""
 
 
 @st.composite
@@ -46,20 +46,20 @@ def models(  # noqa: PLR0913 - all that a model may have
     Parameters
     ----------
     max_states : int
-        States with choices, at most.
+        The largest number of states with choices.
     players : sequence of int
         The numbers of players to draw from.
     acyclic : bool, optional
-        Whether no state can come again; either, if not given.
+        Whether no state can recur; either, if not given.
     ends : bool
-        Whether every choice may end the game at once, so that play ends almost surely.
+        Whether every choice may end the game immediately, so that play ends almost surely.
     swaps : bool, optional
         Whether two players may change places; either, if not given.
     rewards : bool
-        Whether choices may earn something.
+        Whether choices may have rewards.
     sure : bool
-        Whether every choice leads to one state for sure; unless `acyclic`, play may then go on for
-        ever, whatever `ends` says.
+        Whether every choice is deterministic; unless `acyclic`, play may then go on for ever,
+        whatever `ends` says.
     hard : bool
         Whether rounding matters: numbers are huge, tiny, or nearly opposite, probabilities have no
         finite binary form, many outcomes are equal, and rewards nearly cancel what follows, or the
@@ -137,7 +137,7 @@ def models(  # noqa: PLR0913 - all that a model may have
 
 
 def hard_numbers(draw: st.DrawFn) -> st.SearchStrategy[float]:
-    """Return a strategy for numbers of one size or two, small multiples or next to them."""
+    """Return a strategy for small multiples of one or two sizes, or numbers next to them."""
     sizes = draw(st.lists(st.sampled_from(SIZES), min_size=1, max_size=2))
     towards = st.sampled_from((0.0, -math.inf, math.inf))
     multiples = st.builds(

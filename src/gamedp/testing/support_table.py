@@ -1,4 +1,4 @@
-"""Which solver does which problem: a table, asked for and not kept by hand."""
+"""A table of which solvers support which problems, generated on request."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ def problem_kinds() -> dict[str, gamedp.Problem]:
 def support_table(
     solvers: Mapping[str, Any] | None = None,
 ) -> dict[str, dict[str, gamedp.solvers.Support]]:
-    """Ask solvers which kinds of problems they do.
+    """Return which solvers support which kinds of problems.
 
     Parameters
     ----------
     solvers : mapping of name to solver, optional
-        All that are registered, but that of staged games, by their class names, if not given.
+        If not given, all registered ones but that of staged games, by their class names.
 
     Returns
     -------
     dict
-        For each solver, what it says to each of the :func:`problem_kinds`.
+        For each solver, its answer to each of the :func:`problem_kinds`.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def support_table(
 
 
 def _model(players: list[int], *, back: int = 0, sign: int = 1) -> gamedp.Model:
-    """Return two states with two choices each, that earn something and may end in two ways."""
+    """Return two states with two choices each, which have rewards and may end in two ways."""
     return gamedp.Model.from_arrays(
         [0, 2, 4, 4, 4],
         [0, 2, 4, 6, 8],

@@ -1,4 +1,4 @@
-"""A game whose rules are tables: any model, written down as rules that compile."""
+"""A game whose rules are tables: any model, written as rules that compile."""
 
 # Without `from __future__ import annotations`: attrs reads the annotations of the fields.
 
@@ -15,7 +15,7 @@ __all__ = ["Place", "TableGame"]
 
 
 class Place(NamedTuple):
-    """A state of the tables; on side 1 the two players have changed places."""
+    """A state of the tables; on side 1 the two players have exchanged places."""
 
     side: int
     number: int
@@ -80,7 +80,7 @@ class TableGame:
 
     @classmethod
     def of(cls, model: gamedp.Model) -> "TableGame":
-        """Write a model down as rules."""
+        """Return the rules of a model."""
         columns = model.num_players if model.num_players > 2 else 1
         payoffs = np.zeros((model.num_states, columns))
         payoffs[model.terminals] = model.payoffs.reshape(-1, columns)
@@ -102,15 +102,15 @@ class TableGame:
         )
 
     def initial_state(self) -> list[tuple[float, Place]]:
-        """Return the distribution at the start."""
+        """Return the initial distribution."""
         return [(abs(chance), Place(int(chance < 0), number)) for chance, number in self.start]
 
     def is_terminal(self, state: Place) -> bool:
-        """Say whether there is nothing to choose."""
+        """Return whether there is no choice."""
         return bool(self.choice_offsets[state.number] == self.choice_offsets[state.number + 1])
 
     def player(self, state: Place) -> int:
-        """Return who chooses."""
+        """Return the player to move."""
         mover = int(self.players[state.number])
         return 1 - mover if state.side == 1 else mover
 
@@ -129,7 +129,7 @@ class TableGame:
             yield abs(chance), Place(side, int(self.successors[place]))
 
     def reward(self, state: Place, action: int, player: int) -> float:
-        """Return what the table says, or its negative for the opponent."""
+        """Return the reward in the table, or its negative for the opponent."""
         choice = self.choice_offsets[state.number] + action
         if self.num_players > 2:
             return float(self.rewards[choice, player])
@@ -137,12 +137,12 @@ class TableGame:
         return reward if player == state.side else -reward
 
     def payoff(self, state: Place, player: int) -> float:
-        """Return what the table says, or what it leaves for the opponent."""
+        """Return the payoff in the table, or what it leaves for the opponent."""
         if self.num_players > 2:
             return float(self.payoffs[state.number, player])
         payoff = float(self.payoffs[state.number, 0])
         return payoff if player == state.side else self.constant_sum - payoff
 
     def canonical(self, state: Place) -> tuple[Place, bool]:
-        """Turn side 1 into side 0."""
+        """Map side 1 to side 0."""
         return Place(0, state.number), state.side == 1

@@ -1,4 +1,4 @@
-"""What people call: each verb takes whatever kind of thing there is, and says so in its type.
+"""The public functions: each accepts every suitable kind of argument, and its type says which.
 
-Each loads what it needs when it is called: so a certificate is checked without numba.
+Each imports what it needs when it is called, so a certificate is checked without numba.
 """

@@ -1,4 +1,4 @@
-"""Proofs of what was solved: `certify` makes them, `verify` checks them."""
+"""Proofs of solutions: `certify` makes them, `verify` checks them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = ["certify", "verify"]
 
 
 def certify(solution: Solution | StagedSolution) -> Certificate:
-    """Return the bounds of a solution with all that :func:`gamedp.verify` needs to check them.
+    """Return the bounds of a solution with the evidence that :func:`gamedp.verify` checks.
 
-    The bounds are those of the solution, or a little wider where they were rounded in a way that
-    hides the proof. Where rounding has stopped the solver, or contexts lead to each other, they may
-    be narrower: those of a certificate can be finer than doubles. The certificate has been
-    verified. With more than two players it is one of the policy: that it is an equilibrium, and
-    its value for each player.
+    The bounds are those of the solution, or slightly wider where rounding hides the proof. Where
+    rounding stopped the solver, or contexts lead to each other, they may be narrower: the bounds of
+    a certificate can be finer than doubles. The certificate has already been verified. With more
+    than two players it certifies the policy: that it is an equilibrium, and its value for each
+    player.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def certify(solution: Solution | StagedSolution) -> Certificate:
     Returns
     -------
     Certificate
-        By the rules ``"bounds"``; for more than two players by ``"equilibrium"``, for a staged game
-        by ``"stages"``.
+        Its rules are ``"bounds"``; for more than two players ``"equilibrium"``, for a staged game
+        ``"stages"``.
 
     Raises
     ------
@@ -82,19 +82,19 @@ def verify(
 ) -> Verified:
     """Check a certificate independently of the solver that made it.
 
-    What is accepted holds for every model whose probabilities are positive where the stored ones
+    An accepted claim holds for every model whose probabilities are positive where the stored ones
     are, sum to one exactly, and agree with the stored ones to two units in the last place, or, for
     a choice whose stored ones need more than that to sum to one, to as much as scaling them takes.
-    Rewards and payoffs count as they are stored.
+    Rewards and payoffs are taken as stored.
 
-    Takes time linear in the size of the model, times the steps of a finite horizon; memory besides
-    the arrays does not depend on the number of transitions.
+    The time is linear in the size of the model, times the steps of a finite horizon; the memory
+    besides the arrays does not depend on the number of transitions.
 
     Parameters
     ----------
     game_or_model
-        A Model or a StagedModel; or a game, which is compiled first: then nothing from whoever made
-        the certificate is used but the certificate.
+        A Model or a StagedModel; or a game, which is compiled first: then nothing but the
+        certificate is taken from its author.
     certificate : Certificate
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`.
@@ -106,19 +106,19 @@ def verify(
     Raises
     ------
     CertificateError
-        If something does not hold; the message names the first state and choice, and the numbers.
-        Also if the certificate is of another model, or its arrays are not what they should be.
+        If an inequality does not hold; the message names the first state and choice, and the
+        numbers. Also if the certificate is of another model, or its arrays are not as required.
     UnsupportedProblemError
-        If there are no certificates for such a problem.
+        If there are no certificates for this kind of problem.
     InvalidModelError
         If a reward or payoff is not finite, or probabilities are far from summing to one; or if a
         staged game's rank rises from a context to the next.
     InvalidParameterError
-        If this is neither a game nor a model, or no certificate.
+        If the first argument is neither a game nor a model, or the second is not a certificate.
 
     Examples
     --------
-    A proof that somebody else has made, checked by the rules alone:
+    A proof made by somebody else, checked with the rules alone:
 
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
@@ -130,7 +130,8 @@ def verify(
         ...
     gamedp.errors.CertificateError: ...
 
-    A player who may go on for ever or take 3/4 gets 3/4. By the rank of state 0, play can end:
+    A player who may go on for ever or take 3/4 gets 3/4. The rank of state 0 shows that play can
+    end:
 
     >>> import numpy as np
     >>> model = gamedp.Model.from_arrays(
@@ -147,7 +148,7 @@ def verify(
     >>> gamedp.verify(model, claim(0.75, rank=1)).width
     0.0
 
-    That the value is 1 because one may stay where it is 1, is no proof:
+    It is no proof that the value is 1 because the player may stay in a state where it is 1:
 
     >>> gamedp.verify(model, claim(1.0, rank=-1))
     Traceback (most recent call last):
@@ -163,7 +164,7 @@ def verify(
 
 
 def _is_game(given: Any) -> bool:
-    """Say whether this has the methods of a game; a class has them, but is no game."""
+    """Return whether an object has the methods of a game; a class has them, but is not a game."""
     if isinstance(given, type):
         return False
     return any(

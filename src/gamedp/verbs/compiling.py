@@ -51,7 +51,8 @@ def compile(
 ) -> Model | StagedModel:
     """Explore a game from its initial states and return it as sparse arrays.
 
-    Breadth first: states are numbered in the order of their discovery, compiled or not.
+    The exploration is breadth first: states are numbered in the order of their discovery, with
+    compiled rules or without.
 
     Parameters
     ----------
@@ -59,19 +60,19 @@ def compile(
         An instance of a class that fulfils :class:`gamedp.Game`; or :class:`gamedp.StagedGame`,
         whose stage is explored. `box` and the limits are for ordinary games.
     compile : {"auto", "always", "never"}
-        Whether numba compiles the rules. "auto" begins in plain Python, where a small game is
-        explored before numba would have begun, and compiles the rules of one that turns out to be
+        Whether numba compiles the rules. "auto" begins in plain Python, which finishes a small game
+        before numba would have started, and compiles the rules of a game that turns out to be
         large; if they cannot be compiled, a warning gives numba's reason, and plain Python goes on.
         "always" raises instead. The model is the same.
     box : mapping of field name to (first, last), optional
         Enumerate all states of a box instead of only those that can be reached: the range of each
         field of the state, both ends included. The game's ``is_state`` says which are real. States
-        that the box leaves out and that can be reached are added.
+        outside the box that can be reached are added.
     max_states, max_seconds, max_bytes : float, optional
         Limits that stop the exploration with an error. `max_bytes` is nine tenths of the free
         memory if not given.
     progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
+        Called with a :class:`gamedp.Progress` now and then.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Folders for what was found: `save` writes them, `load` reads them."""
+"""Solutions, policies and certificates in folders: `save` writes them, `load` reads them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SavedT = TypeVar("SavedT")
 def save(thing: Savable, path: str | os.PathLike[str]) -> None:
     """Save a solution or a policy with its model, or a certificate, for :func:`load`.
 
-    It becomes a folder. What a policy was made from, such as a function, is not kept.
+    It is saved as a folder. The source of a policy, such as a function, is not kept.
 
     Every file is written under another name, synced and renamed, the manifest last: an interrupted
     save leaves either what the folder held before or the new one.
@@ -33,16 +33,16 @@ def save(thing: Savable, path: str | os.PathLike[str]) -> None:
     ----------
     thing : Solution, StagedSolution, Policy or Certificate
     path : path-like
-        The folder, made if it does not exist. One of the same kind in it is replaced. A save waits
-        until others that save there are done; any number may read it meanwhile.
+        The folder, created if it does not exist. An object of the same kind in it is replaced. A
+        save waits until other saves there are done; any number of processes may read meanwhile.
 
     Raises
     ------
     DamagedFileError
         If the folder has a manifest of something else, which is not overwritten.
     InvalidParameterError
-        If this is none of these, or an option of the solver cannot be written down, or it could
-        not be checked later whether the rules are still the same.
+        If `thing` is none of these, or an option of the solver cannot be written, or it could not
+        be checked later whether the rules are still the same.
     OSError
         If the files cannot be written; the folder then holds what it held before.
 
@@ -84,22 +84,22 @@ def load(path: str | os.PathLike[str], game: Any = None, *, as_: None = None) ->
 def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | None = None) -> Any:
     """Load what :func:`save` has saved: a solution, staged or not, a policy or a certificate.
 
-    Every byte is verified, and nothing may contradict itself: values lie between their bounds, and
+    Every byte is verified, and the content must be consistent: values lie between their bounds, and
     a policy takes choices of its states. Large arrays are mapped into memory. The rules of the game
     of a solution or a policy are compared with those that were saved: for an ordinary game in all
     states if they look different, else in some; a staged game whose rules look different is
-    refused. Nothing that a certificate claims is proven: :func:`gamedp.verify` does that. Nothing
-    is imported for a folder but games and solvers that installed packages register.
+    refused. The claims of a certificate are not checked: :func:`gamedp.verify` does that. Only
+    games and solvers that installed packages register are imported.
 
     Parameters
     ----------
     path : path-like
         The folder.
     game : optional
-        The game of a solution or a policy, unless it is a registered one (which ``gamedp games``
-        lists). It must be the same one.
+        The game of a solution or a policy, unless it is registered (``gamedp games`` lists those).
+        It must be the same game.
     as_ : type, optional
-        What it must be, such as ``gamedp.Certificate``: type checkers then know what is returned.
+        The expected type, such as ``gamedp.Certificate``: type checkers then know what is returned.
 
     Returns
     -------
@@ -109,10 +109,10 @@ def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | Non
     Raises
     ------
     DamagedFileError
-        If the folder is missing, damaged, of another version or something else than `as_`, or if
+        If the folder is missing, damaged, of another version or of a type other than `as_`, or if
         the rules of the game have changed since.
     UnknownNameError
-        If the game is not registered, and not given.
+        If the game is neither registered nor given.
     InvalidParameterError
         If `game` is not the game that was solved.
 

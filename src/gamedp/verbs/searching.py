@@ -1,4 +1,4 @@
-"""From rules straight to the value of one position: `search`."""
+"""The value of one position directly from the rules: `search`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def search(
     compile: Tier = "auto",
     progress: ProgressCallback | None = None,
 ) -> SearchResult | MaxNResult:
-    """Search from one position, without a model: for games that are too large to be solved.
+    """Search from one position, without a model: for games that are too large to solve.
 
     Parameters
     ----------
@@ -39,14 +39,15 @@ def search(
         for three players and more, :class:`gamedp.searchers.Expectiminimax` where there is chance,
         else :class:`gamedp.searchers.AlphaBeta`.
     depth : int, optional
-        Actions to look ahead; to the end of the game if not given. For the searcher that is chosen.
+        The number of actions to look ahead; to the end of the game if not given. A searcher that
+        is given as an object has its own.
     max_seconds : float
-        Time at most, for the searcher that is chosen, which looks ahead further and further within
-        it; what is known then is returned.
+        The time limit, in the same way. The search looks further and further ahead within it, and
+        returns what is known at its end.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
+        Called with a :class:`gamedp.Progress` now and then.
 
     Returns
     -------
@@ -58,9 +59,9 @@ def search(
     InvalidModelError
         If the rules are wrong somewhere.
     InvalidParameterError
-        If the searcher has options of its own that are given here, or lacks one of them.
+        If options are given beside a searcher object, or the named searcher lacks one of them.
     UnsupportedProblemError
-        If the searcher cannot do the game.
+        If the searcher does not support the game.
 
     Examples
     --------

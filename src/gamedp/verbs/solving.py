@@ -1,4 +1,4 @@
-"""From a game or a model to its values: `solve`, and `explain` for how that would be done."""
+"""The values of a game or a model: `solve`, and `explain`, which describes how they are found."""
 
 from __future__ import annotations
 
@@ -88,48 +88,48 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         An instance of a class that fulfils :class:`gamedp.Game` or :class:`gamedp.StagedGame`; or
         what :func:`gamedp.compile` made of one.
     objective : TotalReward, Reachability, Discounted, FiniteHorizon or AverageReward, optional
-        What to compute; the total reward, payoff at the end included, if not given.
+        The quantity to compute; if not given, the total reward, including the payoff at the end.
     solver : solver or str, optional
         A solver, or the name of a registered one. If not given, it is chosen by the model's
-        structure (:func:`gamedp.explain` says why), and others continue where it gets stuck.
+        structure (:func:`gamedp.explain` gives the reason), and others continue where it stops.
     tolerance : float, optional
-        Allow this distance between the bounds of a value. If not given, it is 1e-6, or a millionth
-        of the value itself where that is more: solvers go for the former, and stop where rounding,
-        which grows with the values, leaves no more than the latter.
+        The largest distance between the bounds of a value. If not given, it is 1e-6, or a millionth
+        of the value itself where that is more: solvers aim for the former, and stop at the latter
+        where rounding, which grows with the values, allows no more.
     relative : bool
-        Whether that is `tolerance` times the absolute value, for each state: then a value of 1e-40
-        is not simply close to 0. A millionth if no tolerance is given.
+        Whether the distance allowed in each state is `tolerance` times the absolute value: then a
+        value of 1e-40 does not pass for 0. A millionth if no tolerance is given.
     progress : callable, optional
-        Is called with a :class:`gamedp.Progress` now and then.
+        Called with a :class:`gamedp.Progress` now and then.
     compile, box, max_states, max_bytes
         For the exploration of a game; see :func:`gamedp.compile`. With a model they are refused.
     max_seconds : float
-        Time at most, for exploring and solving together; what numba compiles while solving is not
+        The time limit for exploring and solving together; compilation by numba while solving is not
         counted. A solver without a time limit, because it needs a single pass, finishes that pass.
     keep : bool
-        Whether to keep the solution in the user's cache folder, and to read the one that is kept
-        there of exactly these rules, parameters, objective, solver and tolerance instead of solving
-        again. A kept solution that is damaged or of other rules is replaced, with a
-        :class:`gamedp.errors.KeptSolutionWarning`. The statistics of a solution that was read have
+        Whether to keep the solution in the user's cache folder, and, instead of solving again, to
+        read the one that is kept there for exactly these rules, parameters, objective, solver and
+        tolerance. A kept solution that is damaged or of other rules is replaced, with a
+        :class:`gamedp.errors.KeptSolutionWarning`. The statistics of a solution that was read hold
         its `folder`, and the seconds that it took to ``"load"`` it.
 
     Returns
     -------
     Solution
         For a staged game, a :class:`gamedp.StagedSolution`. Its `guarantee` says whether the bounds
-        are proven: it is ``NONE`` where endless play earns and loses in turn, so that no method
-        here proves anything.
+        are proven: it is ``NONE`` where endless play earns and loses in turn, which no method here
+        can bound.
 
     Raises
     ------
     InvalidModelError
         If the rules or the arrays are wrong somewhere.
     UnsupportedProblemError
-        If the solver cannot do the problem; the message says which can.
+        If the solver does not support the problem; the message says which one does.
     NotSolvedError
         If the solver stopped at a limit, or a given tolerance is finer than rounding allows, or
-        values depend on what endless play counts, which the objective does not say; what is
-        known so far is its `solution`.
+        values depend on the value of endless play, which the objective leaves open; its `solution`
+        holds what is known so far.
     LimitExceededError
         If the exploration stopped at a limit.
 
@@ -185,7 +185,7 @@ def _solved(
     progress: ProgressCallback | None,
     limit: Limit,
 ) -> Solution | StagedSolution:
-    """Return the solution of a model, by the solver that is given or chosen."""
+    """Return the solution of a model by the given or chosen solver."""
     from gamedp.stages.model import StagedModel
 
     if isinstance(model, StagedModel):
@@ -210,13 +210,13 @@ def _solved(
 
 
 def _warn_if_nothing_counts(problem: Problem) -> None:
-    """Warn if every value is 0 for want of an end and of rewards."""
+    """Warn if every value is 0 because the game has neither an end nor rewards."""
     if words := problem.nothing_counts():
         warn(words, RuntimeWarning)
 
 
 def _refuse_model(given: Any) -> None:
-    """Refuse to keep the solution of a model: what is kept is found by the game's name."""
+    """Refuse to keep the solution of a model: kept solutions are found by the game's name."""
     from gamedp.model.model import Model
     from gamedp.stages.model import StagedModel
 
@@ -226,7 +226,7 @@ def _refuse_model(given: Any) -> None:
 
 
 EXPLORING = {"compile": "auto", "box": None, "max_states": float("inf"), "max_bytes": None}
-"""What `solve` is asked for if the exploration of a game is not limited."""
+"""Arguments of `solve` for an exploration without limits."""
 
 
 def _model_of(
@@ -235,7 +235,7 @@ def _model_of(
     max_seconds: float,
     progress: ProgressCallback | None,
 ) -> Model | StagedModel:
-    """Return a model as it is; of a game the one that it is compiled to."""
+    """Return a model unchanged; compile a game to its model."""
     from gamedp.model.model import Model
     from gamedp.stages.model import StagedModel
 
@@ -264,8 +264,8 @@ def explain(
     Parameters
     ----------
     game_or_model
-        As for :func:`gamedp.solve`; a game is explored for it. A solution stands for its model,
-        which is there already, and for its objective, unless another one is given.
+        As for :func:`gamedp.solve`; a game is explored first. A solution stands for its model, and
+        for its objective unless another one is given.
     objective : optional
         As for :func:`gamedp.solve`.
 

@@ -53,11 +53,11 @@ class BoundsRules:
         return {"S": model.num_states}
 
     def accepts(self, model: Model, objective: Objective) -> str:
-        """Return ``""``, or why there are no certificates for such a problem."""
+        """Return ``""``, or the reason for which there are no certificates for such a problem."""
         return refusal(model, objective)
 
     def claim(self, model: Model, objective: Objective) -> str:
-        """Return what is claimed, in words."""
+        """Return the claim in words."""
         return words_of(model, objective)
 
     def check(self, model: Model, certificate: Certificate) -> Counts:
@@ -77,7 +77,7 @@ class BoundsRules:
 
 
 def _check_directions(model: Model, directions: list[Direction]) -> int:
-    """Check both bounds of every state; return how many inequalities were decided in rationals."""
+    """Check both bounds of every state; return the number of inequalities decided in rationals."""
     for direction in directions:
         check_ends(model, direction)
         _check_infinite(model, direction)
@@ -89,7 +89,7 @@ def _check_directions(model: Model, directions: list[Direction]) -> int:
 
 
 def check_ends(model: Model, direction: Direction) -> None:
-    """Check the bound where the value is known."""
+    """Check the bound in states where the value is known."""
     wrong = direction.ends & ~(direction.top <= direction.values)
     if wrong.any():
         state = int(wrong.argmax())
@@ -101,7 +101,7 @@ def check_ends(model: Model, direction: Direction) -> None:
 
 
 def _check_infinite(model: Model, direction: Direction) -> None:
-    """Refuse a value that is claimed to be infinite where it cannot be, or has no rules."""
+    """Refuse an infinite value where it is impossible, or there are no rules for it."""
     may_be = direction.until if direction.ending is Ending.FREE else not direction.never_earns
     infinite = direction.required & (direction.bound == np.inf)
     if infinite.any() and not may_be:
@@ -114,7 +114,7 @@ def _check_infinite(model: Model, direction: Direction) -> None:
 
 
 def _check_rows(model: Model, direction: Direction, rows: Rows) -> int:
-    """Check the states of these choices; return how many inequalities took rationals."""
+    """Check the states of some choices; return the number of inequalities decided in rationals."""
     holds, fails = compare(model, direction, rows)
     if direction.escapes is not None:
         _check_escapes(model, direction, rows, direction.escapes)
@@ -130,7 +130,7 @@ def _check_rows(model: Model, direction: Direction, rows: Rows) -> int:
 
 
 def _do(direction: Direction, rows: Rows, good: Flags) -> Flags:
-    """Say which states have a good choice, or if it is an opponent's, none that is not."""
+    """Return which states have a good choice or, if they are an opponent's, only good ones."""
     if len(rows.movers) == len(rows.choices):
         return good
     helps = direction.maximise[rows.movers]
@@ -143,7 +143,7 @@ def _do(direction: Direction, rows: Rows, good: Flags) -> Flags:
 
 
 def compare(model: Model, direction: Direction, rows: Rows) -> tuple[Flags, Flags]:
-    """Say of each choice whether it keeps the bound for sure, and whether it surely does not."""
+    """Return for each choice whether it certainly keeps the bound, and certainly does not."""
     holds, fails = np.ones(len(rows.choices), np.bool_), np.zeros(len(rows.choices), np.bool_)
     for inequality in direction.inequalities:
         values = choice_values(model, direction, inequality, rows)
@@ -155,7 +155,7 @@ def compare(model: Model, direction: Direction, rows: Rows) -> tuple[Flags, Flag
 
 
 def _falls(direction: Direction, rows: Rows) -> Flags:
-    """Say of choices that they do what the ranks demand: of those, for sure, of which that is easy.
+    """Return which choices certainly satisfy the ranks, as far as that is easy to see.
 
     The rank of a finite bound falls, or none is needed.
     """
@@ -169,7 +169,7 @@ def _falls(direction: Direction, rows: Rows) -> Flags:
 
 
 def progresses(model: Model, direction: Direction, rows: Rows) -> Flags:
-    """Say of each choice whether it does what the rank of its state demands."""
+    """Return for each choice whether it satisfies the rank of its state."""
     bound = direction.bound[rows.state_of]
     infinite = bound == np.inf
     if direction.ending is Ending.FREE and not infinite.any():
@@ -205,7 +205,7 @@ def progresses(model: Model, direction: Direction, rows: Rows) -> Flags:
 
 
 def _check_escapes(model: Model, direction: Direction, rows: Rows, escapes: Integers) -> None:
-    """Refuse infinite values if who earns ever more cannot get to the target after all.
+    """Refuse infinite values if a player who earns ever more cannot reach the target after all.
 
     From wherever they may be by then: so all states need an escape whose bound claims something.
     """
@@ -222,7 +222,7 @@ def _check_escapes(model: Model, direction: Direction, rows: Rows, escapes: Inte
 
 
 def _drifts(model: Model, direction: Direction, rows: Rows, otherwise: Flags) -> Flags:
-    """Say of each choice whether its expected reward surely exceeds the fall of a finite number.
+    """Return for each choice whether its expected reward certainly exceeds the fall of a number.
 
     Numbers do not fall for ever; so who goes on among states that have one earns ever more. That
     takes that nothing else is done there: `otherwise` is for the choices of other states.
@@ -237,7 +237,7 @@ def _drifts(model: Model, direction: Direction, rows: Rows, otherwise: Flags) ->
 
 
 def _ranks_after(ranks: tuple[Integers, Integers], rows: Rows) -> tuple[Integers, Flags, Flags]:
-    """Return the rank of each choice's state, whether it can fall, and whether it surely stays."""
+    """Return the rank of each choice's state, whether it can fall, and whether it must stay."""
     rank = ranks[0][rows.state_of]
     after = rows.follow(*ranks)
     least = np.minimum.reduceat(after, rows.starts)
@@ -249,7 +249,7 @@ def _ranks_after(ranks: tuple[Integers, Integers], rows: Rows) -> tuple[Integers
 def _settle(
     model: Model, direction: Direction, rows: Rows, place: int, known: tuple[Flags, Flags]
 ) -> int:
-    """Decide one state in rational numbers, or raise; return how many inequalities that took."""
+    """Decide one state in rational numbers, or raise; return the number of inequalities."""
     state = int(rows.movers[place])
     holds, fails = known
     taken = 0
@@ -273,7 +273,7 @@ def _settle(
 def recompute(
     model: Model, certificate: Certificate, objective: FiniteHorizon
 ) -> tuple[Floats, Floats]:
-    """Return bounds of the totals over the horizon, found step by step, rounded outward."""
+    """Return bounds of the totals over the horizon, computed step by step, rounded outward."""
     start = np.zeros(model.num_states)
     start[model.terminals] = model.payoffs
     lower = upper = start
@@ -299,7 +299,7 @@ def _step_back(model: Model, direction: Direction, start: Floats) -> Floats:
 
 
 def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Floats, Floats]) -> None:
-    """Raise unless the bounds claim no more than those found step by step."""
+    """Raise unless the bounds claim no more than those computed step by step."""
     for sign, name, bound in zip((1, -1), ("lower", "upper"), recomputed, strict=True):
         claimed = certificate.lower if sign > 0 else certificate.upper
         wrong = ~(sign * claimed <= sign * bound)
@@ -316,13 +316,13 @@ def _check_steps(model: Model, certificate: Certificate, recomputed: tuple[Float
 
 
 def _claim(model: Model, direction: Direction, state: int) -> str:
-    """Return the number that is claimed of a state, in words."""
+    """Return the claim for a state in words."""
     number = direction.sign * float(direction.bound[state])
     return f"{direction.name}[{state}] = {number!r} of state {shown(model.state(state))}"
 
 
 def _refuse(model: Model, direction: Direction, state: int, choice: int | None) -> NoReturn:
-    """Raise for a state whose mover has a choice that does not do, or none that does."""
+    """Raise for a state with an insufficient choice of an opponent, or without a sufficient one."""
     lead = ""
     if choice is None:
         choice = max(
@@ -339,7 +339,7 @@ def _refuse(model: Model, direction: Direction, state: int, choice: int | None) 
 
 
 def _reason(model: Model, direction: Direction, state: int, choice: int) -> str:
-    """Say what is wrong with a choice."""
+    """Return the reason for which a choice is insufficient."""
     rows = Rows.of(model, np.array([state]))
     row = choice - int(rows.choices[0])
     if direction.bound[state] == np.inf:
@@ -371,7 +371,7 @@ def _reason(model: Model, direction: Direction, state: int, choice: int) -> str:
 
 
 def _rank(rank: int) -> int:
-    """Return a rank as a certificate gives it."""
+    """Return a rank in the form of a certificate."""
     return -1 if rank == NEVER else int(rank)
 
 

@@ -1,4 +1,4 @@
-"""What certificates of bounds claim, in words, and which arrays they have."""
+"""Claims of certificates of bounds, in words, and the arrays that they have."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ LARGEST_REST = 2.0**1000
 
 
 def may_drift(model: Model, objective: Objective) -> bool:
-    """Say whether endless play may earn and lose, and earn ever more in the long run."""
+    """Return whether endless play may earn and lose, and earn ever more in the long run."""
     return isinstance(objective, TotalReward) and not model.has_swaps
 
 
 def sums_until(objective: Objective) -> bool:
-    """Say whether a total is summed until a target is reached, and infinite without that."""
+    """Return whether a total is summed until a target is reached, and infinite otherwise."""
     return isinstance(objective, TotalReward) and objective.until is not None
 
 
@@ -48,30 +48,30 @@ def sums_until(objective: Objective) -> bool:
 
 
 def _of_ranks(model: Model, objective: Objective) -> bool | None:
-    """Say that ranks are needed where play may go on for ever without a discount."""
+    """Require ranks where play may go on for ever without a discount."""
     del model
     return True if isinstance(objective, (TotalReward, Reachability)) else None
 
 
 def _of_gains(model: Model, objective: Objective) -> bool | None:
-    """Say that gains may be there where ranks are."""
+    """Allow gains where the certificate has ranks."""
     return None if _of_ranks(model, objective) is None else False
 
 
 def _of_rests(model: Model, objective: Objective) -> bool | None:
-    """Say that rests may be there for all but averages and finite horizons."""
+    """Allow rests for all objectives but averages and finite horizons."""
     del model
     return False if isinstance(objective, (TotalReward, Reachability, Discounted)) else None
 
 
 def _of_escapes(model: Model, objective: Objective) -> bool | None:
-    """Say that escapes may be there for totals until a target."""
+    """Allow escapes for totals until a target."""
     del model
     return False if sums_until(objective) else None
 
 
 def _of_biases(model: Model, objective: Objective) -> bool | None:
-    """Say that biases are needed for averages; of totals, drifts may be there."""
+    """Require biases for averages; allow drifts for totals."""
     if isinstance(objective, AverageReward):
         return True
     return False if may_drift(model, objective) else None
@@ -86,13 +86,13 @@ def _bounds(model: Model, certificate: Certificate, array: Array) -> tuple[Flags
 
 
 def _ranks(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
-    """Allow whole numbers to whose sums there is room."""
+    """Allow integers whose sums fit into 64 bits."""
     del model, certificate
     return (array >= -1) & (array < 1 << 62), "it must be -1, or from 0 to 2**62 - 1"
 
 
 def _rests(sign: int) -> Callable[..., tuple[Flags, str]]:
-    """Allow what implies the lower bound, for the sign 1, or the upper one."""
+    """Allow rests that imply the lower bound, for the sign 1, or the upper one."""
 
     def limits(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
         del model
@@ -106,7 +106,7 @@ def _rests(sign: int) -> Callable[..., tuple[Flags, str]]:
 
 
 def _biases(outer: float) -> Callable[..., tuple[Flags, str]]:
-    """Allow finite numbers; of drifts, also the one that says nothing."""
+    """Allow finite numbers; for drifts, also the one that claims nothing."""
 
     def limits(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
         del model
@@ -136,7 +136,7 @@ ARRAYS: tuple[ArraySpec, ...] = (
 
 
 def refusal(model: Model, objective: Objective) -> str:
-    """Return why there are no certificates of bounds for a problem; ``""`` if there are."""
+    """Return the reason for which a problem has no certificates of bounds; ``""`` if it has."""
     if model.num_players > 2:
         return "such a certificate is for one or two players; of more, equilibria are certified."
     if model.has_swaps and (sums_until(objective) or isinstance(objective, Reachability)):
@@ -153,7 +153,7 @@ def refusal(model: Model, objective: Objective) -> str:
 
 
 def check_draw(model: Model, objective: Objective) -> None:
-    """Raise unless endless play may count what the objective says."""
+    """Raise unless the objective gives endless play a possible value."""
     draw = getattr(objective, "draw", None)
     if draw and model.rewards.any():
         message = (
@@ -164,7 +164,7 @@ def check_draw(model: Model, objective: Objective) -> None:
 
 
 def words_of(model: Model, objective: Objective) -> str:
-    """Return what certificates of bounds claim."""
+    """Return the claim of certificates of bounds."""
     what = {
         TotalReward: "expected total",
         Reachability: "probability that the target is reached",
@@ -197,7 +197,7 @@ def _against(model: Model, objective: Objective) -> str:
 
 
 def _words_of_draws(model: Model, objective: Objective) -> str:
-    """Say what endless play counts, if it counts at all."""
+    """Return the value of endless play in words, if it has any."""
     if not isinstance(objective, TotalReward) or objective.until is not None:
         return ""
     low, high = value_of_endless_play(objective, model)

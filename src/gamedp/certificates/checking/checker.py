@@ -1,4 +1,4 @@
-"""The checker: finds the rules that a certificate names, and asks them."""
+"""The checker: finds the rules that a certificate names, and applies them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ __all__ = ["RULES", "accept", "verify"]
 _RULE_SETS: tuple[RuleSet, ...] = (BoundsRules(), EquilibriumRules(), StagesRules())
 
 RULES = {rules.name: rules for rules in _RULE_SETS}
-"""All rules that there are, by name; a certificate that names others is refused."""
+"""All rules by name; a certificate that names others is refused."""
 
 
 def verify(model: Model | StagedModel, certificate: Certificate) -> Verified:
-    """Check a certificate by a model; :func:`gamedp.verify` says what is accepted, and raised."""
+    """Check a certificate of a model; see :func:`gamedp.verify`."""
     _check_kinds(model, certificate)
     check_digest(model, certificate)
     return accept(model, certificate)
 
 
 def accept(model: Model | StagedModel, certificate: Certificate) -> Verified:
-    """Check a certificate that is surely of this model."""
+    """Check a certificate that is known to be of this model."""
     rules, objective = RULES[certificate.rules], certificate.objective
     check_objective(objective)
     refusal = rules.accepts(model, objective)
@@ -52,7 +52,7 @@ def accept(model: Model | StagedModel, certificate: Certificate) -> Verified:
 
 
 def _check_kinds(model: Any, certificate: Any) -> None:
-    """Refuse what is no certificate, what is no model, and what does not go together."""
+    """Refuse an object that is not a certificate or not a model, and those that do not match."""
     if not isinstance(certificate, Certificate):
         message = (
             f"{shown(certificate)} is not a certificate; gamedp.certify(solution) makes one, and "

@@ -1,4 +1,4 @@
-"""Values of choices by the bounds of their successors: rounded outward, or in rationals.
+"""Values of choices from the bounds of their successors: rounded outward, or in rationals.
 
 With x(t) the bound of successor t, the sum over t of P(t) x(t) equals m + sum of P(t) (x(t) - m)
 for every m, as the probabilities sum to one. With m near the mean, all that is rounded or uncertain
@@ -53,17 +53,17 @@ __all__ = [
 ]
 
 SLICE = 1 << 15
-"""Transitions looked at together, so that the memory needed does not grow with their number."""
+"""Number of transitions processed together, so that the memory does not grow with their number."""
 
 UNIT = 2.0**-53
 ULPS = 2.0**-51
-"""Two units in the last place of a number are at most this times the number."""
+"""Two units in the last place of a number, as a part of the number, are at most this."""
 RESTS = 20
-"""How often a term is rounded, beside its product and the sum of all, at most, if it has rests."""
+"""Largest number of roundings of a term with rests, besides its product and the sum of all."""
 TINY = 2.0**-1070
-"""More than what a product or a probability can lose where numbers end."""
+"""Upper bound of what a product or a probability can lose to underflow."""
 ROUGH = 1.5 * 2.0**26
-"""To add and take off again rounds to a multiple of 2**-26."""
+"""Adding and subtracting it rounds to a multiple of 2**-26."""
 
 
 def slices(model: Model, chosen: Flags | None = None) -> Iterator[Rows]:
@@ -100,11 +100,11 @@ class Rows:
     movers, first_choices : (s,)
         The states that have choices, and where among these choices theirs begin.
     starts, counts : (c,)
-        Where the transitions of each choice begin, and how many it has.
+        The first index and the number of each choice's transitions.
     successors, probabilities : (t,)
-        Where transitions lead, and how likely.
+        The successors of transitions, and their probabilities.
     swapped : (t,) bool, or None
-        Where the players change places; None if nowhere.
+        Whether the players change places; None if nowhere.
     radius : (c,)
         The part of each probability by which it may be off.
     """
@@ -144,7 +144,7 @@ class Rows:
         )
 
     def follow(self, same: NDArray[Any], opposite: NDArray[Any]) -> NDArray[Any]:
-        """Return what successors have: of `opposite` where the players change places."""
+        """Return the numbers of successors: those in `opposite` where the players change places."""
         there: NDArray[Any] = same[self.successors]
         if self.swapped is not None:
             there = np.where(self.swapped, opposite[self.successors], there)
@@ -160,7 +160,7 @@ def _ranges(firsts: Integers, counts: Integers) -> tuple[Integers, Integers]:
 def _radius(
     model: Model, choices: Integers, starts: Integers, counts: Integers, probabilities: Floats
 ) -> Floats:
-    """Return the part of each probability of a choice by which it may be off."""
+    """Return the relative error bound of each probability of a choice."""
     if counts.min() > 0:
         rough = coarse(probabilities)
         excess = np.add.reduceat(rough, starts) - 1.0
@@ -190,7 +190,7 @@ def coarse(probabilities: Floats) -> Floats:
 
 
 def unsure_part(excess: Floats, counts: Integers) -> tuple[Floats, Flags]:
-    """Return the part of each probability by which it may be off, and whether they sum to one.
+    """Return the relative error bound of each probability, and whether they sum to one.
 
     Two units in the last place, or as much as it takes to scale them so that they sum to one.
     """
@@ -219,7 +219,7 @@ class ChoiceValues:
     most: Floats
 
     def short_of(self, bound: Floats, rest: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return how much a bound is above `base`, and by how much that, or `rest`, may be off."""
+        """Return how far a bound is above `base`, and the error bound of that or of `rest`."""
         gap = bound - self.base
         size = np.abs(gap)
         if rest is not None:
@@ -236,7 +236,7 @@ class ChoiceValues:
         return np.where(self.least == -np.inf, -np.inf, values)
 
     def compare(self, bound: Floats, rest: Floats | None = None) -> tuple[Flags, Flags]:
-        """Say where values are surely no less than `bound`, and where they surely are less."""
+        """Return where values are certainly at least `bound`, and where they are certainly less."""
         gap, blur = self.short_of(bound, rest)
         holds = gap + blur <= self.rest - self.slack
         fails = gap - blur > self.rest + self.slack
@@ -248,7 +248,7 @@ class ChoiceValues:
 def choice_values(
     model: Model, direction: Direction, inequality: Inequality, rows: Rows
 ) -> ChoiceValues:
-    """Return the values of choices by the bounds of their successors."""
+    """Return the values of choices from the bounds of their successors."""
     bounds, more = _bounds_after(direction, inequality, rows)
     least = np.minimum.reduceat(bounds, rows.starts)
     most = np.maximum.reduceat(bounds, rows.starts)
@@ -285,14 +285,14 @@ def choice_values(
 
 
 def two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Return the rounded sum, and what was lost by rounding, exactly (Knuth)."""
+    """Return the rounded sum and its exact rounding error (Knuth)."""
     total = one + other
     part = total - one
     return total, (one - (total - part)) + (other - part)
 
 
 def times(factor: float, others: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the rounded products, what was lost by rounding (Dekker), and how far that is off."""
+    """Return the rounded products, their rounding errors (Dekker), and the error of those."""
     products = factor * others
     (high, low), (other_high, other_low) = _halves(np.full(1, factor)), _halves(others)
     lost = ((high * other_high - products) + high * other_low + low * other_high) + low * other_low
@@ -312,7 +312,7 @@ def _halves(numbers: Floats) -> tuple[Floats, Floats]:
 def _bounds_after(
     direction: Direction, inequality: Inequality, rows: Rows
 ) -> tuple[Floats, Floats | None]:
-    """Return the bounds of successors, and what is to be added to each; None for nothing."""
+    """Return the bounds of successors, and the numbers to add to each; None for none."""
     bounds, rest = inequality.of(rows.successors)
     if rows.swapped is None:
         return bounds, rest
@@ -334,7 +334,7 @@ def _bounds_after(
 def exact_choice_value(
     model: Model, direction: Direction, inequality: Inequality, choice: int
 ) -> Fraction | float:
-    """Return the least value that a choice can have by the bounds of its successors, exactly.
+    """Return the exact least value that a choice can have by the bounds of its successors.
 
     The least over all probabilities that sum to one and are off by no more than they may be: all
     are as low as they can be, and what is missing to one goes to the successors with the least
@@ -384,7 +384,7 @@ def exact_choice_value(
 
 
 def exactly_keeps(model: Model, direction: Direction, choice: int) -> bool:
-    """Say whether a choice keeps the bounds of its state, decided in rational numbers."""
+    """Return whether a choice keeps the bounds of its state, decided in rational numbers."""
     state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1
     return all(
         inequality.exact(state) <= exact_choice_value(model, direction, inequality, choice)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["NEVER", "Direction", "Ending", "Inequality", "known_values", "oriented"]
 
 GROWTH = 2.0**-40
-"""More than the rounding of a sum of rests can lose of it."""
+"""Upper bound of the relative rounding error of a sum of rests."""
 
 LEAST = 2.0**-1074
 """The least double."""
@@ -48,12 +48,12 @@ NEVER = 1 << 62
 
 
 class Ending(enum.Enum):
-    """What a finite lower bound needs besides its inequality."""
+    """The evidence that a finite lower bound needs besides its inequality."""
 
     FREE = enum.auto()
-    """Nothing: later steps count less, or endless play is worth more than any bound."""
+    """Nothing: later steps count less, or the value of endless play exceeds any bound."""
     RANKED = enum.auto()
-    """Ranks that fall until play ends, or a bound and rewards for which it need not."""
+    """Ranks that fall until play ends, or a bound and rewards that allow endless play."""
     STRICT = enum.auto()
     """Ranks that fall until play ends, also where the bound is plus infinity."""
 
@@ -69,9 +69,9 @@ class Inequality:
     rewarded : bool
         Whether the reward counts.
     gain : (S,) or None
-        What is taken off the reward.
+        The number subtracted from the reward.
     rests, other_rests : (K, S) or None
-        What is to be added to `bound`, and to `other`, times 2 to the power of minus `shift`.
+        The rests to add to `bound`, and to `other`, times 2 to the power of minus `shift`.
     """
 
     bound: Floats
@@ -94,7 +94,7 @@ class Inequality:
 
     @functools.cached_property
     def top(self) -> Floats:
-        """Doubles that are no less than the bound with its rests; (S,)."""
+        """Doubles that are at least the bound with its rests; (S,)."""
         if self.rest is None:
             return self.bound
         above = np.nextafter(self.bound + self.rest * (1 + GROWTH), np.inf)
@@ -150,9 +150,9 @@ class Direction:
     gains : (S,), (S,); or None
         The numbers that fall until something is earned, and those of the opposite bound.
     ends : (S,) bool
-        Where the value is known, namely `values`.
+        Whether the value is known, namely `values`.
     required : (S,) bool
-        Where something must be checked.
+        Whether something must be checked.
     ending : Ending
     until : bool
         Whether a total is infinite if a target is missed.
@@ -160,7 +160,7 @@ class Direction:
         Whether the mover wants the most.
     discount : float
     constant : float
-        What a change of places takes the value from.
+        The number from which a change of places subtracts the value.
     draw : float
         The value of endless play; NaN if there is no such number.
     never_earns : bool
@@ -194,22 +194,22 @@ class Direction:
 
     @property
     def missing_counts(self) -> bool:
-        """Whether to miss a target is worth plus infinity, whatever else may come."""
+        """Whether the value of missing a target is plus infinity in every case."""
         return self.until and self.ending is Ending.FREE
 
     @property
     def bound(self) -> Floats:
-        """What is claimed, oriented; (S,)."""
+        """The claimed bound, oriented; (S,)."""
         return self.inequalities[0].bound
 
     @property
     def top(self) -> Floats:
-        """Doubles that are no less than what is proven; (S,)."""
+        """Doubles that are at least the proven bound; (S,)."""
         return self.inequalities[0].top
 
 
 def known_values(model: Model, objective: Objective) -> tuple[Flags, Floats]:
-    """Return where the value is known from the outset, and what it is there."""
+    """Return the states whose value is known from the outset, and these values."""
     ends = np.diff(model.choice_offsets) == 0
     values = np.zeros(model.num_states)
     if isinstance(objective, Reachability):
@@ -293,7 +293,7 @@ def oriented(
 
 
 def _ending(objective: Objective, sign: float) -> Ending:
-    """Return what a finite lower bound of an objective needs besides its inequality."""
+    """Return the evidence that a finite lower bound needs besides its inequality."""
     if not isinstance(objective, (TotalReward, Reachability)):
         return Ending.FREE
     if not sums_until(objective):
@@ -311,18 +311,18 @@ def _gains(
 
 
 def _or_zeros(numbers: Integers | None, count: int) -> Integers:
-    """Return the numbers, or zeros where there are none."""
+    """Return the numbers, or zeros if they are missing."""
     return np.zeros(count, np.int64) if numbers is None else numbers
 
 
 def _falling(ranks: Integers | None, bound: Floats, free: Flags) -> Integers:
-    """Return ranks of finite bounds: 0 where nothing more is to be shown, NEVER for -1."""
+    """Return ranks of finite bounds: 0 where nothing more must be shown, NEVER for -1."""
     ranks = _or_zeros(ranks, len(bound))
     return np.where(free | (bound == np.inf), 0, np.where(ranks < 0, NEVER, ranks))
 
 
 def _escapes(escapes: Integers | None, ranks: Integers, free: Flags) -> Integers:
-    """Return escapes: ranks where none are given, and 0 where nothing more is to be shown."""
+    """Return escapes: ranks where none are given, and 0 where nothing more must be shown."""
     if escapes is not None:
         ranks = np.where(escapes < 0, ranks, escapes)
     return np.where(free, 0, ranks)

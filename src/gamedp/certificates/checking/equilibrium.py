@@ -59,13 +59,13 @@ def _policy(model: Model, certificate: Certificate, array: Array) -> tuple[Flags
 
 
 def _ranks(model: Model, certificate: Certificate, array: Array) -> tuple[Flags, str]:
-    """Allow what is not negative."""
+    """Allow non-negative numbers."""
     del model, certificate
     return array >= 0, "it must be 0 or more"
 
 
 class EquilibriumRules:
-    """A policy of three or more players, and bounds of what each gets and could get alone.
+    """A policy of three or more players, with bounds of each player's value and best response.
 
     The theorem is at the head of this file.
     """
@@ -85,7 +85,7 @@ class EquilibriumRules:
         return {"S": model.num_states, "N": model.num_players}
 
     def accepts(self, model: Model, objective: Objective) -> str:
-        """Return ``""``, or why there are no certificates for such a problem."""
+        """Return ``""``, or the reason for which there are no certificates for such a problem."""
         if not isinstance(objective, TotalReward) or objective.until is not None:
             return "certificates of equilibria are for the total reward without a target."
         if model.num_players < 3 or (model.num_transitions and model.probabilities.min() < 0):
@@ -93,7 +93,7 @@ class EquilibriumRules:
         return ""
 
     def claim(self, model: Model, objective: Objective) -> str:
-        """Return what is claimed, in words."""
+        """Return the claim in words."""
         del model, objective
         return (
             "In every state, what a player gets by the policy, and the most that it can get while "
@@ -115,7 +115,7 @@ class EquilibriumRules:
 
 
 def needed(model: Model, certificate: Certificate, rows: Rows, sign: float) -> Floats:
-    """Return what lower bounds must not exceed in the states of `rows` that are not over; (s, N).
+    """Return upper limits of lower bounds in the states of `rows` that are not over; (s, N).
 
     Parameters
     ----------

@@ -39,22 +39,22 @@ if TYPE_CHECKING:
 __all__ = ["following", "look"]
 
 SLICE = 1 << 16
-"""Transitions looked at together, of choices with equally many outcomes."""
+"""Number of transitions processed together, of choices with equally many outcomes."""
 
 MOST_GROUPS = 16
-"""Numbers of outcomes that are looked at; choices with others are left open."""
+"""Largest number of groups of choices by outcomes; choices of others are left undecided."""
 
 SMALLEST = 2.0**-700
 LARGEST = 2.0**700
 FEW = 4
-"""Where a bound asks for one state of so many, or fewer, their choices alone are looked at."""
+"""If at most one state in this many is in question for a bound, only their choices are examined."""
 
 MOST_OFF = 2.0**-21
-"""How far sums of fewer than 2**31 probabilities may be from one, as computed: half of what the
-rest of the checker allows, so that their rounding does not matter."""
+"""Tolerance for computed sums of fewer than 2**31 probabilities: half of what the rest of the
+checker allows, so that their rounding does not matter."""
 
 FAINTEST = 2.0**-60
-"""The least probability, and discount, that is looked at."""
+"""The least probability, and discount, that is examined."""
 
 
 @attrs.frozen(eq=False)
@@ -65,12 +65,12 @@ class _Group:
     ----------
     choices : (m,) or slice
     states : (m,)
-        Whose choices they are.
+        The states that have the choices.
     successors : (k, m)
         S more for an outcome on which the players change places.
     probabilities : (k, m)
     slack : (m,)
-        How far a sum may be off, as a part of the sum of the absolute terms; infinite where the
+        The error bound of a sum, as a part of the sum of the absolute terms; infinite where the
         probabilities are too small for that.
     """
 
@@ -81,7 +81,7 @@ class _Group:
     slack: Floats
 
     def of(self, asked: Flags) -> _Group:
-        """Return the choices of those states that something is to be shown of."""
+        """Return the choices of those states for which something must be shown."""
         some = np.flatnonzero(asked.take(self.states))
         choices = self.choices
         return _Group(
@@ -94,7 +94,7 @@ class _Group:
 
 
 def _groups(model: Model, owners: Integers, asked: Flags, odd: Flags) -> Iterator[_Group]:
-    """Go through the choices by the number of their outcomes, so many at once.
+    """Yield the choices by the number of their outcomes, some at a time.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _groups(model: Model, owners: Integers, asked: Flags, odd: Flags) -> Iterato
 
 
 def _sum_to_one(model: Model, choices: Integers, count: int) -> Flags:
-    """Say of choices with `count` outcomes whether their probabilities surely sum to one."""
+    """Return for choices with `count` outcomes whether their probabilities certainly sum to one."""
     starts, total = model.transition_offsets.take(choices), np.empty(len(choices))
     step = max(1, SLICE // count)
     for first in range(0, len(choices), step):
@@ -159,7 +159,7 @@ def _sum_to_one(model: Model, choices: Integers, count: int) -> Flags:
 
 
 def _slack(probabilities: Floats) -> tuple[Floats, Integers]:
-    """Return the slack of choices, and which of them are no distributions; (k, m)."""
+    """Return the slack of choices, and which of them are not distributions; (k, m)."""
     count, size = probabilities.shape
     if (probabilities == probabilities[:, :1]).all():
         probabilities = probabilities[:, :1]  # they are all the same: one does for all
@@ -175,7 +175,7 @@ def _slack(probabilities: Floats) -> tuple[Floats, Integers]:
 
 @attrs.frozen(eq=False)
 class _Quick:
-    """What the first look needs of a direction: S states, 2 S for both of them.
+    """The data of a direction for the first look: S states, 2 S for both of them.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class _Quick:
 
     @classmethod
     def of(cls, model: Model, direction: Direction) -> _Quick | None:
-        """Gather it; None for what is not of this kind."""
+        """Gather the data; None for problems of other kinds."""
         if direction.escapes is not None or direction.discount < FAINTEST:
             return None
         bounds, rewarded = [], []
@@ -215,7 +215,7 @@ class _Quick:
 
 
 def following(model: Model, direction: Direction, inequality: Inequality) -> Floats:
-    """Return the bounds; and those that count after a change of places, rounded down."""
+    """Return the bounds, and those that hold after a change of places, rounded down."""
     if not model.has_swaps:
         return inequality.bound
     opposite = -inequality.other
@@ -227,14 +227,14 @@ def following(model: Model, direction: Direction, inequality: Inequality) -> Flo
 
 
 def _is_calm(numbers: Floats) -> bool:
-    """Say whether all numbers are 0, infinite, or far from where doubles end."""
+    """Return whether all numbers are 0, infinite, or far from under- and overflow."""
     sizes = np.abs(numbers)
     wild = (sizes < SMALLEST) & (sizes > 0) | (sizes > LARGEST) & (sizes < np.inf)
     return not wild.any()
 
 
 def look(model: Model, directions: list[Direction]) -> list[Flags]:
-    """Return for each direction which states are not settled by a first look; (S,) each."""
+    """Return for each direction which states the first look leaves undecided; (S,) each."""
     quick = [_Quick.of(model, direction) for direction in directions]
     left = [
         np.ones(model.num_states, np.bool_) if each is None else direction.required.copy()
@@ -264,7 +264,7 @@ def look(model: Model, directions: list[Direction]) -> list[Flags]:
 
 
 def _loses_nothing(model: Model, quick: _Quick, owners: Integers) -> Flags:
-    """Say which states claim no more than endless play is worth, and surely lead to no less; (S,).
+    """Return which states claim at most the value of endless play, and lead to no less; (S,).
 
     There, probabilities do not matter. This is for many states alone, and without swaps.
     """
@@ -287,7 +287,7 @@ def _loses_nothing(model: Model, quick: _Quick, owners: Integers) -> Flags:
 
 
 def _does(model: Model, quick: _Quick, group: _Group) -> Flags:
-    """Say of the choices of a group whether they surely do what is asked of them."""
+    """Return for the choices of a group whether they certainly satisfy all that is required."""
     direction = quick.direction
     does = np.ones(len(group.slack), np.bool_)
     if not len(does):
@@ -302,7 +302,7 @@ def _does(model: Model, quick: _Quick, group: _Group) -> Flags:
 
 
 def _settled(direction: Direction, owners: Integers, good: Flags) -> Flags:
-    """Say which states have a good choice, or if it is an opponent's, none that is not."""
+    """Return which states have a good choice or, if they are an opponent's, only good ones."""
     helps = direction.maximise
     some = np.zeros(len(helps), np.bool_)
     some[owners.take(np.flatnonzero(good))] = True
@@ -314,7 +314,7 @@ def _settled(direction: Direction, owners: Integers, good: Flags) -> Flags:
 
 
 def _progresses(model: Model, quick: _Quick, group: _Group, ranks: Integers, holds: Flags) -> Flags:
-    """Say of choices that hold whether their ranks fall; or stay, which some may, or need not."""
+    """Return for choices that hold whether their ranks fall, or stay where that is allowed."""
     direction, states = quick.direction, group.states
     rank, after = direction.ranks[0].take(states), ranks.take(group.successors)
     least = after.min(axis=0)
@@ -343,7 +343,7 @@ def _progresses(model: Model, quick: _Quick, group: _Group, ranks: Integers, hol
 
 @attrs.frozen(eq=False)
 class _Wanted:
-    """What the means of a group's choices have to be: `mean` and `rest` more; m choices.
+    """Lower limits of the means of a group's choices, as `mean` plus `rest`; m choices.
 
     Attributes
     ----------
@@ -367,7 +367,7 @@ class _Wanted:
         group: _Group,
         rewarded: bool,
     ) -> _Wanted:
-        """Take all else off the bounds."""
+        """Subtract everything else from the bounds."""
         wanted = inequality.bound.take(group.states)
         rest, size = np.zeros(1), np.zeros(1)
         if inequality.gain is not None:
@@ -385,7 +385,7 @@ class _Wanted:
         return cls(wanted, rest, size, direction.discount)
 
     def holds(self, group: _Group, bounds: Floats) -> Flags:
-        """Say of the choices of a group whether their means are surely that much."""
+        """Return for the choices of a group whether their means certainly reach the limits."""
         terms = bounds.take(group.successors)
         terms -= self.mean
         terms *= group.probabilities

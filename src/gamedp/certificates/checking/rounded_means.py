@@ -1,4 +1,4 @@
-"""Means of bounds in many columns at once, rounded down.
+"""Means of bounds in many columns together, rounded down.
 
 A block has a row for each state, and a column for each context of a stage, or for each player. For
 k outcomes and u = 2**-53, each product passes k roundings at most until it is in the sum, so that
@@ -43,7 +43,7 @@ class Group:
         Which of the choices they are.
     successors, probabilities : (k, m)
     slack : (m,)
-        How far a mean may be off, as a part of the sum of the absolute products.
+        The error bound of a mean, as a part of the sum of the absolute products.
     """
 
     places: Integers
@@ -53,7 +53,7 @@ class Group:
 
 
 def groups_of(rows: Rows, chosen: Integers | None = None) -> list[Group]:
-    """Sort choices by how many outcomes they have.
+    """Sort choices by their number of outcomes.
 
     Parameters
     ----------

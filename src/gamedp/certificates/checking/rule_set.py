@@ -1,4 +1,4 @@
-"""What a set of rules is made of, and what is checked by all of them alike: digest and arrays."""
+"""The parts of a set of rules, and the checks common to all: digest and arrays."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ if TYPE_CHECKING:
 __all__ = ["ArraySpec", "Counts", "RuleSet", "always", "check_arrays", "check_digest", "optional"]
 
 MOST_ROWS = 8
-"""How many numbers may be added to a bound: so few that their sum is rounded seven times."""
+"""Largest number of rests of a bound: so few that their sum is rounded seven times."""
 
 MOST_SHIFT = 2000
 
 
 def always(model: Any, objective: Objective) -> bool:
-    """Say that an array is needed, whatever is claimed."""
+    """Require an array for every claim."""
     del model, objective
     return True
 
 
 def optional(model: Any, objective: Objective) -> bool:
-    """Say that an array may be there, whatever is claimed."""
+    """Allow an array for every claim."""
     del model, objective
     return False
 
 
 @attrs.frozen
 class ArraySpec:
-    """What an array of a certificate must be, for the checker and for storage.
+    """Requirements for an array of a certificate, for the checker and for storage.
 
     Attributes
     ----------
     name : str
     dtype : type
     axes : str
-        A letter for each axis, as the rules give its size: ``"S"``, ``"S N"``, ``"B"``; a ``"K"``
+        A letter for each axis, whose size the rules give: ``"S"``, ``"S N"``, ``"B"``; a ``"K"``
         has any size from 1 to `MOST_ROWS`.
     needed : callable
-        Takes the model and the objective. True: it must be there; False: it may be; None: the
-        rules have no use for it.
+        Takes the model and the objective. Returns True if the array is required, False if it is
+        optional, None if the rules do not use it.
     limits : callable, optional
-        Takes the model, the certificate and the array. Which numbers are right, and in words what
-        they must be. None if the rules themselves check that.
+        Takes the model, the certificate and the array. Returns which numbers are valid, and the
+        requirement in words. None if the rules themselves check that.
     """
 
     name: str
@@ -68,7 +68,7 @@ class ArraySpec:
     limits: Callable[[Any, Certificate, Array], tuple[Flags, str]] | None = None
 
     def shape(self, array: Any, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """Return the shape that an array must have, given the size of each axis."""
+        """Return the required shape of an array, given the size of each axis."""
         axes, rows = self.axes.split(), 1
         if isinstance(array, np.ndarray) and array.ndim == len(axes):
             rows = max(1, min(len(array), MOST_ROWS))
@@ -76,7 +76,7 @@ class ArraySpec:
 
 
 class Counts(NamedTuple):
-    """What a check has looked at, see :class:`gamedp.certificates.certificate.Verified`."""
+    """The counts of a check, see :class:`gamedp.certificates.certificate.Verified`."""
 
     states: int
     choices: int
@@ -84,20 +84,20 @@ class Counts(NamedTuple):
 
 
 class RuleSet(Protocol):
-    """Rules by which a claim is accepted; their docstring has the theorem, or says where it is.
+    """Rules for accepting a claim; their docstring has the theorem, or refers to it.
 
-    The set of rules is closed: a certificate names its rules, and brings none.
+    The set of rules is closed: a certificate names its rules, and cannot add any.
 
     Attributes
     ----------
     name : str
-        As certificates give it.
+        The name in certificates.
     model_type : type
-        What they are about, Model or StagedModel.
+        The type of model that they apply to, Model or StagedModel.
     arrays : tuple of ArraySpec
         The bounds, and the evidence.
     most_shift : int
-        The largest `rest_shift` they have a use for.
+        The largest `rest_shift` that they use.
     """
 
     name: str
@@ -109,13 +109,13 @@ class RuleSet(Protocol):
         """Return the size of each axis that the arrays have."""
 
     def accepts(self, model: Any, objective: Objective) -> str:
-        """Return ``""``, or why there are no certificates for such a problem."""
+        """Return ``""``, or the reason for which there are no certificates for such a problem."""
 
     def claim(self, model: Any, objective: Objective) -> str:
-        """Return what is claimed, in words."""
+        """Return the claim in words."""
 
     def check(self, model: Any, certificate: Certificate) -> Counts:
-        """Raise CertificateError unless everything holds; the arrays are as they must be."""
+        """Raise CertificateError unless everything holds; the arrays are already checked."""
 
 
 def check_digest(model: AnyModel, certificate: Certificate) -> None:
@@ -138,7 +138,7 @@ def check_digest(model: AnyModel, certificate: Certificate) -> None:
 
 
 def check_arrays(rules: RuleSet, model: Any, certificate: Certificate) -> None:
-    """Raise CertificateError unless all arrays are there, and what they must be."""
+    """Raise CertificateError unless all required arrays are there, with valid contents."""
     objective = certificate.objective
     names = {spec.name for spec in rules.arrays}
     for name in certificate.evidence:
@@ -165,7 +165,7 @@ def check_arrays(rules: RuleSet, model: Any, certificate: Certificate) -> None:
 
 
 def _check_array(spec: ArraySpec, array: Any, shape: tuple[int, ...]) -> None:
-    """Raise CertificateError unless an array has the type and the shape that it must have."""
+    """Raise CertificateError unless an array has the required type and shape."""
     if not isinstance(array, np.ndarray) or array.dtype != spec.dtype or array.shape != shape:
         what = getattr(array, "dtype", type(array).__name__)
         message = (
@@ -176,7 +176,7 @@ def _check_array(spec: ArraySpec, array: Any, shape: tuple[int, ...]) -> None:
 
 
 def _check_numbers(name: str, array: Array, right: Flags, words: str) -> None:
-    """Raise CertificateError for the first number that is not right."""
+    """Raise CertificateError for the first invalid number."""
     if not right.all():
         place = np.argwhere(~right)[0].tolist()
         message = f"{name}[{', '.join(map(str, place))}] is {array[tuple(place)]}; {words}."

@@ -1,4 +1,4 @@
-"""The stage of a staged game as a lattice, swept upwards from its ends in many contexts at once."""
+"""The stage of a staged game as a lattice, swept from its ends in many contexts together."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = ["Lattice"]
 
 @attrs.frozen(eq=False)
 class Movers:
-    """Some states of a level whose movers want the same and have equally many choices.
+    """States of a level whose movers have the same aim and equally many choices.
 
     Attributes
     ----------
     states : (m,)
     player : int
-        Who moves.
+        The player to move.
     is_sure : bool
         Whether every choice leads to one state for sure, and nothing is paid.
     sources : (k, m)
@@ -45,7 +45,7 @@ class Movers:
 
 @attrs.frozen(eq=False)
 class Level:
-    """States that are equally many steps from the ends, on the longest way.
+    """States with the same number of steps to the ends, on the longest path.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Level:
 
     @classmethod
     def of(cls, stage: Model, rows: Rows, states: Integers) -> Level:
-        """Gather what is known of some states."""
+        """Gather the data of some states."""
         firsts = stage.choice_offsets[states]
         counts = stage.choice_offsets[states + 1] - firsts
         sure = (rows.counts == 1) & (stage.rewards == 0)
@@ -105,7 +105,7 @@ class Lattice:
 
     @classmethod
     def of(cls, stage: Model) -> Lattice:
-        """Take a stage apart.
+        """Return the lattice of a stage.
 
         Raises
         ------
@@ -118,7 +118,7 @@ class Lattice:
 
     @property
     def height(self) -> int:
-        """How many rows a sweep works on at once, at most."""
+        """The largest number of rows that a sweep processes together."""
         return self.num_states + max(len(level.rewards) for level in self.levels)
 
     def sweep(self, ends: Floats, sign: float, wants_most: tuple[bool, bool]) -> Floats:
@@ -130,7 +130,7 @@ class Lattice:
             The least values of its ends, for n contexts; NaN where an end is not allowed. A
             choice that may lead there cannot be taken.
         sign : {1.0, -1.0, 0.0}
-            What to multiply by what is paid on the way.
+            The factor of the rewards on the way.
         wants_most : (bool, bool)
             Whether player 0 wants the most, and whether the other one does.
 
@@ -157,7 +157,7 @@ class Lattice:
 
 
 def _by_level(stage: Model, rows: Rows) -> list[Integers]:
-    """Return the states that are no ends by the longest way from there to an end."""
+    """Return the states other than ends, by the longest path to an end."""
     owners = np.repeat(rows.state_of, rows.counts)
     by_successor = np.argsort(rows.successors, kind="stable")
     offsets = np.searchsorted(rows.successors[by_successor], np.arange(stage.num_states + 1))

@@ -51,16 +51,16 @@ if TYPE_CHECKING:
 __all__ = ["OVER", "ContextBatch", "Stages", "StagesRules"]
 
 BLOCK = 1 << 20
-"""Numbers that a sweep works on at once: few enough for the cache of a processor."""
+"""Number of values that a sweep processes together: they fit into a processor's cache."""
 
 MANY = 1 << 21
-"""Ends times contexts that the rules are asked about at once."""
+"""Number of ends times contexts in one query to the rules."""
 
 OVER = -1
 """The place in the order of ranks of contexts where the game is over: before all others."""
 
 NOWHERE = 1 << 62
-"""The place of what is no context, or is represented by another one: after all others."""
+"""The place of a non-context, or one represented by another: after all others."""
 
 
 @attrs.frozen(eq=False)
@@ -78,7 +78,7 @@ class ContextBatch:
     swapped : (E, n) bool
         Whether the players change places on the way there.
     rewards : (E, n)
-        What the end earns.
+        The reward of the end.
     stays : (E, n) bool
         Whether the next context has the same rank.
     """
@@ -101,11 +101,11 @@ class Stages:
     codes : (n,)
         The contexts in which the stage is played, by rank.
     offsets : (R+1,)
-        Where each rank begins.
+        The index at which each rank begins.
     order : (B,)
         The place of each context's rank among them; OVER, or NOWHERE.
     payoffs : (B,)
-        Where the game is over.
+        The payoffs where the game is over.
     """
 
     def __init__(self, model: StagedModel) -> None:
@@ -120,7 +120,7 @@ class Stages:
         self.width = max(16, BLOCK // self.lattice.height)
 
     def batches(self, codes: Integers) -> Iterator[ContextBatch]:
-        """Ask the rules where contexts lead to, for as many at a time as a sweep takes.
+        """Yield batches of contexts with their successors, each of the size of a sweep.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class Stages:
     def context_values(
         self, batch: ContextBatch, bounds: tuple[Floats, Floats], sign: float, optimum: Optimum
     ) -> Floats:
-        """Return the least values of contexts, by the bounds of those that follow; (n,).
+        """Return the least values of contexts, from the bounds of their successors; (n,).
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Stages:
         sign : {1.0, -1.0}
             -1 for the greatest values, with the other sign.
         optimum : {"max", "min"}
-            What player 0 wants.
+            Player 0's aim.
         """
         own, other = (bounds[0], bounds[1]) if sign > 0 else (-bounds[1], -bounds[0])
         ends = own[batch.following]
@@ -179,7 +179,7 @@ class Stages:
         return self.lattice.sweep(ends, sign, (first, not first))
 
     def stages_to_come(self, batch: ContextBatch, weights: Floats) -> Floats:
-        """Return what the weights of contexts must be at least, by those that follow; (n,)."""
+        """Return the least weights of contexts, from those of their successors; (n,)."""
         ends = np.where(batch.stays, -weights[batch.following], 0.0)
         ends[~batch.allowed] = np.nan
         return -sums_below(
@@ -188,7 +188,7 @@ class Stages:
 
 
 class StagesRules:
-    """Bounds of all contexts of a staged game, and weights of those that lead to each other.
+    """Bounds of all contexts of a staged game, and weights of contexts that form cycles.
 
     The theorem is at the head of this file.
     """
@@ -207,14 +207,14 @@ class StagesRules:
         return {"B": model.num_states}
 
     def accepts(self, model: StagedModel, objective: Objective) -> str:
-        """Return ``""``, or why there are no certificates for such a problem."""
+        """Return ``""``, or the reason for which there are no certificates for such a problem."""
         del model
         if not isinstance(objective, TotalReward) or objective.until is not None:
             return "certificates of staged games are for the total reward without a target."
         return ""
 
     def claim(self, model: StagedModel, objective: Objective) -> str:
-        """Return what is claimed, in words."""
+        """Return the claim in words."""
         del model
         who = "largest" if objective.optimum == "max" else "smallest"
         return (
@@ -237,7 +237,7 @@ class StagesRules:
 
 
 def _check_numbers(stages: Stages, certificate: Certificate) -> None:
-    """Raise unless there are numbers for the contexts that there are."""
+    """Raise unless there are numbers for exactly the existing contexts."""
     real = stages.order != NOWHERE
     for name in ("lower", "upper", "weights"):
         array = certificate.array(name)
@@ -271,7 +271,7 @@ def _check_ends(stages: Stages, certificate: Certificate) -> None:
 
 
 def _check_weights(stages: Stages, batch: ContextBatch, certificate: Certificate) -> None:
-    """Raise unless play is sure to leave the rank of contexts that something is claimed of."""
+    """Raise unless play certainly leaves the rank of contexts with a claim."""
     codes = batch.codes
     claimed = np.isfinite(certificate.lower[codes]) | np.isfinite(certificate.upper[codes])
     asked = batch.stays.any(axis=0) & claimed
@@ -300,7 +300,7 @@ def _check_weights(stages: Stages, batch: ContextBatch, certificate: Certificate
 def _check_bounds(
     stages: Stages, batch: ContextBatch, certificate: Certificate, sign: float, name: str
 ) -> None:
-    """Raise unless the bounds follow from those of the contexts that come next."""
+    """Raise unless the bounds follow from those of the next contexts."""
     codes = batch.codes
     bounds = (certificate.lower, certificate.upper)
     values = stages.context_values(batch, bounds, sign, certificate.objective.optimum)

@@ -1,4 +1,4 @@
-"""Certificates along the solver's policy: of a helper's choices only those of the policy are asked.
+"""Certificates along the solver's policy: of a helper's choices, only the policy's are used.
 
 Where a policy keeps its bounds, but for rounding, and gets to where nothing is left to be shown,
 nothing need be known of other choices of those whom a bound helps.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["certified_along_policy"]
 
 MOST_SWEEPS = 20
-"""Sweeps to rank nodes, and to widen bounds; where more are needed, this is not the way."""
+"""Largest number of sweeps to rank nodes, and to widen bounds, before another method is used."""
 
 
 def certified_along_policy(
@@ -72,7 +72,7 @@ def certified_along_policy(
 
 
 def _keep_exactly(sides: Sides, fails: Flags) -> bool:
-    """Say whether nodes keep their bounds after all, by rational numbers."""
+    """Return whether nodes keep their bounds after all, in rational numbers."""
     offsets = sides.model.choice_offsets
     for number, state in np.argwhere(fails).tolist():
         direction = sides.directions[number]
@@ -100,7 +100,7 @@ def _widened(sides: Sides, via: Integers, fails: Flags) -> NDArray[np.float64] |
 
 
 def _ranks(sides: Sides, via: Integers) -> Integers | None:
-    """Return the ranks of the nodes by the policy; None where some need one and have none."""
+    """Return the ranks of the nodes by the policy; None if a node that needs one has none."""
     free = np.array([[direction.ending is Ending.FREE] for direction in sides.directions])
     ranks = np.stack([np.where(each.ranks[0] == 0, 0, NONE) for each in sides.directions])
     ranks[free[:, 0]] = NONE
@@ -119,7 +119,7 @@ def _ranks(sides: Sides, via: Integers) -> Integers | None:
 
 
 def _content(sides: Sides) -> Flags:
-    """Say of which nodes nothing is asked, as nothing is lost by endless play; (2, S).
+    """Return the nodes that need no rank, as endless play loses nothing there; (2, S).
 
     Only where no choice of the whole model loses anything, or none earns.
     """

@@ -1,4 +1,4 @@
-"""Certificates made of solutions: bounds that keep their inequalities, with ranks.
+"""Certificates made from solutions: bounds that keep their inequalities, with ranks.
 
 Bounds that a solver has proven need not keep all inequalities to the last digit, as they were
 rounded after the proof. Where one fails, the bounds are widened a little along one policy until
@@ -43,32 +43,32 @@ if TYPE_CHECKING:
 __all__ = ["certify"]
 
 Ranked: TypeAlias = tuple[Certificate, bool]
-"""A certificate, and whether no rank is lacking that it needs."""
+"""A certificate, and whether it has all the ranks that it needs."""
 
 MARGINS = (2.0**-50, 2.0**-44, 2.0**-38, 2.0**-30)
-"""By which part of the bounds a choice may miss its inequality, to be kept to when they move."""
+"""Relative errors by which a choice may miss its inequality and still be used as bounds move."""
 
 MOST_MOVED = 2.0**-40
-"""How far bounds are moved for rounding, if possible, as a part of the largest one."""
+"""Largest desired shift of bounds for rounding, as a part of the largest one."""
 
 FEW_EXACT = 16
-"""Choices to decide in rational numbers before wider bounds are tried, which need none."""
+"""Number of choices decided in rational numbers before wider bounds, which need none, are tried."""
 
 FEW_SWEEPS, MOST_SWEEPS = 50, 3000
-"""Sweeps to widen bounds, before finer ones are tried and after; the latter need no sweeps."""
+"""Number of sweeps to widen bounds, before finer ones, which need no sweeps, and after."""
 
 LEAST_MOVED = 2.0**-1040
-"""How far they may be moved in any case: of the smallest numbers, no part can be spared."""
+"""Shift that is always allowed: the smallest numbers have no room for a relative one."""
 
 PARTS = (2, 4, 9)
-"""Of how many doubles finer bounds are sums; more than two need rational numbers."""
+"""Numbers of doubles whose sums are the finer bounds; more than two need rational numbers."""
 
 MOST_EXACT = 100_000
-"""Transitions of models whose bounds are made finer in rational numbers."""
+"""Largest number of transitions of models whose bounds are refined in rational numbers."""
 
 NEAR_THE_END = 2.0**-600
 SHIFT = 1000
-"""Where all bounds are so small, what is added to them counts 2 to the power of minus this."""
+"""If all bounds are tiny, their rests are scaled by 2 to the power of minus this."""
 
 
 def certify(solution: Solution) -> Certificate:
@@ -105,7 +105,7 @@ def certify(solution: Solution) -> Certificate:
 
 
 def _averages(solution: Solution, plain: Certificate) -> Certificate:
-    """Return a certificate of averages: with the solver's biases, or where there are none, zeros.
+    """Return a certificate of averages, with the solver's biases, or zeros if there are none.
 
     The latter do for those bounds alone that hold for each step.
     """
@@ -134,10 +134,10 @@ def _averages(solution: Solution, plain: Certificate) -> Certificate:
 
 
 def _wider_by_steps(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
-    """Yield bounds of averages, wider by what may be rounded on each step of the way to the gains.
+    """Yield bounds of averages, widened by the rounding of each step of the way to the gains.
 
     With the steps of the policy, ``w = 1 + P w``, bounds ``g - e w`` have e to spare on each of
-    them. Where play goes round for long before it stays somewhere, means are met by no few sweeps.
+    them. Where play goes round for long before it stays somewhere, a few sweeps do not reach means.
     What the biases lack where they are rounded is made up for by a constant, before the end.
     """
     import scipy.sparse.linalg  # noqa: PLC0415 - slow to import
@@ -176,7 +176,7 @@ def _wider_by_steps(solution: Solution, plain: Certificate) -> Iterator[Certific
 
 
 def _as_wide_as_means(solution: Solution, plain: Certificate) -> Certificate | None:
-    """Return bounds of averages that are no narrower than the means of those that follow.
+    """Return bounds of averages that are no narrower than the means of their successors.
 
     A bound that was rounded on its own may miss the mean by a unit in the last place. It is moved
     there, along the solution's policy; so are then those before it. None where that goes on.
@@ -232,7 +232,7 @@ def _proven(solution: Solution, plain: Certificate) -> Certificate:
 
 
 def _require_agreement(solution: Solution, certificate: Certificate) -> None:
-    """Raise CertificateError if what is certified is not what the solution says."""
+    """Raise CertificateError if the certified bounds contradict the solution."""
     apart = (certificate.lower > solution.upper) | (certificate.upper < solution.lower)
     if apart.any():
         state = int(apart.argmax())
@@ -247,7 +247,7 @@ def _require_agreement(solution: Solution, certificate: Certificate) -> None:
 
 
 def _likely_first(candidates: Iterator[Ranked]) -> Iterator[Certificate]:
-    """Leave out bounds that lack a rank; the last one stays, to say what is wrong with it."""
+    """Leave out bounds that lack a rank, except the last, whose error is reported."""
     lacking: Certificate | None = None
     for certificate, is_complete in candidates:
         if is_complete:
@@ -259,10 +259,10 @@ def _likely_first(candidates: Iterator[Ranked]) -> Iterator[Certificate]:
 
 
 def _candidates(solution: Solution, plain: Certificate) -> Iterator[Ranked]:
-    """Go through bounds that may be accepted, the best ones first.
+    """Yield bounds that may be accepted, the best ones first.
 
     First along the solver's policy, if that does. The bounds as they are; else a little wider, if
-    few sweeps do; else values made finer than doubles, as exact ones are at once; else bounds that
+    few sweeps do; else values finer than doubles, as exact ones are already; else bounds that
     were swept for long. Where rounding has stopped a solver, its values may be known more closely
     than it could say: they come first. So do wider bounds, where much would have to be decided in
     rational numbers.
@@ -301,20 +301,20 @@ def _along_policy(solution: Solution, plain: Certificate) -> Iterator[Ranked]:
 
 
 def _ranked(look: FirstLook) -> Ranked:
-    """Return bounds with ranks, by those choices that surely keep it."""
+    """Return bounds with ranks, from the choices that certainly keep them."""
     ranking = Ranking(look, 0.0)
     return ranking.certificate(), ranking.is_complete
 
 
 def _width(certificate: Certificate) -> float:
-    """Return how far finite bounds are apart at most."""
+    """Return the largest distance of finite bounds."""
     with np.errstate(invalid="ignore"):
         apart = certificate.upper - certificate.lower
     return float(np.max(apart, where=np.isfinite(apart), initial=0.0))
 
 
 def _wider(look: FirstLook, most_sweeps: int) -> Iterator[Ranked]:
-    """Go through bounds that were widened along a policy, if that does not take too much."""
+    """Yield bounds that were widened along a policy, unless that takes too long."""
     lacking = []
     for margin in MARGINS:
         ranking = Ranking(look, margin) if look.allows(margin) else None
@@ -327,7 +327,7 @@ def _wider(look: FirstLook, most_sweeps: int) -> Iterator[Ranked]:
 
 
 def _relaxed(ranking: Ranking, most_sweeps: int) -> Iterator[Ranked]:
-    """Return bounds that are widened with their ranks, and then with those that they have now."""
+    """Return bounds that are widened with their ranks, and then with the new ranks."""
     wider = ranking.relaxed(most_sweeps)
     if wider is not None and _is_close(ranking.plain, wider):
         yield wider, ranking.is_complete
@@ -335,7 +335,7 @@ def _relaxed(ranking: Ranking, most_sweeps: int) -> Iterator[Ranked]:
 
 
 def _finer(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
-    """Go through bounds near the values as sums of doubles: of two, and of more in small models."""
+    """Yield bounds near the values as sums of doubles: of two, and of more in small models."""
     values: Any = solution.exact
     if values is None:
         values = solution.values.tolist()
@@ -359,7 +359,7 @@ def _finer(solution: Solution, plain: Certificate) -> Iterator[Certificate]:
 
 
 def _refining(solution: Solution, ranking: Ranking, start: Floats, shift: int) -> Refining:
-    """Return what starts from some bounds, and keeps those that are infinite or known."""
+    """Return a refinement that starts from some bounds, and keeps infinite and known ones."""
     inside = ranking.active & np.isfinite(start[:, 0])
     as_it_is = np.zeros_like(start)
     for number, direction in enumerate(ranking.directions):
@@ -381,7 +381,7 @@ def _refining(solution: Solution, ranking: Ranking, start: Floats, shift: int) -
 
 
 def _is_close(plain: Certificate, wider: Certificate) -> bool:
-    """Say whether bounds have moved by no more than rounding explains, or than they were apart.
+    """Return whether bounds have moved by at most the rounding, or their former distance.
 
     A solver may know one bound of a state more closely than follows from those of its neighbours.
     """

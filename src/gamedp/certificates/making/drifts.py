@@ -1,4 +1,4 @@
-"""Numbers that prove that endless play earns ever more, although it loses as well."""
+"""Drifts: numbers that prove that endless play earns ever more, although it also loses."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["find_drifts"]
 
 STEP = 0.5
-"""How far each sweep goes: not all the way, for play may go round in a circle."""
+"""Step size of each sweep: less than 1, as play may go round in a circle."""
 
 SLACK = 2.0**-46
-"""How much of the size of the numbers must be earned by each step, for the checker to see it."""
+"""Least reward of each step, as a part of the size of the numbers, for the checker to see it."""
 
 MOST_SWEEPS = 2000
-"""Sweeps until the states that earn least are given up."""
+"""Number of sweeps until the states that earn least are given up."""
 
 
 def find_drifts(
@@ -95,7 +95,7 @@ def find_drifts(
 def _closed(
     model: Model, helps: Flags, good: Flags, leads: Flags, members: Flags
 ) -> tuple[Flags, Flags]:
-    """Return the largest part that the helping player can stay in, or the others lead to ranks.
+    """Return the largest part in which the helper can stay, and the others stay or lead to ranks.
 
     Returns
     -------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["certify_equilibrium"]
 
 MOST_DOUBLINGS = 40
-"""How often the distance of bounds is doubled, at first that by which they miss their proof."""
+"""Largest number of doublings of the distance by which bounds miss their proof."""
 
 
 def certify_equilibrium(solution: Solution) -> Certificate:
@@ -71,7 +71,7 @@ def _moved(model: Model, certificate: Certificate, sign: float) -> Certificate:
 def _missed(
     model: Model, certificate: Certificate, sign: float, bounds: NDArray[np.float64]
 ) -> float:
-    """Return by how much bounds miss their proof at most."""
+    """Return the largest amount by which bounds miss their proof."""
     most = 0.0
     for rows in slices(model):
         least = needed(model, certificate, rows, sign)

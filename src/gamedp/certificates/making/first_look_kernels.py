@@ -1,4 +1,4 @@
-"""Which choices keep bounds, and by how much others miss them: the checker's first look, compiled.
+"""Choices that keep bounds, and the misses of the others: the checker's first look, compiled.
 
 Nothing rests on it, as what comes of it is checked; but what it says should be what the checker
 finds. Directions, nodes and equations are those of :mod:`gamedp.certificates.making.rank_kernels`.
@@ -26,17 +26,17 @@ NONE = -1
 
 ULPS = 2.0**-51
 ROUGH = 1.5 * 2.0**26
-"""To add and take off again leaves a multiple of 2**-26."""
+"""Adding and subtracting it leaves a multiple of 2**-26."""
 MOST_UNSURE = 2.0**-20
-"""More than probabilities of a distribution may be off, as a part of them."""
+"""Upper bound of the relative error of the probabilities of a distribution."""
 LEAST_MISS = 2.0**-60
-"""What is missed at least where something is."""
+"""Least miss that counts."""
 FAINT = 2.0**-1070
-"""What a product or a probability may lose where numbers end, as the checker counts it."""
+"""Bound of what a product or a probability may lose to underflow, as in the checker."""
 
 
 class ChoiceMisses(NamedTuple):
-    """What :func:`look` finds of the choices, in both directions.
+    """The results of :func:`look` for the choices, in both directions.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class ChoiceMisses(NamedTuple):
 
 
 def unsure_part(choice: int, equation: Equation) -> float:
-    """Return the part of each probability of a choice by which it may be off, as the checker."""
+    """Return the relative error bound of each probability of a choice, as the checker does."""
     graph = equation.graph
     first = graph.transition_offsets[choice]
     last = graph.transition_offsets[choice + 1]
@@ -84,7 +84,7 @@ half_jit = inlined(half)
 
 
 def wanted(bound: float, reward: float, discount: float) -> tuple[float, float, float]:
-    """Return what the mean after a choice has to be, as `mean` and `rest`, and the size of that."""
+    """Return the mean that a choice must reach, as `mean` and `rest`, and its size."""
     target = bound - reward
     back = target - bound
     rest = (bound - (target - back)) - (reward + back)
@@ -173,7 +173,7 @@ def look(
     bounds : (S, 4)
         Of both directions; and those that count after a change of places, rounded down.
     missing_counts : (2,) bool
-        Whether to miss a target is worth plus infinity, whatever else may come.
+        Whether the value of missing a target is plus infinity in every case.
     is_rounded : bool
         Whether the latter are rounded.
     found : ChoiceMisses
@@ -251,7 +251,7 @@ def keeps(
     bounds: Floats,
     discount: float,
 ) -> bool:
-    """Say whether a choice surely keeps a finite bound of its state, as :func:`look` does."""
+    """Return whether a choice certainly keeps a finite bound of its state, as :func:`look` does."""
     graph = equation.graph
     first = graph.transition_offsets[choice]
     last = graph.transition_offsets[choice + 1]
@@ -293,7 +293,7 @@ def look_along(
     via: Integers,
     fails: Flags,
 ) -> int:
-    """Find the nodes whose bounds a policy may not keep; return how many.
+    """Find the nodes whose bounds a policy may not keep; return their number.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Totals that no certificate proves: those of play that earns and loses in turn for ever."""
+"""Totals without certificates: those of play that earns and loses in turn for ever."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["refuse_oscillations"]
 
 CLOSE = 2.0**-40
-"""By which part of the largest number values may miss what is earned between them."""
+"""Tolerance for the difference of values and rewards, as a part of the largest number."""
 
 
 def refuse_oscillations(solution: Solution) -> None:
@@ -66,7 +66,7 @@ def refuse_oscillations(solution: Solution) -> None:
 
 
 def _looked_at(solution: Solution) -> tuple[Flags, Flags]:
-    """Say which choices a bound has to prove, and which seem to earn what values fall by; (C,).
+    """Return the choices that a bound must prove, and those whose reward seems to match; (C,).
 
     Nothing is to be proven where the bound is infinite that a mover would have to be kept to.
     """
@@ -87,7 +87,7 @@ def _looked_at(solution: Solution) -> tuple[Flags, Flags]:
 
 
 def _end_components(model: Model, flags: Flags) -> tuple[Integers, Flags]:
-    """Find the end components of some choices; return the label of each state, and what stays."""
+    """Find the end components of some choices; return state labels, and the choices in them."""
     choices, stays = np.flatnonzero(flags), np.zeros_like(flags)
     counts = np.bincount(model.structure.owners[choices], minlength=model.num_states)
     lengths = np.diff(model.transition_offsets)[choices]
@@ -103,7 +103,7 @@ def _end_components(model: Model, flags: Flags) -> tuple[Integers, Flags]:
 
 
 def _is_flat(model: Model, choices: Integers) -> bool:
-    """Say whether the choices of an end component earn what some numbers fall by, exactly."""
+    """Return whether the rewards in an end component are exactly the falls of some numbers."""
     steps: dict[int, list[tuple[Fraction, int]]] = {}
     for choice in choices.tolist():
         row = slice(*model.transition_offsets[choice : choice + 2].tolist())

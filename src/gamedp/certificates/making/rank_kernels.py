@@ -1,4 +1,4 @@
-"""Ranks for certificates: numbers that fall on the way to where nothing is left to be shown.
+"""Ranks for certificates: numbers that fall on the way to states that need no proof.
 
 Both bounds of a state are ranked, the lower one as direction 0, the upper one as direction 1: a
 node is ``direction * S + state``. Both are oriented to be lower bounds, so that one rule does for
@@ -51,7 +51,7 @@ def spread(
     Parameters
     ----------
     reverse : Reverse
-        With transitions on which the players change places told apart.
+        With transitions on which the players change places distinguished.
     good : (2, C) bool
         The choices that count.
     queue : (2 S,)
@@ -59,7 +59,7 @@ def spread(
     seen : (2, C) bool
         The opponents' choices that may lead to a rank already.
     waiting : (2, S)
-        How many choices of an opponent's node do not yet.
+        The number of choices of an opponent's node that do not yet.
     ranks : (2, S)
         NONE for nodes without.
     via : (2, S)
@@ -68,7 +68,7 @@ def spread(
     Returns
     -------
     last : int
-        How many nodes are in the queue in the end.
+        The number of nodes in the queue at the end.
     """
     num_states = len(reverse.offsets) - 1
     while first < last:
@@ -110,7 +110,7 @@ def rank_in_order(
     ranks: Integers,
     via: Integers,
 ) -> int:
-    """Rank nodes that lead to a rank by good choices, each by the first that does; say how many.
+    """Rank nodes by their first good choice that leads to a rank; return their number.
 
     One sweep, which is enough where the numbers of states tell how far they are from the end.
 
@@ -166,7 +166,7 @@ rank_in_order_jit = compiled(rank_in_order)
 def rank_along(
     equation: Equation, forward: bool, via: Integers, candidates: Flags, ranks: Integers
 ) -> int:
-    """Rank nodes that lead to a rank, by the choices of a policy for helpers; say how many.
+    """Rank nodes that lead to a rank by a policy for helpers; return their number.
 
     One sweep, as that of :func:`rank_in_order`.
 
@@ -218,7 +218,7 @@ rank_along_jit = compiled(rank_along)
 def look_ahead(
     choice: int, direction: int, equation: Equation, ranked: Flags, inside: Flags, gains: Integers
 ) -> tuple[bool, bool, int]:
-    """Say whether a choice may lead to a ranked node, surely stays inside, and its least gain."""
+    """Return whether a choice may lead to a ranked node, whether it stays inside, and its gain."""
     graph = equation.graph
     leads = False
     stays = True
@@ -242,7 +242,7 @@ look_ahead_jit = compiled(look_ahead)
 def keep_inside(
     equation: Equation, order: Integers, good: Flags, ranked: Flags, inside: Flags, gains: Integers
 ) -> bool:
-    """Take out of a set the nodes that neither lead to a rank nor stay inside; say whether any.
+    """Remove nodes that neither lead to a rank nor stay inside; return whether there were any.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ def find_gains(
     gains: Integers,
     via: Integers,
 ) -> bool:
-    """Set the gains of a set: how far it is to where something is earned; say whether there are.
+    """Set the gains of a set, the distances to a reward; return whether there are any.
 
     Choices lead to a rank, or stay inside and earn something or are those of a node that is
     content, or stay, lose nothing, and may lead to a node that has a number. `gains` are NONE for
@@ -343,7 +343,7 @@ def choice_bound(
     constant: float,
     discount: float,
 ) -> float:
-    """Return a lower bound of a choice by the bounds of its successors.
+    """Return a lower bound of a choice from the bounds of its successors.
 
     Around the mean of the bounds, so that nothing is lost where they are equal.
     """
@@ -414,20 +414,20 @@ def relax(
     dirty: Flags,
     bounds: Floats,
 ) -> int:
-    """Lower bounds to the values of their choices, once each; return how many were too high.
+    """Lower bounds to the values of their choices, once each; return the number of changes.
 
     Parameters
     ----------
     forward : bool
         Whether to go through the states by their numbers, or the other way.
     reverse : Reverse
-        With transitions on which the players change places told apart.
+        With transitions on which the players change places distinguished.
     via : (2, S)
         The choice that a helper's node keeps to.
     active : (2, S) bool
         The nodes that have an inequality.
     constants : (2,)
-        What a change of places takes the value from, oriented.
+        The number from which a change of places subtracts the value, oriented.
     dirty : (2, S) bool
         The nodes to look at; changed in place to those for which something has changed since.
     bounds : (2, S)

@@ -1,4 +1,4 @@
-"""Ranks of bounds: the numbers that the checker asks for, besides the bounds.
+"""Ranks of bounds: the numbers that the checker needs besides the bounds.
 
 A compiled twin of the checker's first look decides which choices keep a bound; from those, ranks
 are found by a few sweeps, or else by a breadth-first search backwards from where nothing is left to
@@ -39,17 +39,17 @@ __all__ = ["FirstLook", "Ranking"]
 NONE = kernels.NONE
 
 MOST_VISITS = 30_000_000
-"""Transitions looked at to widen the bounds, for one margin; at least ten times each."""
+"""Largest number of transition visits to widen the bounds, per margin; at least ten each."""
 
 MOST_RANKING_SWEEPS, FEWEST = 20, 8
-"""Sweeps to rank nodes, before a search does it; each ranks one of so many that are left."""
+"""Largest number of sweeps to rank nodes before a search; each ranks one in so many left."""
 
 MOST_EXACT = 20_000
-"""Choices to decide in rational numbers; if more of a larger model need it, there are no ranks."""
+"""Largest number of choices to decide in rational numbers; beyond it there are no ranks."""
 
 
 class Sides:
-    """Both bounds, oriented, and the equation that they are to keep.
+    """Both bounds, oriented, and the equation that they must satisfy.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Sides:
     bounds : (2, S)
         Oriented to be lower ones.
     required, active : (2, S) bool
-        Where something is to be shown, and where a finite bound is.
+        Whether something must be shown, and whether it is a finite bound.
     ranked : bool
         Whether the bounds need ranks.
     """
@@ -90,7 +90,7 @@ class Sides:
 
     @functools.cached_property
     def reverse(self) -> Reverse:
-        """The transposed graph; changes of places are told apart."""
+        """The transposed graph; changes of places are distinguished."""
         model = self.model
         plain = model.structure.reverse
         if not model.has_swaps:
@@ -114,7 +114,7 @@ class Sides:
 
 
 class FirstLook(Sides):
-    """Both bounds, and by how much each choice may miss what is claimed.
+    """Both bounds, and by how much each choice may miss the claim.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class FirstLook(Sides):
         self.decide(most_exact)
 
     def _look(self) -> None:
-        """Find by how much choices miss their bound, and the best ones."""
+        """Find the misses of choices, and the best choices."""
         model, directions = self.model, self.directions
         shape = (2, model.num_choices)
         found = first_look_kernels.ChoiceMisses(
@@ -157,7 +157,7 @@ class FirstLook(Sides):
             self.undecided &= self.required[:, self.model.structure.owners]
 
     def decide(self, most_exact: int) -> None:
-        """Decide what is in doubt in rational numbers, unless it is too much."""
+        """Decide the doubtful choices in rational numbers, unless they are too many."""
         self.num_open = int(self.undecided.sum())
         if self.num_open > most_exact:
             return
@@ -170,7 +170,7 @@ class FirstLook(Sides):
     def _look_at_sums(
         self, number: int, direction: Direction, found: first_look_kernels.ChoiceMisses
     ) -> None:
-        """Look at a direction whose bounds are sums of doubles."""
+        """Find the misses in a direction whose bounds are sums of doubles."""
         for rows in slices(self.model):
             here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
             with np.errstate(all="ignore"):
@@ -189,11 +189,11 @@ class FirstLook(Sides):
             found.best[number, rows.movers] = here.start + _first_best(lower, rows)
 
     def allows(self, margin: float) -> bool:
-        """Say whether all finite bounds have the good choices that they need."""
+        """Return whether all finite bounds have the good choices that they need."""
         return not (self.active & ~self.settles(self.misses <= margin)).any()
 
     def settles(self, choices: Flags) -> Flags:
-        """Say of which nodes some choice of a helper, or all of an opponent, are among these."""
+        """Return the nodes with one of some choices if a helper moves, and only these otherwise."""
         some = np.zeros_like(self.required)
         every = np.ones_like(self.required)
         owners = self.model.structure.owners
@@ -204,7 +204,7 @@ class FirstLook(Sides):
 
 
 class Ranking:
-    """The ranks of the nodes of both bounds, as they are found.
+    """The ranks of the nodes of both bounds found so far.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ class Ranking:
         self.is_complete = not left.any()
 
     def _leads_to_claims(self) -> Flags:
-        """Say which choices cannot lead to a bound of minus infinity; (2, C)."""
+        """Return the choices that cannot lead to a bound of minus infinity; (2, C)."""
         finite = np.ones_like(self.good)
         if not (self.bounds == np.inf).any():
             return finite  # of no interest
@@ -311,14 +311,14 @@ class Ranking:
             reached = self._queue(queue, first, members, rank)
 
     def _queue(self, queue: Integers, first: int, members: Flags, rank: int) -> int:
-        """Give nodes a rank and put them into the queue; return where it ends."""
+        """Rank nodes and put them into the queue; return its end."""
         self.ranks[members] = rank
         nodes = np.flatnonzero(members)
         queue[first : first + len(nodes)] = nodes
         return first + len(nodes)
 
     def _may_last(self, left: Flags) -> Flags:
-        """Say of which nodes nothing more is asked, as they lose nothing by endless play."""
+        """Return the nodes that need no rank, as they lose nothing by endless play."""
         if not left.any():
             return left
         content = left & np.stack(
@@ -333,7 +333,7 @@ class Ranking:
         return may
 
     def _trapped(self, members: Flags, ranked: Flags, good: Flags) -> Flags:
-        """Return the largest part of a set that stays within itself or leads to what is ranked."""
+        """Return the largest part of a set that stays within itself or leads to ranked nodes."""
         members = members.copy()
         while kernels.keep_inside_jit(
             self.equation, self.model.structure.order, good, ranked, members, self.gains
@@ -344,7 +344,7 @@ class Ranking:
     def _gaining(
         self, members: Flags, ranked: Flags, good: Flags, content: Flags
     ) -> tuple[Flags, Integers]:
-        """Return the largest part of a set that leads to what is ranked, or stays within itself.
+        """Return the largest part of a set that leads to ranked nodes, or stays within itself.
 
         There it earns again and again, or gets to who is content.
         """
@@ -367,7 +367,7 @@ class Ranking:
             members = gains != NONE
 
     def _drifting(self, left: Flags, ranked: Flags, good: Flags) -> Flags:
-        """Find a set that stays within itself and earns ever more, in spite of what it loses."""
+        """Find a set that stays within itself and earns ever more, in spite of losses."""
         members = np.zeros_like(left)
         if not may_drift(self.model, self.plain.objective):
             return members
@@ -388,7 +388,7 @@ class Ranking:
         return members
 
     def _trap(self) -> Flags:
-        """Rank the nodes of infinite bounds; return those that cannot be."""
+        """Rank the nodes of infinite bounds; return those that cannot be ranked."""
         left: Flags = self.required & (self.bounds == np.inf)
         if not left.any():
             return left
@@ -418,7 +418,7 @@ class Ranking:
         return left
 
     def _escape(self, number: int, target: Flags) -> None:
-        """Rank the nodes of a direction by how they get to the target, whatever that earns."""
+        """Rank the nodes of a direction by their way to the target, whatever that earns."""
         model, shape = self.model, self.ranks.shape
         at_end, good = np.zeros(shape, np.bool_), np.zeros_like(self.good)
         at_end[number], good[number] = target, self.finite[number]
@@ -454,7 +454,7 @@ class Ranking:
         )
 
     def relaxed(self, most_sweeps: int) -> Certificate | None:
-        """Return wider bounds, which one policy keeps: that by which the ranks were found.
+        """Return wider bounds that the policy by which the ranks were found keeps.
 
         With these ranks, which do for wider bounds as well; None if they still move after so many
         sweeps.

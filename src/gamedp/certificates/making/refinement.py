@@ -1,4 +1,4 @@
-"""Bounds made finer than doubles, so that they keep their inequalities where play lasts long.
+"""Bounds finer than doubles, which keep their inequalities where play lasts long.
 
 A bound that is rounded to a double misses its inequality by about a unit in its last place, and has
 to be lowered by that times the expected number of steps. Here bounds are sums of two doubles. How
@@ -45,29 +45,29 @@ __all__ = ["Refining", "cut"]
 Number: TypeAlias = Fraction | float
 
 MOST_STEPS = 30
-"""Steps of Newton's method."""
+"""Largest number of steps of Newton's method."""
 
 MOST_TERMS = 200_000_000
-"""Terms to combine in one elimination."""
+"""Largest number of terms to combine in one elimination."""
 
 MOST_SLOW_TERMS = 3_000_000
-"""The same, with many digits."""
+"""The same with many digits."""
 
 DIGITS = 200
 """More than sums of nine doubles have."""
 
 GROWTH = 1.5
-"""How much more is taken off in each step than what is missed."""
+"""Factor by which each step subtracts more than the miss."""
 
 FLOOR = 2.0**-102
-"""What sums of two doubles can lose by rounding, as a part of them, and some."""
+"""Upper bound of the relative rounding error of sums of two doubles."""
 
 LEAST = 2.0**-1068
-"""The same where numbers end."""
+"""The absolute one, for underflow."""
 
 
 def cut(numbers: Sequence[Number], count: int, shift: int) -> Floats:
-    """Return sums of so many doubles just below some numbers; (count, S).
+    """Return sums of `count` doubles just below some numbers; (count, S).
 
     All but the first count 2 to the power of minus `shift`.
     """
@@ -127,7 +127,7 @@ class Refining:
         )
 
     def refine(self, *, signed: int) -> bool:
-        """Lower bounds until all hold along the choices; say whether they do.
+        """Lower bounds until all hold along the choices; return whether they do.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Refining:
             return False
 
     def _refined(self, signed: int) -> bool:
-        """Do what `refine` says; rational numbers may overflow."""
+        """Do the work of `refine`; rational numbers may overflow."""
         with np.errstate(all="ignore"):  # what overflows does not hold
             for step in range(MOST_STEPS):
                 self._look()
@@ -161,7 +161,7 @@ class Refining:
         return False
 
     def _look(self) -> None:
-        """Find how far the bounds are above the sure value of each choice."""
+        """Find the distance of the bounds above the certain value of each choice."""
         claimed = self.certificate()
         exactly = self.parts.shape[1] > 2
         self.short = np.empty((2, self.model.num_choices))
@@ -185,7 +185,7 @@ class Refining:
                 )
 
     def _look_exactly(self, number: int, direction: Direction) -> None:
-        """Find how far the bounds of a direction are above the values of choices, in rationals.
+        """Find the distance of a direction's bounds above the values of choices, in rationals.
 
         Both numbers are times 2 to the power of `shift`.
         """
@@ -221,10 +221,10 @@ class Refining:
             self.choices[number, movers] = np.where(changes, worst, present)
 
     def _level(self) -> bool:
-        """Lower bounds where play goes on for ever by these choices; say whether any was lowered.
+        """Lower bounds where play goes on for ever by some choices; return whether any was lowered.
 
         If nothing is earned there, such bounds are one and the same. They are no more than what
-        endless play is worth, unless that is worth more than any bound.
+        the value of endless play, unless that exceeds any bound.
         """
         size, claimed = self.model.num_states, self.certificate()
         directions = [
@@ -257,7 +257,7 @@ class Refining:
         return bool(moves.any())
 
     def _lower(self, missed: Floats) -> bool:
-        """Lower all bounds by the sum of what is expected to be missed; say whether that is known.
+        """Lower all bounds by the expected sum of misses; return whether that sum is known.
 
         Where play never comes to an end by these choices, bounds are kept.
         """
@@ -288,17 +288,17 @@ class Refining:
 
 @attrs.frozen(eq=False)
 class _Chain:
-    """What play does by one choice of each node, ``direction * S + state``: n nodes, in an order.
+    """The Markov chain of one choice of each node, ``direction * S + state``: n nodes, ordered.
 
     Attributes
     ----------
     nodes : (n,)
-        Those that play surely leaves for good, in the order in which they are eliminated.
+        Those that play certainly leaves permanently, in the order in which they are eliminated.
     offsets : (n + 1,)
     successors, probabilities : (t,)
-        Where they lead among themselves, by their places.
+        The transitions among themselves, by their places.
     leaving : (n,)
-        How likely they lead elsewhere.
+        The probabilities that they lead elsewhere.
     """
 
     nodes: Integers
@@ -309,7 +309,7 @@ class _Chain:
 
     @classmethod
     def of(cls, model: Model, active: Flags, choices: Integers, *, ends: bool) -> _Chain:
-        """Gather the transitions of the active nodes; or of those that play surely leaves."""
+        """Gather the transitions of the active nodes, or of those that play certainly leaves."""
         nodes, sources, successors, probabilities = _steps(model, active, choices)
         if not ends:
             out = _staying(sources, successors, len(nodes)) < 0
@@ -331,7 +331,7 @@ class _Chain:
         return cls(nodes, offsets, successors, probabilities[inside], leaving)
 
     def solve(self, discount: float, known: Floats) -> Floats | None:
-        """Return what is expected in all of what is known; (n,). None if that is too much work."""
+        """Return the expected totals of known numbers; (n,). None if that is too much work."""
         count = len(self.nodes)
         every = np.arange(count + 1, dtype=np.uintp)
         nothing = np.zeros(count)
@@ -352,7 +352,7 @@ class _Chain:
         return numbers[VALUE] if terms >= 0 else None
 
     def solve_slowly(self, discount: float, known: Floats) -> list[Decimal] | None:
-        """Do the same with so many digits that sums of near numbers keep enough of them."""
+        """Do the same with enough digits for sums of close numbers."""
         probabilities = [
             Decimal(discount * probability) for probability in self.probabilities.tolist()
         ]
@@ -404,7 +404,7 @@ def _add(row: dict[int, Decimal], more: Iterable[tuple[int, Decimal]]) -> None:
 
 
 def _two_less(parts: Floats, down: Floats) -> Floats:
-    """Return sums of two doubles less some numbers, or a little less than that."""
+    """Return sums of two doubles less some numbers, or slightly less."""
     high, lost = _two_sum(parts[:, 0], -down)
     high, rest = _two_sum(high, lost + parts[:, 1])
     below = np.where(rest < 0, np.nextafter(high, -np.inf), high)
@@ -415,7 +415,7 @@ def _two_less(parts: Floats, down: Floats) -> Floats:
 
 
 def _value_of_endless_play(direction: Direction) -> tuple[float, float]:
-    """Return the value of endless play, and by how much bounds may exceed that.
+    """Return the value of endless play, and the amount by which bounds may exceed it.
 
     Not a number where play has to end, or later steps count less.
     """
@@ -455,7 +455,7 @@ def _steps(
 
 
 def _staying(sources: Integers, successors: Integers, count: int) -> Integers:
-    """Return which set that play never leaves each node is in, -1 for none; (n,).
+    """Return the number of the closed set of each node, -1 for none; (n,).
 
     Targets elsewhere are written -1.
     """
@@ -468,7 +468,7 @@ def _staying(sources: Integers, successors: Integers, count: int) -> Integers:
 
 
 def _two_sum(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Return the rounded sum, and what was lost by rounding, exactly (Knuth)."""
+    """Return the rounded sum and its exact rounding error (Knuth)."""
     total = one + other
     part = total - one
     return total, (one - (total - part)) + (other - part)

@@ -1,4 +1,4 @@
-"""Certificates of staged games, made of solutions.
+"""Certificates of staged games, made from solutions.
 
 What a solver has proven need not pass the checker to the last digit: it rounds in another order.
 So bounds of a context are taken as they are, or as the checker finds them from those of the
@@ -33,25 +33,25 @@ if TYPE_CHECKING:
 __all__ = ["certify_stages"]
 
 MOST_KEPT = 1 << 20
-"""Ends times contexts of a rank whose successors are kept in memory while it is settled."""
+"""Largest number of ends times contexts of a rank whose successors are kept in memory."""
 
 MOST_TOGETHER = 1 << 20
-"""Ends times contexts of the ranks that are settled together."""
+"""Largest number of ends times contexts of the ranks that are processed together."""
 
 MOST_DOUBLINGS = 40
-"""How often the distance of bounds is doubled, at first that by which they miss their proof."""
+"""Largest number of doublings of the distance by which bounds miss their proof."""
 
 MOST_SWEEPS = 100_000
-"""Sweeps over a rank to find weights."""
+"""Largest number of sweeps over a rank to find weights."""
 
 ENOUGH = 4
-"""Sweeps over a rank after which weights that are larger than they must be do as well."""
+"""Number of sweeps over a rank after which larger weights than needed are accepted."""
 
 MOST_POLISHING = 60
-"""Sweeps over a rank to bring values nearer to what follows from each other; each must halve it."""
+"""Largest number of sweeps over a rank to polish values; each must halve their distance."""
 
 ROOM = 2.0**-38
-"""By what part weights are larger than they must be but for rounding."""
+"""Relative excess of weights, as a margin for rounding."""
 
 
 def certify_stages(solution: StagedSolution) -> Certificate:
@@ -72,7 +72,7 @@ def certify_stages(solution: StagedSolution) -> Certificate:
 
 
 class _Ranks:
-    """The contexts of some ranks, to go through repeatedly; what the rules say of few is kept."""
+    """The contexts of some ranks, iterated repeatedly; few answers of the rules are kept."""
 
     def __init__(self, stages: Stages, codes: Integers) -> None:
         self.stages = stages
@@ -87,7 +87,7 @@ class _Ranks:
 
 
 class _Certifying:
-    """Bounds and weights as they are found, from the lowest rank on."""
+    """Bounds and weights found so far, from the lowest rank on."""
 
     def __init__(self, solution: StagedSolution) -> None:
         self.solution = solution
@@ -102,7 +102,7 @@ class _Certifying:
         self.has_weights = False
 
     def certificate(self, objective: TotalReward) -> Certificate:
-        """Find the bounds, and put them together."""
+        """Find the bounds, and return their certificate."""
         stages = self.stages
         place, end = 0, len(stages.offsets) - 1
         with np.errstate(all="ignore"):  # what overflows is not proven
@@ -133,15 +133,15 @@ class _Certifying:
         return stages.codes[stages.offsets[first] : stages.offsets[stop]]
 
     def _ranks(self, first: int, stop: int) -> _Ranks:
-        """Return these contexts, to go through repeatedly."""
+        """Return some contexts, to iterate over repeatedly."""
         return _Ranks(self.stages, self._codes(first, stop))
 
     def _is_known(self, codes: Integers) -> bool:
-        """Say whether the solution bounds all of these contexts."""
+        """Return whether the solution bounds all of some contexts."""
         return bool(np.isfinite(self.solution.errors[codes]).all())
 
     def _fits(self, first: int, stop: int) -> bool:
-        """Say whether the last one of some ranks can be settled with the others."""
+        """Return whether the last one of some ranks can be processed with the others."""
         size = len(self._codes(first, stop)) * len(self.stages.lattice.ends)
         return size <= MOST_TOGETHER and self._is_known(self._codes(stop - 1, stop))
 
@@ -156,7 +156,7 @@ class _Certifying:
     def _values(
         self, batch: ContextBatch, bounds: tuple[Floats, Floats] | None = None
     ) -> tuple[Floats, Floats]:
-        """Return the least and the greatest values of contexts, by the bounds that follow."""
+        """Return the least and greatest values of contexts, from the bounds of their successors."""
         optimum = self.solution.objective.optimum
         least, most = (
             self.stages.context_values(batch, bounds or (self.lower, self.upper), sign, optimum)
@@ -165,7 +165,7 @@ class _Certifying:
         return least, -most
 
     def _settle(self, ranks: _Ranks) -> None:
-        """Find weights, and bounds that are the farther apart, the greater the weight."""
+        """Find weights, and bounds whose distance grows with the weight."""
         codes = ranks.codes
         self._weigh(ranks)
         self._polish(ranks)
@@ -193,7 +193,7 @@ class _Certifying:
         raise CertificateError(message)
 
     def _polish(self, ranks: _Ranks) -> None:
-        """Bring the values of ranks nearer to those that follow from them, while that is quick."""
+        """Polish the values of ranks by sweeps, as long as they converge fast."""
         before = np.inf
         for _ in range(MOST_POLISHING):
             change = 0.0
@@ -207,14 +207,14 @@ class _Certifying:
             before = change
 
     def _distance_below(self, codes: Integers) -> float:
-        """Return how far values are from their bounds at most, where those have been found."""
+        """Return the largest distance of values from their bounds, where those have been found."""
         order = self.stages.order
         done = order < order[codes[0]]
         distance = np.maximum(self.values - self.lower, self.upper - self.values)[done]
         return float(distance[np.isfinite(distance)].max(initial=0.0))
 
     def _missed(self, ranks: _Ranks) -> float:
-        """Return by how much bounds of some ranks miss their proof at most; infinite if unknown."""
+        """Return the largest miss of bounds of some ranks in their proof; infinite if unknown."""
         most = -np.inf
         for batch in ranks:
             least, greatest = self._values(batch)
@@ -226,7 +226,7 @@ class _Certifying:
         return most
 
     def _weigh(self, ranks: _Ranks) -> None:
-        """Find weights: the largest expected numbers of stages of a rank still to come."""
+        """Find weights: the largest expected numbers of further stages of a rank."""
         self.has_weights = True
         largest = int(np.bincount(self.stages.order[ranks.codes]).max())
         for number in range(MOST_SWEEPS):
@@ -253,7 +253,7 @@ class _Certifying:
         raise CertificateError(message)
 
     def _rise(self, ranks: _Ranks, *, writes: bool = False) -> float:
-        """Return by how much weights fall short of what they must be at most; raise them to it.
+        """Return by how much weights fall short at most; raise them if `writes` is true.
 
         None is raised before all are compared: so none rises by one or more where play leaves.
         """

@@ -1,1 +1,1 @@
-"""Endgame tables: all positions of few stones, built, checked and looked up."""
+"""Endgame tables: all positions with few stones, built, checked and looked up."""

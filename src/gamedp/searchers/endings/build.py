@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 __all__ = ["IDENTIFIED", "METHODS", "Builder", "Home"]
 
 METHODS = ("material", "settled", "num_endings", "ending_index", "ending_state")
-"""What a game must have for endgame tables, besides the rules."""
+"""Methods that a game needs for endgame tables, besides the rules."""
 
 STEP = "next_ending"
-"""A method that it may have."""
+"""An optional method for endgame tables."""
 
 IDENTIFIED = (*METHODS, STEP, "player", "reward", "canonical")
-"""Methods on which tables depend, besides those that every game has."""
+"""Methods on which tables depend, besides those of every game."""
 
 LOOP = Loop(loop.fill_stratum_jit, (value_endings,), loop.PLY, ("ending_state",))
 
 
 class Home:
-    """The folder that the strata of one game are kept in."""
+    """The folder in which the strata of one game are kept."""
 
     def __init__(self, folder: Path, rules: Rules) -> None:
         digest = rules_digest(rules.game, IDENTIFIED)
@@ -79,7 +79,7 @@ class Home:
         return file
 
     def write(self, stratum: int, values: NDArray[np.int8]) -> None:
-        """Keep a stratum that is complete."""
+        """Save a complete stratum."""
         write_blocks(self._path(stratum), {**self._content, "material": stratum}, values)
 
 
@@ -141,14 +141,14 @@ class Builder(Driver):
         return True
 
     def _look(self) -> None:
-        """Report, and note if time has run out."""
+        """Report progress, and note if time has run out."""
         try:
             self._watch.look()
         except OutOfTime:
             self._is_late = True
 
     def _index(self) -> int:
-        """Return the number of the position that the loop has stopped at."""
+        """Return the number of the position at which the loop has stopped."""
         return int(self.question.first)
 
     def refuse(self, status: LoopStatus) -> NoReturn:
@@ -198,7 +198,7 @@ class Builder(Driver):
             numbered(rules.game, after, self._tables.sizes)
 
     def _check_numbers(self, stratum: int) -> None:
-        """Raise the error of numbers that lead to positions of other numbers."""
+        """Raise the error of numbers whose positions have other numbers."""
         game, last = self.asked.rules.game, self._index()
         for index in range(max(0, last - CHECKED), last + 1):
             ways = [(f"ending_state({stratum}, {index})", game.ending_state(stratum, index))]
@@ -226,7 +226,7 @@ class Builder(Driver):
                     raise InvalidModelError(message)
 
     def explain(self, error: Exception | None = None) -> NoReturn:
-        """Raise the error of the rules in the position that the loop has stopped at."""
+        """Raise the error of the rules in the position at which the loop has stopped."""
         rules, index, stratum = self.asked.rules, self._index(), int(self.question.material)
         state = rules.game.ending_state(stratum, index)
         refuse_overflow(rules, self.asked.game, [state], error)

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["verify"]
 
 LONGEST = 10_000
-"""Moves of a game at random before it is given up."""
+"""Largest number of moves of a random game before it is given up."""
 
 
 def verify(tables: Strata, samples: int, generator: np.random.Generator) -> int:
-    """Do what `EndgameTables.verify` says."""
+    """Verify endgame tables, see `EndgameTables.verify`."""
     if samples < 1:
         message = f"samples is {shown(samples)}; it must be at least 1."
         raise InvalidParameterError(message)
@@ -46,7 +46,7 @@ class _Check:
         self.checked = 0
 
     def drawn(self) -> Any:
-        """Return a position whose number is drawn, after checking that it has that number."""
+        """Return a position with a randomly drawn number, after checking that number."""
         place = int(self._generator.integers(self._tables.num_positions))
         ends = np.cumsum(self._tables.sizes)
         material = int(np.searchsorted(ends, place, side="right"))
@@ -72,7 +72,7 @@ class _Check:
         return state
 
     def played(self) -> Any:
-        """Return a position of random play from the start, or None if none of it is covered."""
+        """Return a position of random play from the start, or None if the tables cover none."""
         starts = self._rules.initial()
         state = starts[int(self._generator.integers(len(starts)))][1]
         for _ in range(LONGEST):
@@ -91,7 +91,7 @@ class _Check:
         return successors[int(self._generator.integers(len(successors)))][0]
 
     def follow(self, state: Any) -> None:
-        """Check a position, and those after it on a random way to the end."""
+        """Check a position, and those after it on a random path to the end."""
         for _ in range(LONGEST):
             state, _ = self._rules.canonical(state)
             if self._game.is_terminal(state):

@@ -16,15 +16,15 @@ for."""
 
 
 def fill_stratum(work, page, rules, budget):
-    """Give every position of a stratum its value, those that it leads to in the same one first.
+    """Compute the value of every position of a stratum, after its successors in the same stratum.
 
     Parameters
     ----------
     work
         ``plies`` is the stack of what waits.
     page, rules
-        What the rules are asked with, see `gamedp.searchers.driver`. ``question.material`` says
-        which stratum.
+        The record of a question to the rules, see `gamedp.searchers.driver`. The stratum is
+        ``question.material``.
     budget : int
         Positions after which to pause.
 

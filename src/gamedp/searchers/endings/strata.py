@@ -35,12 +35,12 @@ class Strata:
 
     @property
     def num_positions(self) -> int:
-        """How many positions the tables cover."""
+        """The number of positions that the tables cover."""
         return int(self.sizes.sum())
 
     @property
     def num_bytes(self) -> int:
-        """How many bytes of the values are in memory."""
+        """The number of bytes of the values that are in memory."""
         return int(np.count_nonzero(self.present)) * BLOCK
 
     def read(self, block: int) -> None:
@@ -61,7 +61,7 @@ class Strata:
         self.present[block] = True
 
     def value(self, state: Hashable) -> tuple[float, float]:
-        """Return bounds of what the mover gets in a position, from the tables alone.
+        """Return bounds of the mover's value in a position, from the tables alone.
 
         Raises
         ------
@@ -89,7 +89,7 @@ class Strata:
         return float(low), float(high)
 
     def refuse(self, state: Hashable) -> NoReturn:
-        """Raise the error of a position without a number in the tables, or that leads to one."""
+        """Raise the error of a position without a number in the tables, or before such a one."""
         rules = Rules(self.game)
         after = [pair[0] for choice in expand(rules, state).choices for pair in choice.outcomes]
         for each in (state, *after):
@@ -98,7 +98,7 @@ class Strata:
         disagree(f"at the endgame tables, after {shown(state)}", None)
 
     def stratum(self, material: int) -> NDArray[np.int8]:
-        """Return the values of the positions with just so much material, by their numbers.
+        """Return the values of the positions with exactly some material, by their numbers.
 
         Raises
         ------

@@ -33,27 +33,27 @@ if TYPE_CHECKING:
 __all__ = ["EndgameTables"]
 
 MOST_POSITIONS = 2**46
-"""In tables: address space has no room for more."""
+"""Largest number of positions in tables: address space has no room for more."""
 
 
 @attrs.frozen(eq=False, repr=False)
 class EndgameTables(Strata):
-    """The value of every position with at most this much material, one byte each.
+    """The value of every position with at most some material, one byte each.
 
     For deterministic games of two players that shed material: stones, pieces, empty squares. The
     positions with a given material form a stratum and are numbered; the strata are filled from the
     smallest up. Made by :meth:`build`; passed to a searcher, which then needs to look no further
     than to the first position in the table.
 
-    What the players have already won counts apart from what is still in play: the table holds one
-    value for all positions that differ only in that. The game says how, by these methods:
+    The players' settled winnings are separated from the value still in play: the table holds one
+    value for all positions that differ only in the former. The game defines this by these methods:
 
     ``material(state) -> int``
-        What is left; no action may raise it.
+        The amount left; no action may raise it.
     ``settled(state, player) -> float``
-        What `player` has for certain: the value of the state is this and that of its ending.
+        The settled winnings of `player`: the value of the state is their sum with the ending's.
     ``num_endings(material) -> int``
-        How many positions a stratum has; 0 where there is no table.
+        The number of positions of a stratum; 0 where there is no table.
     ``ending_index(state) -> int``
         The number of the position among these, seen from the player to move, whatever is settled.
     ``ending_state(material, index) -> state``
@@ -61,7 +61,7 @@ class EndgameTables(Strata):
     ``next_ending(state) -> state``, optional
         The same for the number after that of `state`, where that is faster.
     ``ending_range(state, value) -> (low, high)``, optional
-        Bounds of what the mover gets in `state`, if the ending alone is worth `value`; where it is
+        Bounds of the mover's value in `state`, if that of the ending alone is `value`; where it is
         left out, what is settled plus `value`.
 
     The positions of a stratum are valued in the order of their numbers. So an action that sheds
@@ -72,17 +72,17 @@ class EndgameTables(Strata):
     ----------
     game
     material : int
-        The largest that the tables cover; -1 if it is none.
+        The largest material that the tables cover; -1 for none.
     values : (N,) int8
-        Of all strata; read block by block where they are on disk.
+        The values of all strata; read block by block if they are on disk.
     offsets : (material + 1,) int64
-        Where in `values` a stratum begins.
+        The index in `values` at which each stratum begins.
     sizes : (material + 1,) int64
-        How many positions it has.
+        The number of positions of each stratum.
     present : (N / BLOCK,) bool
-        Which blocks have been read.
+        Whether each block has been read.
     files : list of BlockFile or None
-        Where each stratum is kept, if it was opened.
+        The file of each stratum, if it was opened.
     """
 
     @classmethod
@@ -96,7 +96,7 @@ class EndgameTables(Strata):
         max_seconds: float = float("inf"),
         progress: ProgressCallback | None = None,
     ) -> EndgameTables:
-        """Make the tables, or open those that are already in the folder.
+        """Build the tables, or open those that are already in the folder.
 
         Building takes one byte of memory for each position. Tables that are opened take memory only
         for the blocks of 64 KiB that a search reads.
@@ -104,30 +104,30 @@ class EndgameTables(Strata):
         Parameters
         ----------
         game
-            With the methods named above.
+            A game with the methods named above.
         material : int
-            The largest to cover.
+            The largest material to cover.
         folder : str or Path, optional
-            Where the strata are kept, a file each, written when it is complete: building goes on
-            where it was interrupted, however that happened. Several processes may build in one
-            folder, each doing all the work. Without a folder the tables live in memory.
+            The folder of the strata, a file each, written when it is complete: building resumes
+            where it was interrupted, for whatever reason. Several processes may build in one
+            folder, each doing all the work. Without a folder the tables stay in memory.
         compile : {"auto", "always", "never"}
             As for :func:`gamedp.compile`.
         max_seconds : float
-            After which to stop, with the strata that are complete.
+            The time limit; the error raised at it has the complete strata.
         progress : callable, optional
-            Is called with a :class:`gamedp.Progress` now and then.
+            Called with a :class:`gamedp.Progress` now and then.
 
         Raises
         ------
         UnsupportedProblemError
-            If the game lacks a method, has not two players, or values that are no whole numbers.
+            If the game lacks a method, does not have two players, or has non-integer values.
         InvalidModelError
             If the methods contradict the rules.
         LimitExceededError
             If there is not enough memory.
         NotSolvedError
-            After `max_seconds`; its `solution` has the tables of the strata that are complete.
+            After `max_seconds`; its `solution` has the tables of the complete strata.
         DamagedFileError
             If a file is damaged, or is of another game.
         OSError
@@ -167,9 +167,9 @@ class EndgameTables(Strata):
         max_seconds: float = float("inf"),
         progress: ProgressCallback | None = None,
     ) -> Iterator[EndgameTables]:
-        """Yield the tables whenever they cover one material more: for a search that may need less.
+        """Yield the tables after each further material, for a search that may need less.
 
-        All share their values. What is in the folder already comes at once. Parameters and errors
+        All share their values. Tables already in the folder come immediately. Parameters and errors
         are those of :meth:`build`; `max_seconds` count from the first step on, with what is done
         between the steps.
 
@@ -206,7 +206,7 @@ class EndgameTables(Strata):
 
     @classmethod
     def _empty(cls, game: Any, sizes: list[int], files: list[BlockFile | None]) -> EndgameTables:
-        """Return tables with room for strata of these sizes; that takes no memory yet."""
+        """Return tables with room for strata of some sizes, which takes no memory yet."""
         starts = np.cumsum([0, *(-(-size // BLOCK) * BLOCK for size in sizes)])
         return cls(
             game,
@@ -219,7 +219,7 @@ class EndgameTables(Strata):
         )
 
     def up_to(self, material: int) -> EndgameTables:
-        """Return the tables up to that much material; they share their values with these."""
+        """Return the tables up to some material; they share their values with these."""
         count = material + 1
         return EndgameTables(
             self.game,
@@ -232,7 +232,7 @@ class EndgameTables(Strata):
         )
 
     def __repr__(self) -> str:
-        """Say what the tables cover."""
+        """Return a summary of the coverage."""
         covered = f"material 0 to {self.material}" if self.material >= 0 else "nothing"
         return f"<EndgameTables of {shown(self.game)}: {covered}, {self.num_positions:,} positions>"
 
@@ -246,21 +246,20 @@ class EndgameTables(Strata):
         Parameters
         ----------
         samples : int
-            How many positions to check at least.
+            The least number of positions to check.
         generator : numpy.random.Generator, optional
-            What draws; the same positions each time if not given.
+            The source of randomness; the same positions each time if not given.
 
         Returns
         -------
         checked : int
-            How many have been checked: what the tables say of each agrees with what its actions
-            lead to.
+            The number of positions checked: the value of each agrees with those after its actions.
 
         Raises
         ------
         InvalidModelError
-            At the first contradiction, which it names: the game's methods do not fit together,
-            or its rules have changed.
+            At the first contradiction, which the message names: the game's methods are
+            inconsistent, or its rules have changed.
 
         Examples
         --------
@@ -288,7 +287,7 @@ def _stop(tables: EndgameTables, stratum: int, max_seconds: float, folder: Any) 
 
 
 def _sizes(rules: Rules, material: int) -> list[int]:
-    """Return how many positions each stratum has, after checking that the game has strata."""
+    """Return the number of positions in each stratum, after checking that the game has strata."""
     game = rules.game
     name = type(game).__name__
     missing = [needed for needed in METHODS if not callable(getattr(game, needed, None))]
@@ -324,7 +323,7 @@ def _sizes(rules: Rules, material: int) -> list[int]:
 
 
 def _check_room(positions: int) -> None:
-    """Raise unless memory has room for so many positions."""
+    """Raise unless memory has room for some number of positions."""
     room = min(available_bytes(), MOST_POSITIONS)
     if positions > room:
         message = (

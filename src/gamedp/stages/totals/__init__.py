@@ -1,4 +1,4 @@
-"""What a staged game brings under a policy: the distribution of totals, and what is expected."""
+"""Results of a staged game under a policy: distributions of totals, and expected numbers."""
 
 from gamedp.stages.totals.backward import distributions
 from gamedp.stages.totals.expected import ExpectedEnds, expected_ends

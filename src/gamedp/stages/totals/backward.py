@@ -1,4 +1,4 @@
-"""The totals of many contexts at once, from the end of the game back."""
+"""The totals of many contexts together, backwards from the end of the game."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def distributions(
     *,
     progress: ProgressCallback | None = None,
 ) -> list[Distribution]:
-    """Return the distribution of player 0's total from each of some contexts on.
+    """Return the distributions of player 0's total from some contexts on.
 
     Each is what :func:`distribution` returns for the context. All are found together, from the end
     of the game back, in about the time of a single one from the highest rank.
@@ -47,7 +47,7 @@ def distributions(
         The mover takes the first best choice, as in :func:`distribution`.
     contexts : sequence
     progress : callable, optional
-        As for :func:`gamedp.solve`; it may raise to stop.
+        As for :func:`gamedp.solve`; it may raise an exception to stop.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def _reported(parts: Iterable[Layer], report: Callable[[], None]) -> Iterator[La
 
 
 def _reached(play: ForwardPass, keys: list[int]) -> tuple[NDArray[np.int64], dict[int, int]]:
-    """Return the rank of each key that can be reached; and the lowest to which each rank leads."""
+    """Return the rank of each reachable key, and the lowest rank to which each rank leads."""
     model, size = play.model, play.model.codec.size
     ranks = np.full(size * model.num_players, NOT_REACHED)
     waiting, lowest = set(), {}
@@ -136,7 +136,7 @@ def _reached(play: ForwardPass, keys: list[int]) -> tuple[NDArray[np.int64], dic
 
 
 def _distinct(ranks: NDArray[np.int64]) -> list[int]:
-    """Return which ranks there are; most often it is one."""
+    """Return the distinct ranks; mostly it is one."""
     some: list[int] = [int(ranks[0])] if (ranks == ranks[0]).all() else np.unique(ranks).tolist()
     return some
 
@@ -148,7 +148,7 @@ def _pulled(
     slots: NDArray[np.int32],
     keys: NDArray[np.int64],
 ) -> Layer:
-    """Return the totals of some contexts, from those that they lead to."""
+    """Return the totals of some contexts, from those of their successors."""
     transitions, over, payoffs = play.expand_some(keys)
     result = Layer()
     zeros = np.zeros(len(over), np.int64)

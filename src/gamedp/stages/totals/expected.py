@@ -1,4 +1,4 @@
-"""How often each end of a stage is expected until the game is over."""
+"""The expected number of times that each end of a stage occurs until the game is over."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ __all__ = ["ExpectedEnds", "expected_ends"]
 
 @attrs.frozen
 class ExpectedEnds:
-    """What is expected of all stages that are still to be played.
+    """Expected numbers of all stages that are still to be played.
 
     Attributes
     ----------
     counts : dict
-        How often the stage is expected to end in each of its ends; one that is never reached is
-        left out.
+        The expected number of times that the stage ends in each of its ends; those that are never
+        reached are left out.
     rewards : float
-        What all stages are expected to earn, what is paid on the way to their ends included.
+        The expected sum of the rewards of all stages, including those on the way to their ends.
     payoff : float
-        What the end of the game is expected to pay.
+        The expected payoff at the end of the game.
     """
 
     counts: dict[Any, float]
@@ -48,7 +48,7 @@ class ExpectedEnds:
 
 
 class _Part(NamedTuple):
-    """What some contexts of one rank contribute to each of n starts, and where they lead."""
+    """The contributions of some contexts of one rank to each of n starts, and their successors."""
 
     counts: NDArray[np.float64]
     rewards: NDArray[np.float64]
@@ -64,7 +64,7 @@ def expected_ends(
     *,
     progress: ProgressCallback | None = None,
 ) -> list[ExpectedEnds]:
-    """Return how often each end of the stage is expected if play goes on from some contexts.
+    """Return the expected number of occurrences of each end of the stage from some contexts on.
 
     The mover takes the first best choice, as in :func:`distribution`. `rewards` and `payoff` add up
     to the mean of the contexts' values, but for rounding.
@@ -72,13 +72,13 @@ def expected_ends(
     Parameters
     ----------
     solution : StagedSolution
-        Of a game for one player, in which each stage leads to a context of a lower rank.
+        The solution of a game for one player, in which each stage leads to a context of lower rank.
     starts : sequence of mappings
-        How probable it is to begin in each context, or how often: finite numbers, 0 or more. The
-        counts are proportional to them. Several starts are followed together, in the time that one
-        takes.
+        The probability of beginning in each context, or the number of times: finite and
+        non-negative. The counts are proportional to them. Several starts are followed together, in
+        the time of one.
     progress : callable, optional
-        As for :func:`gamedp.solve`; it may raise to stop.
+        As for :func:`gamedp.solve`; it may raise an exception to stop.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def expected_ends(
 
     Examples
     --------
-    How many dice out of two show a one in the end, if that is all that counts?
+    The number of dice out of two that show a one in the end, if only that counts:
 
     >>> import gamedp
     >>> from gamedp.games.kniffel import Kniffel, Sheet
@@ -159,7 +159,7 @@ def expected_ends(
 def _expand(
     play: ForwardPass, codes: NDArray[np.int64], weights: NDArray[np.float64], rank: int
 ) -> _Part:
-    """Play one stage in some contexts of a rank, each as probable as its weights (B, n) say."""
+    """Play one stage in some contexts of a rank, with the probabilities in `weights` (B, n)."""
     onward = play.model.sweeper.follow(codes)
     own = weights[codes]
     is_over = onward.payoffs == onward.payoffs

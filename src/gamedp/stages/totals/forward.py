@@ -1,4 +1,4 @@
-"""Play, followed from context to context."""
+"""Propagation of play from context to context."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class ForwardPass:
     def _expand(
         self, layer: Layer, rank: int, pool: ThreadPoolExecutor
     ) -> tuple[Transitions, NDArray[np.int64], NDArray[np.int64]]:
-        """Return the transitions from a layer on; the slots where play ends, with payoffs."""
+        """Return the transitions from a layer; the slots where play ends, with payoffs."""
         firsts = range(0, len(layer.keys), CONTEXTS)
         parts = [layer.keys[first : first + CONTEXTS] for first in firsts]
         # A policy in Python is called in one thread only.
@@ -114,7 +114,7 @@ class ForwardPass:
     def expand_some(
         self, keys: NDArray[np.int64]
     ) -> tuple[Transitions, NDArray[np.int64], NDArray[np.int64]]:
-        """Return the transitions from some contexts on, and which are over, with payoffs."""
+        """Return the transitions from some contexts, and which are over, with payoffs."""
         size = self.model.codec.size
         swapped, codes = keys >= size, keys % size
         onward = self.model.sweeper.follow(codes)
@@ -148,7 +148,7 @@ class ForwardPass:
         return transitions, over, payoffs
 
     def _recount(self, codes: NDArray[np.int64], onward: Any) -> Any:
-        """Return what the other game counts; refuse one that leads elsewhere."""
+        """Return the numbers counted by the other game; refuse one that leads elsewhere."""
         assert self.counted is not None  # noqa: S101 - for the type checker
         counted = self.counted.sweeper.follow(codes)
         same = (
@@ -167,7 +167,7 @@ class ForwardPass:
         return counted
 
     def _constant_sum(self, wanted: Any) -> int:
-        """Return what the payoffs add up to, if that is wanted."""
+        """Return the sum of the payoffs, if it is needed."""
         if not wanted:
             return 0
         total = float((self.counted or self.model).constant_sum)
@@ -191,7 +191,7 @@ class ForwardPass:
         return whole.astype(np.int64)
 
     def probabilities(self, codes: NDArray[np.int64], onward: Any) -> NDArray[np.float64]:
-        """Return for each context how probable it is to end in each node (n, Z)."""
+        """Return for each context the probability of ending in each node (n, Z)."""
         from gamedp.stages.totals.kernels import trace_jit  # noqa: PLC0415
 
         unfolded = self.unfolded
@@ -249,7 +249,7 @@ class ForwardPass:
             raise InvalidModelError(message)
 
     def _asked(self, context: Any, index: int) -> int:
-        """Return which of its choices the policy takes in a state of the stage."""
+        """Return the choice that the policy takes in a state of the stage."""
         assert self.policy is not None  # noqa: S101 - for the type checker
         stage = self.model.stage
         state = stage.state(index)

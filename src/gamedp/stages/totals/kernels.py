@@ -1,4 +1,4 @@
-"""Where play goes under a policy: through one stage, and from context to context with its totals.
+"""Propagation of play under a policy: through a stage, and between contexts with totals.
 
 A stage has N inner states and E ends. It is unfolded into M nodes, one for each state and each sum
 of rewards with which it can be reached, so that a node knows what has been paid on the way to it.
@@ -31,7 +31,8 @@ class Nodes(NamedTuple):
     places : (M,)
         Which inner state of the program each node is; -1 for an end.
     firsts : (M,)
-        Where the transitions of a node begin in `successors`: those of all choices of its state.
+        The index in `successors` of each node's first transition; all choices of its state have
+        theirs there.
     successors : (L,)
         The node a transition leads to.
     ends : (Z,)
@@ -45,7 +46,7 @@ class Nodes(NamedTuple):
 
 
 def spread(program: Program, nodes: Nodes, policy: Integers, weights: Floats) -> None:
-    """Fill `weights` (M,) with the probability of each node if `policy` (N,) are the choices."""
+    """Fill `weights` (M,) with the probability of each node under the choices `policy` (N,)."""
     weights[:] = 0.0
     weights[0] = 1.0
     for node in range(len(weights)):
@@ -103,7 +104,7 @@ compare_jit: Any = compiled(compare)
 def spread_block(
     program: Program, nodes: Nodes, alive: Flags, block: Floats, weights: Floats
 ) -> None:
-    """Do what `spread` does for the best choices in each column; `weights` (M, LANES) are 0.
+    """Spread like `spread` for the best choices in each column; `weights` (M, LANES) are 0.
 
     Column by column within each step: so the compiler makes vector instructions of it.
     """
@@ -146,7 +147,7 @@ spread_block_jit: Any = compiled(spread_block)
 
 
 def fill(program: Program, end_values: Floats, first: int, alive: Flags, block: Floats) -> int:
-    """Find the values of all states in the LANES contexts from `first` on, or as many as there are.
+    """Find the values of all states in up to LANES contexts from `first` on.
 
     Parameters
     ----------
@@ -182,14 +183,14 @@ fill_jit: Any = compiled(fill)
 
 
 def trace(program: Program, nodes: Nodes, end_values: Floats, probabilities: Floats) -> int:
-    """Find for each of n contexts how probable each end is under the best policy there.
+    """Find the probability of each end under the best policy in each of n contexts.
 
     Parameters
     ----------
     program : Program
         With a row for every state, the inner ones in their order.
     end_values : (n, E)
-        What each end is worth in each context; NaN where it is not allowed.
+        The value of each end in each context; NaN where it is not allowed.
     probabilities : (n, Z)
         Filled.
 
@@ -254,7 +255,7 @@ choose_jit: Any = compiled(choose)
 
 
 def enlist(keys: Integers, slots: Integers, known: int, found: Integers) -> int:
-    """Give each key that has no slot the next one.
+    """Assign the next slot to each key without one.
 
     Parameters
     ----------
@@ -262,14 +263,14 @@ def enlist(keys: Integers, slots: Integers, known: int, found: Integers) -> int:
     slots : (B,)
         The slot of each key, -1 without one; filled.
     known : int
-        How many slots there are.
+        The number of slots.
     found : (n,)
         Filled with the keys that are new, in their order.
 
     Returns
     -------
     new : int
-        How many there are.
+        Their number.
     """
     new = 0
     for key in keys:
@@ -292,7 +293,7 @@ def move(
     lows: Integers,
     pool: Floats,
 ) -> None:
-    """Copy the totals of each slot, ``low`` to ``high``, to where they lie in a larger pool."""
+    """Copy the totals of each slot, ``low`` to ``high``, to their places in a larger pool."""
     for slot in range(len(old_starts)):
         place = starts[slot] + old_lows[slot] - lows[slot]
         for k in range(old_highs[slot] - old_lows[slot] + 1):

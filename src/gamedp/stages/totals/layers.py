@@ -1,4 +1,4 @@
-"""The contexts of one rank that are reached, with their totals so far."""
+"""The reached contexts of one rank, with their totals so far."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Layer", "Transitions"]
 
 
 class Transitions(NamedTuple):
-    """Where play leads to from the contexts of one rank: n transitions.
+    """Transitions of play from the contexts of one rank: n of them.
 
     `sources` are slots of that rank, `successors` keys of contexts, `shifts` what is earned.
     """
@@ -30,7 +30,7 @@ class Transitions(NamedTuple):
     weights: NDArray[np.float64]
 
     def some(self, chosen: NDArray[np.bool_]) -> Transitions:
-        """Return the transitions that are chosen."""
+        """Return the chosen transitions."""
         return Transitions(
             self.sources[chosen],
             self.successors[chosen],
@@ -53,7 +53,7 @@ class Transitions(NamedTuple):
 
 @attrs.define(eq=False)
 class Layer:
-    """The contexts of one rank that are reached, each in a slot, with their totals so far.
+    """The reached contexts of one rank, each in a slot, with their totals so far.
 
     The key of a context is its code, plus the size of the box if the players have changed places.
     The totals ``low .. high`` of a slot begin at ``start`` in the pool.
@@ -69,7 +69,7 @@ class Layer:
 
     @classmethod
     def joined(cls, parts: Iterable[Layer]) -> Layer:
-        """Return the contexts of some parts, none of which has one of another's."""
+        """Return the contexts of some disjoint parts."""
         keys, lows, highs, starts, additions = [], [], [], [], []
         pool, before = np.zeros(0), 0.0
         for part in parts:  # one by one, as the pools are large
@@ -94,7 +94,7 @@ class Layer:
 
     @property
     def relative_error(self) -> float:
-        """How far off a probability may be: the errors so far, and those of adding up.
+        """The relative error bound of a probability: the errors so far, and those of summation.
 
         As a part of itself, and apart from what is too small for a number.
         """
@@ -103,7 +103,7 @@ class Layer:
     def take(
         self, transitions: Transitions, slots: NDArray[np.int32], source: Layer, error: float
     ) -> None:
-        """Add the totals of another layer, off by `error`, along `transitions` to this one."""
+        """Add the totals of another layer, with the error `error`, along `transitions`."""
         from gamedp.stages.totals import kernels  # noqa: PLC0415
 
         found = np.empty(len(transitions.successors), np.int64)
@@ -125,7 +125,7 @@ class Layer:
         )  # fmt: skip
 
     def _lay_out(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> None:
-        """Make room for the totals ``lows .. highs``."""
+        """Allocate room for the totals ``lows .. highs``."""
         from gamedp.stages.totals import kernels  # noqa: PLC0415
 
         ends = np.cumsum(highs - lows + 1)

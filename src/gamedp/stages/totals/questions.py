@@ -60,7 +60,7 @@ def distribution(
     InvalidParameterError
         If a model comes without a policy, or `counting` leads elsewhere.
     InvalidModelError
-        If the policy takes what is no choice, or the mean is not the solution's value.
+        If the policy takes an invalid choice, or the mean is not the solution's value.
 
     References
     ----------

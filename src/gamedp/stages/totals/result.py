@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Distribution", "relative_error_of"]
 
 LOST = 1e-300
-"""More than all probabilities together lose where numbers end: 2**-1075 with each product."""
+"""Upper bound of what all probabilities lose to underflow: 2**-1075 with each product."""
 
 SHOWN = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
 """Quantiles in notebooks."""
@@ -36,8 +36,8 @@ class Distribution:
         Ascending; those of probability zero, or smaller than 1e-300, may be left out.
     probabilities : (K,) float64
     relative_error : float
-        Each probability, and each sum of some, is off by at most this share of itself and, as
-        products may be too small for a number, by 1e-300 more.
+        Each probability, and each sum of some, has at most this relative error and, because of
+        underflow, an additional one of at most 1e-300.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Distribution:
         self.probabilities.flags.writeable = False
 
     def __repr__(self) -> str:
-        """Say where the totals lie."""
+        """Return a summary of the totals."""
         return (
             f"<Distribution of {len(self.totals)} totals, {self.totals[0]} to {self.totals[-1]}: "
             f"mean={self.mean!r}, standard deviation={self.standard_deviation!r}>"
@@ -90,7 +90,7 @@ class Distribution:
 
     @property
     def mean_error(self) -> float:
-        """A bound of the error of the mean."""
+        """The error bound of the mean."""
         largest = 2.0**63  # of totals, those that are left out among them
         return (self.relative_error + 4 * UNIT) * self.expectation(abs) + LOST * largest
 
@@ -117,7 +117,7 @@ class Distribution:
         Raises
         ------
         InvalidParameterError
-            If `share` is no probability.
+            If `share` is not a probability.
         """
         if not 0 <= share <= 1:
             message = f"the share {share!r} is not between 0 and 1."
@@ -128,6 +128,6 @@ class Distribution:
 
 
 def relative_error_of(error: float) -> float:
-    """Return how far off a sum may be whose parts have gone through `error` / UNIT roundings."""
+    """Return the error bound of a sum whose parts have had `error` / UNIT roundings."""
     # (1 + u) ** n - 1 is at most n u / (1 - n u).
     return (error + UNIT) / (1 - error - UNIT) * (1 + 8 * UNIT)

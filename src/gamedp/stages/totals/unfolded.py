@@ -43,7 +43,7 @@ class Unfolded:
     end_of_node : (Z,) int64
         Which end each node in which the stage is over is: its place in ``stage.terminals``.
     paid : (Z,) int64
-        What the stage has paid on the way there.
+        The sum of the stage's rewards on the way there.
     relative_error : float
         How far off the probability of a node may be by rounding, as a part of itself, and apart
         from what is too small for a number.

@@ -1,4 +1,4 @@
-"""Problems that are not games, and games that may not end, with answers that are known exactly.
+"""Problems that are not games, and games that may not end, with exactly known answers.
 
 Each is a class like any game. Its `objective` says what it is meant for, and `exact()` returns the
 value at the start as a rational number, from a formula where there is one.

@@ -12,7 +12,7 @@ __all__ = ["between", "whole"]
 
 
 def whole(least: int) -> Callable[[Any, Any, Any], None]:
-    """Return a validator that asks for a whole number of at least `least`."""
+    """Return a validator that requires an integer of at least `least`."""
 
     def check(_model: object, attribute: Any, value: Any) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
@@ -23,7 +23,7 @@ def whole(least: int) -> Callable[[Any, Any, Any], None]:
 
 
 def between(low: float, high: float) -> Callable[[Any, Any, Any], None]:
-    """Return a validator that asks for a number strictly between two others."""
+    """Return a validator that requires a number strictly between two others."""
 
     def check(_model: object, attribute: Any, value: Any) -> None:
         if not low < value < high:

@@ -16,7 +16,7 @@ FLIP, WRITE, CHECK, DONE = 0, 1, 2, 3
 
 
 class CoinState(NamedTuple):
-    """The shared counter, and for each process what it does next and its coin: 2 * step + coin."""
+    """The shared counter, and for each process its next step and its coin: 2 * step + coin."""
 
     counter: int
     processes: tuple[int, ...]
@@ -58,12 +58,12 @@ class ConsensusCoin:
 
     @property
     def objective(self) -> gamedp.TotalReward:
-        """What the model is meant for: the worst scheduler; with "max" the best is as good."""
+        """The objective intended for the model: the worst scheduler; "max" is for the best."""
         return gamedp.TotalReward("min")
 
     @property
     def middle(self) -> int:
-        """Where the counter begins; it stays between 0 and twice as much."""
+        """The initial value of the counter, which stays between 0 and twice that."""
         return (self.bound + 1) * self.processes
 
     def initial_state(self) -> CoinState:

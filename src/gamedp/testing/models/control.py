@@ -19,7 +19,7 @@ KEEP, REPLACE = 0, 1
 
 
 class Stock(NamedTuple):
-    """How many there are: goods in stock, customers in the queue, levels of wear."""
+    """The level: goods in stock, customers in the queue, or wear."""
 
     level: int
 
@@ -30,7 +30,7 @@ def _probabilities(values: object) -> object:
 
 @attrs.frozen
 class Inventory:
-    """Each month goods are ordered, arrive at once, and some of the stock is sold.
+    """Each month goods are ordered, arrive immediately, and some of the stock is sold.
 
     The example of M. Puterman, "Markov Decision Processes", Wiley 1994, section 3.2.2: an order
     costs 4 and 2 a piece, a piece kept for a month 1, and one sold brings 8; what is asked for
@@ -42,11 +42,11 @@ class Inventory:
     Parameters
     ----------
     capacity : int
-        How many pieces there is room for.
+        The number of pieces that fit into the stock.
     demand : tuple of float
         The probabilities that 0, 1, ... pieces are asked for.
     fixed, piece, holding, price : float
-        What an order costs, a piece of it, a piece kept, and what a piece brings.
+        The costs of an order, of a piece of it and of a piece kept, and the price of a piece sold.
 
     Examples
     --------
@@ -65,11 +65,11 @@ class Inventory:
 
     @property
     def objective(self) -> gamedp.AverageReward:
-        """What the model is meant for; discounted or for some months it is as good."""
+        """The objective intended for the model; discounted or for some months it also works."""
         return gamedp.AverageReward()
 
     def exact(self) -> Fraction:
-        """Return the best average profit; for some dozens of pieces."""
+        """Return the best average profit; feasible for some dozens of pieces."""
         values = exact_values(gamedp.compile(self, compile="never"), self.objective)
         return Fraction(values[0])
 
@@ -106,7 +106,7 @@ class Inventory:
 
 @attrs.frozen
 class Queue:
-    """A counter at which customers queue, and who is let in decides about the profit.
+    """A service counter with a queue; admitting customers or not decides the profit.
 
     In each slot of time one customer comes with probability a, or one leaves served with
     probability b. Who is let in pays a fee; each who is there costs 1. P. Naor, "The regulation of
@@ -141,7 +141,7 @@ class Queue:
 
     @property
     def objective(self) -> gamedp.AverageReward:
-        """What the model is meant for."""
+        """The objective intended for the model."""
         return gamedp.AverageReward()
 
     def exact(self) -> Fraction:
@@ -149,7 +149,7 @@ class Queue:
         return max(self.profit(limit) for limit in range(self.capacity + 1))
 
     def profit(self, limit: int) -> Fraction:
-        """Return the average profit if customers are let in until there are so many."""
+        """Return the average profit if customers are admitted up to a limit."""
         ratio = Fraction(self.arrival) / Fraction(self.service)
         weights = [ratio**length for length in range(limit + 1)]
         let_in = sum(weights[:limit], Fraction(0))
@@ -193,7 +193,7 @@ class Queue:
 
 @attrs.frozen
 class MachineReplacement:
-    """A machine wears out and earns less and less, until a new one is bought.
+    """A machine wears out and earns less and less, until it is replaced.
 
     A new one earns `income` a day, and `wear` less with each level of wear, of which it gains one a
     day with probability p. To replace it takes a day and costs `cost`. As a level earns less the
@@ -224,7 +224,7 @@ class MachineReplacement:
 
     @property
     def objective(self) -> gamedp.AverageReward:
-        """What the model is meant for."""
+        """The objective intended for the model."""
         return gamedp.AverageReward()
 
     def exact(self) -> Fraction:

@@ -1,4 +1,4 @@
-"""A stochastic game in which two players may send each other round for ever."""
+"""A stochastic game in which two players may keep each other going for ever."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WON, LOST = -1, -2
 
 
 class Rung(NamedTuple):
-    """A place on the ladder: `player` is to move at a height; heights below 0 are the ends."""
+    """A place on the ladder: the player to move and the height; heights below 0 are the ends."""
 
     player: int
     height: int
@@ -25,7 +25,7 @@ class Rung(NamedTuple):
 
 @attrs.frozen
 class Ladder:
-    """Two players on a ladder, each of whom may step off it, or hand the move over.
+    """Two players on a ladder, each of whom may step off it, or pass the move.
 
     At each height player 0 steps off, and wins with a certain probability, or hands the move to
     player 1; who steps off with another probability for player 0 to win, or hands the move back:
@@ -65,7 +65,7 @@ class Ladder:
 
     @property
     def objective(self) -> gamedp.Reachability:
-        """What the model is meant for."""
+        """The objective intended for the model."""
         return gamedp.Reachability(lambda rung: rung.height == WON)
 
     def exact(self) -> Fraction:

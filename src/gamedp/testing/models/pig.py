@@ -1,4 +1,4 @@
-"""Pig as its rules read: a game that could go on for ever, although neither player wants that."""
+"""Pig by its rules: a game that could go on for ever, although neither player wants that."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ class Pig:
 
     @property
     def constant_sum(self) -> float:
-        """What the payoffs of both players add up to."""
+        """The sum of both players' payoffs."""
         return self.win + self.loss
 
     @property
     def objective(self) -> gamedp.TotalReward:
-        """What the model is meant for."""
+        """The objective intended for the model."""
         return gamedp.TotalReward()
 
     def exact(self) -> Fraction:
-        """Return player 0's value, for goals of up to 6: there it is best to roll until the end.
+        """Return player 0's value, for goals of up to 6, where it is optimal to roll until the end.
 
         Raises
         ------

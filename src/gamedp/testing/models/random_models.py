@@ -1,4 +1,4 @@
-"""Random models of a kind, the same for the same seed."""
+"""Random models of given kinds, reproducible by seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks: a gambler's ruin, a chain that hardly gets anywhere, a way across ice."""
+"""Walks: a gambler's ruin, a chain that hardly moves, and a path across ice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIRECTION_NAMES = ("RIGHT", "DOWN", "LEFT", "UP")
 
 
 class Spot(NamedTuple):
-    """Where a walk stands."""
+    """The position of a walk."""
 
     place: int
 
@@ -35,7 +35,7 @@ class Cell(NamedTuple):
 
 @attrs.frozen
 class GamblersRuin:
-    """A gambler stakes 1 a round, until they have reached their goal or lost everything.
+    """A gambler stakes 1 a round, until they reach their goal or lose everything.
 
     The value is the probability of reaching the goal. With q = (1 - p)/p it is
     (1 - q^start) / (1 - q^goal), and start/goal for p = 1/2: W. Feller, "An Introduction to
@@ -45,7 +45,7 @@ class GamblersRuin:
     ----------
     goal : int
     start : int
-        What the gambler begins with, at most the goal.
+        The gambler's initial capital, at most the goal.
     up : float
         The probability p of winning a round.
 
@@ -72,7 +72,7 @@ class GamblersRuin:
 
     @property
     def objective(self) -> gamedp.TotalReward:
-        """What the model is meant for."""
+        """The objective intended for the model."""
         return gamedp.TotalReward()
 
     def exact(self) -> Fraction:
@@ -131,7 +131,7 @@ class SlowChain:
 
     @property
     def objective(self) -> gamedp.TotalReward:
-        """What the model is meant for."""
+        """The objective intended for the model."""
         return gamedp.TotalReward()
 
     def exact(self) -> Fraction:
@@ -190,14 +190,14 @@ class SlipperyGrid:
 
     @property
     def objective(self) -> gamedp.TotalReward:
-        """What the model is meant for: the least, over the policies that get there."""
+        """The objective intended for the model: the least over the policies that reach the goal."""
         rows, columns = self.rows, self.columns
         return gamedp.TotalReward(
             "min", until=lambda cell: cell.row == rows - 1 and cell.column == columns - 1
         )
 
     def exact(self) -> Fraction:
-        """Return the least expected number of steps; for some dozens of fields."""
+        """Return the least expected number of steps; feasible for some dozens of fields."""
         model = gamedp.compile(self, compile="never")
         policy = [-1] * model.num_states
         for number in range(model.num_states):

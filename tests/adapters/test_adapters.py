@@ -8,6 +8,7 @@ import lzma
 import pickle
 import struct
 import tarfile
+import tracemalloc
 from fractions import Fraction
 
 import attrs
@@ -891,6 +892,80 @@ def test_damaged_files_of_text(folder, case):
         gamedp.read_model(path)
     assert str(folder) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def _bare(folder, states):
+    """Return an archive with nothing but an index."""
+    counts = dict.fromkeys(["#states", "#choices", "#branches"], states)
+    zeros = dict.fromkeys(["#players", "#initial-states", "#choice-actions", "#branch-actions"], 0)
+    system = {"time": "discrete", "#observations": 0, **counts, **zeros}
+    packed(folder / "m.umb", {"format-version": 1, "transition-system": system}, {})
+    return folder / "m.umb"
+
+
+def _wide():
+    return gamedp.Model.from_arrays(np.arange(5001), np.arange(5001), [0] * 5000, [1.0] * 5000)
+
+
+SMALL = {
+    "states of a dialect": lambda folder: written(folder, m_tra="mdp\n0 0 99999 1\n") / "m.tra",
+    "states of an index": lambda folder: _bare(folder, 100_000),
+    "labels beside": lambda folder: (
+        written(
+            folder,
+            m_tra="dtmc\n0 99999 1\n",
+            m_lab=f"#DECLARATION\n{' '.join(map(str, range(300)))}\n#END\n",
+        )
+        / "m.tra"
+    ),
+    "rewards beside": lambda folder: (
+        written(
+            folder,
+            m_tra="dtmc\n0 99999 1\n",
+            **{f"m{number}_srew": "0 1\n" for number in range(10)},
+        )
+        / "m.tra"
+    ),
+    "labels of an archive": lambda folder: saved(
+        folder, model=_wide(), labels={str(number): [] for number in range(300)}
+    ),
+    "variables of an archive": lambda folder: saved(
+        folder,
+        model=attrs.evolve(
+            _wide(), variables={str(number): np.zeros(5000, np.int64) for number in range(100)}
+        ),
+    ),
+    "labels in a comment": lambda folder: (
+        written(
+            folder,
+            m_drn=f"// No state has these labels: {' '.join(map(str, range(3000)))}\n"
+            "@type: DTMC\n@model\n" + "".join(f"state {state}\n" for state in range(3000)),
+        )
+        / "m.drn"
+    ),
+    "rewards of models": lambda folder: (
+        written(
+            folder,
+            m_drn=f"@type: DTMC\n@reward_models\n{' '.join(map(str, range(1000)))}\n@model\n"
+            + "".join(f"state {state}\n\taction 0\n\t\t0 : 1\n" for state in range(1000)),
+        )
+        / "m.drn"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SMALL)
+def test_reading_a_small_file_takes_no_more_than_it_may(folder, case):
+    path = SMALL[case](folder)
+    gamedp.read_model(path)  # imports
+    tracemalloc.start()
+    gamedp.read_model(path)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken > 20 * path.stat().st_size
+    gamedp.read_model(path, max_bytes=2.5 * taken)
+    with pytest.raises(gamedp.errors.LimitExceededError, match=r"which take more than .* bytes"):
+        gamedp.read_model(path, max_bytes=0.8 * taken)
 
 
 def test_a_file_that_is_no_text(folder):

@@ -27,7 +27,7 @@ FORMATS: dict[str, Format] = {".umb": "umb", ".drn": "drn", ".tra": "prism"}
 
 
 UNPACKED = 1 << 30
-"""Number of bytes that any file may unpack to; a large one to `RATIO` times its own size."""
+"""Number of bytes that reading any file may take; a large one `RATIO` times its own size."""
 
 RATIO = 20
 
@@ -42,7 +42,7 @@ def _read(path: Path, kind: Format, max_bytes: float | None) -> Parts:
     if kind == "drn":
         from gamedp.adapters.drn import read_drn  # noqa: PLC0415
 
-        return read_drn(path)
+        return read_drn(path, most)
     from gamedp.adapters.prism import read_prism  # noqa: PLC0415
 
     return read_prism(path, most)
@@ -116,8 +116,8 @@ def read_model(
         Whether probabilities that miss one by more than 1e-5, but lie between 0.9 and 1.1 in total,
         are divided by their sum, too; see :meth:`gamedp.Model.from_arrays`.
     max_bytes : float, optional
-        The largest unpacked size of a file, as a few kilobytes could fill the memory. If not given,
-        1 GiB, or 20 times the size of the file if that is more.
+        The largest unpacked size of a file, and the most memory that its states may take, as a few
+        bytes could fill it. If not given, 1 GiB, or 20 times the size of the file if that is more.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def read_model(
     InvalidParameterError
         If the format is not known.
     LimitExceededError
-        If the file unpacks to more than `max_bytes`.
+        If the file unpacks to more than `max_bytes`, or its states take more.
     OSError
         If the file cannot be read.
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from gamedp.errors import DamagedFileError, InvalidModelError, LimitExceededError
+from gamedp.adapters.parts import too_large
+from gamedp.errors import DamagedFileError, InvalidModelError
 from gamedp.model.validation import as_numbers
 from gamedp.rules.exactness import as_given
 from gamedp.runtime.files import open_plain
@@ -35,7 +36,6 @@ __all__ = [
     "bits_of",
     "damaged",
     "packed",
-    "too_large",
     "unsupported",
     "write_archive",
 ]
@@ -71,15 +71,6 @@ class _Metered:
         if self._seen > self._most:
             raise too_large(self._path, "unpacks to", self._most)
         return content
-
-
-def too_large(path: Path, does: str, most: int) -> LimitExceededError:
-    """Return the error for a small file that would unpack to fill the memory."""
-    message = (
-        f"{path} {does} more than {most:,} bytes. To allow more, pass "
-        "max_bytes=1e10, or --max-bytes 1e10 on the command line."
-    )
-    return LimitExceededError(message, states=0, choices=0, transitions=0)
 
 
 def _uncompressed(path: Path) -> BinaryIO:

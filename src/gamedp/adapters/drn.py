@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import attrs
 import numpy as np
 
-from gamedp.adapters.parts import CHOICES, STATES, Parts, spread
+from gamedp.adapters.parts import CHOICES, STATES, Parts, check_memory, spread
 from gamedp.adapters.text import TextFile, word_of, word_of_fraction, write_lines
 from gamedp.adapters.writing import INITIAL, names_of
 from gamedp.errors import InvalidModelError
@@ -75,7 +75,7 @@ class _Found:
     choice_rewards: list[tuple[int, int, str]] = attrs.field(factory=list)
 
 
-def read_drn(path: Path) -> Parts:
+def read_drn(path: Path, most: int) -> Parts:
     """Read a file.
 
     Raises
@@ -92,6 +92,8 @@ def read_drn(path: Path) -> Parts:
     _read_states(file, found)
     _read_actions(file, found)
     states, choices = len(found.states), len(found.actions)
+    labels = len(found.labels) + len(head.unused)
+    check_memory(path, most, states=states, rewards=len(head.rewards), labels=labels)
     rewards: dict[str, dict[str, Any]] = {name: {} for name in head.rewards}
     for kind, listed, count in (
         (STATES, found.state_rewards, states),

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from gamedp.adapters.loaded import LoadedModel
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, LimitExceededError
 from gamedp.model.model import Model
 from gamedp.model.validation import means_of
 from gamedp.model.validation.normalised import (
@@ -30,10 +30,24 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["CHOICES", "STATES", "TRANSITIONS", "Parts", "assemble", "offsets_of", "spread"]
+__all__ = [
+    "CHOICES",
+    "STATES",
+    "TRANSITIONS",
+    "Parts",
+    "assemble",
+    "check_memory",
+    "offsets_of",
+    "spread",
+    "too_large",
+]
 
 STATES, CHOICES, TRANSITIONS = "states", "choices", "branches"
 """The entities that may have rewards; words of the UMB format."""
+
+STATE_BYTES, ROW_BYTES, REWARD_BYTES, LABEL_BYTES, VARIABLE_BYTES = 72, 20, 24, 1, 18
+"""What a state takes while a file is read; besides, each choice or transition that the file does
+not spell out, and each reward, label and variable of a state."""
 
 ROUNDED = 1e-5
 """Tolerance for the sum of the probabilities of a choice if they were rounded."""
@@ -101,6 +115,38 @@ class Parts:
         number = choice - int(self.choice_offsets[state])
         line = "" if self.lines is None else f", line {self.lines[choice]}"
         return f"{self.path}{line}: choice {number} of state {state}"
+
+
+def check_memory(
+    path: Path,
+    most: int,
+    *,
+    states: int,
+    rows: int = 0,
+    rewards: int = 0,
+    labels: int = 0,
+    variables: int = 0,
+) -> None:
+    """Refuse a file of few bytes that would fill the memory.
+
+    Raises
+    ------
+    LimitExceededError
+    """
+    each = STATE_BYTES + rewards * REWARD_BYTES + labels * LABEL_BYTES + variables * VARIABLE_BYTES
+    if states * each + rows * ROW_BYTES > most:
+        what = {"labels": labels, "reward structures": rewards, "variables": variables}
+        named = "".join(f" with {count:,} {name}" for name, count in what.items() if count)
+        raise too_large(path, f"has {states:,} states{named}, which take", most)
+
+
+def too_large(path: Path, does: str, most: int) -> LimitExceededError:
+    """Return the error for a small file that would fill the memory."""
+    message = (
+        f"{path} {does} more than {most:,} bytes. To allow more, pass "
+        "max_bytes=1e10, or --max-bytes 1e10 on the command line."
+    )
+    return LimitExceededError(message, states=0, choices=0, transitions=0)
 
 
 def offsets_of(counts: NDArray[Any]) -> Integers:

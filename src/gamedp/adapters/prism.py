@@ -15,8 +15,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import attrs
 import numpy as np
 
-from gamedp.adapters.archive import too_large
-from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts, offsets_of, spread
+from gamedp.adapters.parts import (
+    CHOICES,
+    STATES,
+    TRANSITIONS,
+    Parts,
+    check_memory,
+    offsets_of,
+    spread,
+)
 from gamedp.adapters.text import TextFile, word_of, write_lines
 from gamedp.adapters.writing import INITIAL
 from gamedp.errors import InvalidModelError, InvalidParameterError
@@ -146,8 +153,7 @@ def read_prism(path: Path, most: int) -> Parts:
     states = int(max(sources.max(initial=-1), successors.max(initial=-1))) + 1
     if not is_dialect:
         states = _states(table, states)
-    if states * 8 > most:
-        raise too_large(path, f"has {states:,} states, which take", most)
+    check_memory(path, most, states=states, rewards=len(_beside(path)))
     order = np.lexsort((choices, sources))
     sources, choices = sources[order], choices[order]
     begins = np.flatnonzero(
@@ -176,7 +182,7 @@ def read_prism(path: Path, most: int) -> Parts:
     )
     parts = attrs.evolve(
         parts,
-        **_labels(path.with_suffix(".lab"), states),
+        **_labels(path.with_suffix(".lab"), states, most),
         variables=_variables(path.with_suffix(".sta"), states),
     )
     return attrs.evolve(parts, rewards=_rewards(parts, with_header=not is_dialect))
@@ -216,7 +222,7 @@ def _actions(table: _Table, rows: Integers) -> tuple[Integers | None, tuple[str,
     return np.array(actions, np.int64), tuple(numbers)
 
 
-def _labels(path: Path, states: int) -> dict[str, Any]:
+def _labels(path: Path, states: int, most: int) -> dict[str, Any]:
     """Return the labels in a file and the initial states; none if the file is missing."""
     if not path.exists():
         return {}
@@ -234,6 +240,7 @@ def _labels(path: Path, states: int) -> dict[str, Any]:
         names = dict(NUMBERED.findall(lines[0]))
         if not names:
             raise file.damaged(0, 'the first line must name the labels, as in 0="init"')
+    check_memory(path, most, states=states, labels=len(names))
     masks = {name: np.zeros(states, np.bool_) for name in names.values()}
     for place in range(begin, len(lines)):
         words = lines[place].replace(":", " ", 1).split()

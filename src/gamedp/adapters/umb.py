@@ -18,11 +18,10 @@ from gamedp.adapters.archive import (
     bits_of,
     damaged,
     packed,
-    too_large,
     unsupported,
     write_archive,
 )
-from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts
+from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts, check_memory, too_large
 from gamedp.adapters.valuations import VALUES, read_variables, write_variables
 
 __all__ = ["read_umb", "write_umb"]
@@ -66,6 +65,9 @@ def read_umb(path: Path, most: int) -> Parts:
         for name in (*ROWS.values(), "#players", "#choice-actions", "#initial-states")
     }
     states, choices, branches = (counts[name] for name in ROWS.values())
+    files = (choices, "choice-to-branches.bin"), (branches, "branch-to-target.bin")
+    rows = sum(count for count, file in files if file not in archive)
+    check_memory(path, archive.most, states=states, rows=rows)
     to_choices = archive.offsets("state-to-choices.bin", states, choices, "choices")
     to_branches = archive.offsets("choice-to-branches.bin", choices, branches, "branches")
     starts = np.flatnonzero(archive.bits("state-is-initial.bin", states))
@@ -172,7 +174,9 @@ def _annotations(archive: Archive, group: str) -> dict[str, tuple[str, dict[str,
 
 def _labels(archive: Archive, states: int) -> dict[str, Any]:
     labels = {}
-    for name, (identifier, entry) in _annotations(archive, "aps").items():
+    named = _annotations(archive, "aps")
+    check_memory(archive.path, archive.most, states=states, labels=len(named))
+    for name, (identifier, entry) in named.items():
         file = f"annotations/aps/{identifier}/states/values.bin"
         if entry.get("applies-to") != [STATES] or file not in archive:
             raise damaged(archive, f"has the atomic proposition {name!r}, but not {file}")

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.adapters.archive import INDEX, Archive, damaged
-from gamedp.adapters.parts import STATES
+from gamedp.adapters.parts import STATES, check_memory
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,6 +58,7 @@ def read_variables(archive: Archive, states: int) -> tuple[dict[str, Column], tu
     fields, bits, reason = _fields(archive, classes[0].get("variables"))
     if reason or bits % 8:
         return {}, (_unread(reason or "their bits do not fill whole bytes"),)
+    check_memory(archive.path, archive.most, states=states, variables=len(fields))
     content = archive.content(VALUES, states, bits // 8)
     rows = np.frombuffer(content, np.uint8).reshape(states, bits // 8)
     return {field.name: _unpacked(rows, field) for field in fields}, ()

@@ -251,7 +251,7 @@ class ExploreOptions:
         Stop with an error after this many seconds of exploring and solving.
     max_bytes : float
         Stop with an error before the model takes so much memory; nine tenths of what is free if
-        not given. For a model in a file: what it may unpack to, 1 GiB if not given.
+        not given. For a model in a file: what reading it may take, 1 GiB if not given.
     """
 
     compile: Literal["auto", "always", "never"] = "auto"
@@ -260,7 +260,7 @@ class ExploreOptions:
     max_bytes: float | None = None
 
     def for_file(self) -> float | None:
-        """Return the limit of a file's unpacked size; refuse options for games alone."""
+        """Return the limit of the memory for a file; refuse options for games alone."""
         if attrs.evolve(self, max_bytes=None) != ExploreOptions():
             message = "the options for building a model are for games; a file holds a model."
             raise InvalidParameterError(message)

@@ -44,7 +44,7 @@ def verify(
     coalition, normalise
         As for `gamedp solve`, for a file.
     max_bytes
-        Limit the unpacked size of a file.
+        Limit what reading a file may take.
     """
     claims = gamedp.load(certificate)
     if not isinstance(claims, gamedp.Certificate):

@@ -372,6 +372,91 @@ def test_names_of_actions_that_would_not_be_read_are_not_written(folder, name):
     assert not list(folder.glob("m.drn*"))
 
 
+NASTY = [
+    "@model",
+    "01",
+    "1",
+    "007",
+    "\u0663",
+    "1" * 5000,
+    "__NOLABEL__",
+    "// No",
+    "{x",
+    "!x",
+    "[1]",
+]
+NAMES = st.sampled_from(
+    [*NASTY, "", "#", "x,y", "(x)", " a", "\ud800", "init", "default", "reward"]
+)
+ANY_NAME = NAMES | st.text(max_size=3) | st.text('0123[]{}()!@/# ,:"', max_size=3)
+
+
+@CAREFUL
+@given(
+    kind=st.sampled_from(list(SUFFIXES)),
+    actions=st.lists(ANY_NAME, min_size=2, max_size=2),
+    others=st.lists(ANY_NAME, min_size=3, max_size=3),
+)
+def test_names_come_back_or_are_refused(tmp_path_factory, kind, actions, others):
+    label, reward, variable = others
+    folder = tmp_path_factory.mktemp("names")
+    model = attrs.evolve(
+        a_model(action_labels=[0, 1, 0, 1], rewards=np.zeros(4)),
+        action_names=tuple(actions),
+        variables={} if kind == "drn" else {variable: np.array([3, 1, 2])},
+    )
+    try:
+        path = saved(folder, kind, model, labels={label: [1]}, rewards={reward: np.arange(4)})
+    except InvalidModelError:
+        assert not list(folder.iterdir())
+        return
+    loaded = gamedp.read_model(path)
+    assert action_names_of(loaded) == [*actions, *actions]
+    assert {name: mask.tolist() for name, mask in loaded.labels.items()} == {
+        label: [False, True, False]
+    }
+    assert {name: list(column) for name, column in loaded.rewards.items()} == {reward: [0, 1, 2, 3]}
+    assert list(loaded.variables) == list(model.variables)
+
+
+@pytest.mark.parametrize("kind", ["drn", "prism"])
+@pytest.mark.parametrize("name", ["01", "007", "\u0663", "1" * 5000])
+def test_actions_are_numbers_only_as_python_writes_them(folder, kind, name):
+    text = DRN.replace("go", name).replace("wait", "1").replace("__NOLABEL__", "7")
+    table = TRA.replace("go", name).replace("wait", "1").replace("0.75\n", "0.75 7\n")
+    files = {"m_drn": text, "m_tra": table.replace("0.25\n", "0.25 7\n")}
+    loaded = gamedp.read_model(written(folder, **files) / f"m{SUFFIXES[kind]}")
+    assert action_names_of(loaded) == [name, "1", "7", name, "1"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "keywords", "words"),
+    [
+        ("drn", {"action_names": ("a", "__NOLABEL__")}, {}, "'__NOLABEL__' stands for no name"),
+        ("drn", {}, {"rewards": {"@model": np.ones(4)}}, "begins with @ is a keyword"),
+        ("prism", {"action_names": ("", "")}, {}, "every choice has the name ''"),
+        ("prism", {"variables": {"x,y": np.arange(3)}}, {}, "no brackets and commas, not 'x,y'"),
+        ("prism", {"variables": {"": np.arange(3)}}, {}, "no brackets and commas, not ''"),
+        ("prism", {"variables": {" x": np.arange(3)}}, {}, "no brackets and commas, not ' x'"),
+        ("prism", {"action_names": ("a", "\ud800")}, {}, r"'\\ud800' is not text that a file"),
+        ("umb", {"action_names": ("a", "\ud800")}, {}, r"'\\ud800' is not text that a file"),
+        ("drn", {}, {"labels": {"\udfff": [1]}}, r"'\\udfff' is not text that a file"),
+        ("umb", {}, {"labels": {5: [1]}}, "the name 5 is not text that a file can hold"),
+    ],
+)
+def test_names_that_would_not_be_read_are_not_written(folder, kind, fields, keywords, words):
+    model = attrs.evolve(a_model(action_labels=[0, 1, 0, 1]), **fields)
+    with pytest.raises(InvalidModelError, match=words):
+        saved(folder, kind, model, **keywords)
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["umb", "prism"])
+def test_a_reward_structure_may_have_an_empty_name(folder, kind):
+    loaded = gamedp.read_model(saved(folder, kind, rewards={"": np.ones(4), "r": np.ones(4)}))
+    assert list(loaded.rewards) == ["", "r"]
+
+
 def with_variables(folder, **variables):
     """Write a model of three states and variables, and return what is read of it."""
     loaded = gamedp.read_model(saved(folder))

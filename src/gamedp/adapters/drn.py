@@ -44,6 +44,10 @@ LABELS = re.compile(r'"([^"]*)"|(\S+)')
 """The labels of a state; those with spaces are in quotation marks."""
 
 
+NUMBER = re.compile("0|[1-9][0-9]{0,9}")
+"""A number as Python writes it: another one, such as 01, is a name."""
+
+
 @attrs.define(eq=False)
 class _Head:
     """Content of the sections before the model."""
@@ -128,9 +132,7 @@ def _read_head(file: TextFile) -> tuple[_Head, int]:
     head, section = _Head(), ""
     for place, full in enumerate(file.lines):
         line = full.strip()
-        if full.startswith(UNUSED):
-            head.unused += _labels_in(full.removeprefix(UNUSED))
-        elif line.startswith("@"):
+        if line.startswith("@"):
             section = line.split(":", 1)[0].split(maxsplit=1)[0]
             if section == "@model":
                 _check_head(file, head, place)
@@ -143,6 +145,8 @@ def _read_head(file: TextFile) -> tuple[_Head, int]:
         elif section == "@reward_models":
             # A structure without a name leaves nothing but the space behind it.
             head.rewards += full.removesuffix(" ").split(" ") if full else []
+        elif full.startswith(UNUSED):
+            head.unused += _labels_in(full.removeprefix(UNUSED))
         elif line and not line.startswith("//"):
             _read_section(file, head, section, place)
     raise file.damaged(len(file.lines), "there is no @model")
@@ -315,7 +319,7 @@ def _mask(listed: Iterable[int], count: int) -> Any:
 
 def _actions(words: list[str]) -> tuple[Any, tuple[str, ...]]:
     """Return actions as numbers, and their names unless all are numbers themselves."""
-    if all(word.isdecimal() and int(word) < 2**31 for word in words):
+    if all(NUMBER.fullmatch(word) and int(word) < 2**31 for word in words):
         return np.array(list(map(int, words)), np.int64), ()
     numbers: dict[str, int] = {}
     actions = [numbers.setdefault(word, len(numbers)) for word in words]
@@ -336,6 +340,9 @@ def write_drn(file: BinaryIO, parts: Parts) -> None:
     values = RATIONAL if is_exact else "double"
     kind = "DTMC" if parts.num_players == 0 else "MDP"
     structures = "".join(f"{_word(name)} " for name in parts.rewards)
+    if structures.startswith("@"):
+        message = f"a line that begins with @ is a keyword in this format: {structures.strip()!r}."
+        raise InvalidModelError(message)
     unused = [_label(name) for name, mask in parts.labels.items() if not mask.any()]
     comment = f"{UNUSED}{' '.join(unused)}\n" if unused else ""
     head = (
@@ -368,6 +375,9 @@ def _lines(parts: Parts, labels: list[list[str]], word: Callable[[Any], str]) ->
     for name in set(names):
         if "[" in name or not name.isprintable() or name != name.strip():
             message = f"an action in this format has no brackets in its name, not {name!r}."
+            raise InvalidModelError(message)
+        if name == NAMELESS:
+            message = f"{name!r} stands for no name in this format; call the action otherwise."
             raise InvalidModelError(message)
     for state, words in enumerate(labels):
         lines = [" ".join([f"state {state}{zeros}", *words])]

@@ -25,7 +25,7 @@ from gamedp.adapters.parts import (
     spread,
 )
 from gamedp.adapters.text import TextFile, word_of, write_lines
-from gamedp.adapters.writing import INITIAL
+from gamedp.adapters.writing import INITIAL, names_of
 from gamedp.errors import InvalidModelError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def _rewards(parts: Parts, *, with_header: bool) -> dict[str, dict[str, Any]]:
         for file in files:
             table = _Table(file, with_header=with_header)
             match = STRUCTURE.search(table.comments)
-            name = match[1] if match and match[1] else name
+            name = match[1] if match else name
             if file.suffix == ".srew":
                 kinds[STATES] = _state_rewards(parts, table)
             else:
@@ -468,7 +468,17 @@ def _check_names(parts: Parts) -> None:
         if '"' in name or not name.isprintable():
             message = f"a name in this format has no quotation marks, not {name!r}."
             raise InvalidModelError(message)
+    for name in parts.variables:
+        if not name.isprintable() or name != name.strip() or not name or set(name) & set("(),"):
+            message = f"a variable in this format has no brackets and commas, not {name!r}."
+            raise InvalidModelError(message)
     for name in parts.action_names:
         if any(letter.isspace() for letter in name):
             message = f"an action in this format has no spaces in its name, not {name!r}."
             raise InvalidModelError(message)
+    if parts.action_names and not any(names_of(parts)):
+        message = (
+            "the action of every choice has the name '', and in this format it would have none but "
+            "its number; write the model as .umb or .drn, or give it other action_names."
+        )
+        raise InvalidModelError(message)

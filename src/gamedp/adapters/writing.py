@@ -12,7 +12,7 @@ import numpy as np
 
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.parts import CHOICES, Parts, offsets_of
-from gamedp.errors import InvalidModelError
+from gamedp.errors import InvalidModelError, shown
 from gamedp.model.model import Model, given_numbers
 from gamedp.model.objectives import Reachability, resolved
 from gamedp.model.validation import as_numbers
@@ -60,6 +60,10 @@ def parts_of(
     if rewards is None:
         earns = model.rewards.any() or model.payoffs.any()
         rewards = {OWN: given_numbers(model, "rewards")} if earns else {}
+    for name in (*model.action_names, *model.variables, *labels, *rewards):
+        if not _is_text(name):
+            message = f"the name {shown(name)} is not text that a file can hold."
+            raise InvalidModelError(message)
     masks = {name: _states(model, name, states) for name, states in labels.items()}
     columns = {name: _column(model, name, numbers) for name, numbers in rewards.items()}
     probabilities, payoffs = given_numbers(model, "probabilities"), given_numbers(model, "payoffs")
@@ -109,6 +113,11 @@ def _check(model: Model) -> None:
             "name them. Add a state that leads to them, and start there."
         )
         raise InvalidModelError(message)
+
+
+def _is_text(name: object) -> bool:
+    """Return whether this is text without the halves of letters that Python's may have."""
+    return isinstance(name, str) and not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _opposite(model: Model, payoffs: NDArray[Any]) -> NDArray[Any]:

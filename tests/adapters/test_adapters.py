@@ -537,6 +537,33 @@ def retyped(group, kind):
     group["classes"][0]["variables"][0]["type"] = kind
 
 
+@pytest.mark.parametrize(
+    ("kind", "offset", "numbers", "found"),
+    [
+        ("uint", 0, [2**63, 1, 2], None),
+        ("uint", -5, [2**63, 5, 7], [2**63 - 5, 0, 2]),
+        ("uint", 1, [2**63 - 1, 1, 2], None),
+        ("int", -1, [-(2**63), 1, 2], None),
+        ("int", -1, [2**63 - 1, 1, -2], [2**63 - 2, 0, -3]),
+    ],
+)
+def test_variables_beyond_64_bits_are_not_read(folder, kind, offset, numbers, found):
+    path = with_variables(folder, x=[-(2**63), 1, 2])
+    index, files = unpacked(path)
+    (entry,) = index["valuations"]["states"]["classes"][0]["variables"]
+    entry |= {"type": {"type": kind, "size": 64}, "offset": offset}
+    files["valuations/states/valuations.bin"] = b"".join(
+        number.to_bytes(8, "little", signed=number < 0) for number in numbers
+    )
+    packed(path, index, files)
+    loaded = gamedp.read_model(path)
+    if found is None:
+        assert loaded.variables == {}
+        assert "x is too large for integers of 64 bits" in loaded.notes[-1]
+    else:
+        assert loaded.variables["x"].tolist() == found
+
+
 @pytest.mark.parametrize("case", UNREAD)
 def test_variables_that_are_not_read(folder, case):
     """They are not needed: the model is, and a note says so."""
@@ -965,6 +992,40 @@ DAMAGED_TEXTS = {
     "a count of rewards": (tra(model_srew="4 2\n1 1\n"), "there are 1 rewards"),
     "a reward of no transition": (tra(model_trew="4 5 1\n0 0 3 1\n"), "line 2: .* no such tr"),
     "a reward of no choice": (tra(model_trew="4 5 1\n1 1 3 1\n"), "line 2: .* no such tr"),
+    "a reward of a choice far away": (
+        tra(model_trew=f"4 5 1\n1 {2**63 - 1} 0 7\n"),
+        "line 2: there is no choice 9223372036854775807",
+    ),
+    "a reward that leads far away": (
+        tra(model_trew=f"4 5 1\n0 0 {2**63 - 1} 7\n"),
+        "line 2: there is no state 9223372036854775807",
+    ),
+    **{
+        f"{what} of 5000 times {digit}": (files, words)
+        for digit in "10"
+        for what, files, words in (
+            (
+                "@nr_states",
+                drn(("states\n4", f"states\n{digit * 5000}")),
+                "line 8: the number of s",
+            ),
+            ("@nr_choices", drn(("choices\n5", f"choices\n{digit * 5000}")), "line 10: the number"),
+            ("states", tra(("4 5 7", f"{digit * 5000} 5 7")), "line 1: states must be a whole"),
+            ("choices", tra(("4 5 7", f"4 {digit * 5000} 7")), "line 1: the number of choices"),
+            ("transitions", tra(("4 5 7", f"4 5 {digit * 5000}")), "line 1: the number of trans"),
+            (
+                "state rewards",
+                tra(model_srew=f"4 {digit * 5000}\n1 1\n"),
+                "line 1: the number of r",
+            ),
+            (
+                "rewards",
+                tra(model_trew=f"4 5 {digit * 5000}\n0 0 1 1\n"),
+                "line 1: the number of r",
+            ),
+            ("labels", tra(model_lab=f'0="init"\n{digit * 5000}: 0\n'), "line 2: a state must be"),
+        )
+    },
     "a reward that is none": (tra(model_srew="4 1\n1 x\n"), "line 2: a reward must be"),
 }
 
@@ -1205,6 +1266,8 @@ def test_coalitions(folder, coalition):
     assert gamedp.read_model(path, coalition=coalition).model.players.tolist() == [1, 0, 0]
     with pytest.raises(InvalidModelError, match="no player 'maximum'; the players are max, min"):
         gamedp.read_model(path, coalition=["maximum"])
+    with pytest.raises(InvalidModelError, match="no player '1111"):
+        gamedp.read_model(path, coalition=["1" * 5000])
 
 
 def test_more_than_two_players_need_a_coalition(folder):
@@ -1327,6 +1390,25 @@ DAMAGED_ARCHIVES = {
         "not UTF-8",
     ),
     "names without offsets": (without("actions/choices/strings.bin"), "no actions/choices/str"),
+    "a type that is none": (
+        changing(branch_probability_type={"type": [], "size": 64}),
+        "numbers of no type in branch-to-probability.bin",
+    ),
+    "an absent type": (annotated("rewards", type={}), "numbers of no type in annotations/rewards"),
+    "far too many bits": (
+        changing(branch_probability_type={"type": "rational", "size": 128 * 10**4290}),
+        "numbers of the type rational with",
+    ),
+    "a reward of a list": (annotated("rewards", applies_to=[[]]), r"apply to \[\[\]\]"),
+    **{
+        f"an alias of {group} that is {alias}": (
+            annotated(group, alias=alias),
+            "has the alias .* in index.json, which must be a text",
+        )
+        for group in ("aps", "rewards")
+        for alias in (None, 5, [], {})
+    },
+    "players without names": (changing(player_names=["max", None]), "player-names .* not 2 texts"),
     "player names": (changing(player_names=["a"]), "player-names"),
     "a player that does not exist": (
         content("state-to-player.bin", np.full(3, 2, "<u4")),

@@ -182,6 +182,7 @@ def test_a_solver_that_stops_too_early(folder, run, command):
     [
         (["model.umb", "--reach", "gaol"], "no label 'gaol'; did you mean 'goal'"),
         (["model.umb", "--reach", "4"], "there is no state 4; they are numbered 0 to 3"),
+        (["model.umb", "--reach", "1" * 5000], "no label '111"),
         (["walk.tra", "--reach", "y=1"], "no variable 'y'; known: won, x."),
         (["walk.tra", "--reach", "won=1"], "won is false or true, not '1'"),
         (["walk.tra", "--reach", "x=true"], "x is a whole number, not 'true'"),

@@ -204,10 +204,12 @@ class Archive:
     def numbers(self, name: str, kind: Any, count: int) -> NDArray[Any]:
         """Return numbers of the type in the index; Fractions where no doubles are equal."""
         word = kind.get("type") if isinstance(kind, dict) else None
+        if not isinstance(word, str):
+            raise damaged(self, f"has numbers of no type in {name}")
         if word not in DEFAULT_BITS:
             raise unsupported(self, f"has numbers of the type {word!r} in {name}")
         bits = kind.get("size", DEFAULT_BITS[word])
-        is_right = bits == 64 if word != "rational" else isinstance(bits, int) and bits > 0
+        is_right = bits == 64 if word != "rational" else isinstance(bits, int) and 0 < bits < 2**63
         if not is_right or bits % (128 if word == "rational" else 64):
             raise damaged(self, f"has numbers of the type {word} with {bits!r} bits in {name}")
         content = self.content(name, count, bits // 8)

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from gamedp.adapters.loaded import LoadedModel
-from gamedp.errors import InvalidModelError, LimitExceededError
+from gamedp.errors import InvalidModelError, LimitExceededError, shown
 from gamedp.model.model import Model
 from gamedp.model.validation import means_of
 from gamedp.model.validation.normalised import (
@@ -334,10 +334,13 @@ def _player(parts: Parts, player: str | int) -> int:
     """Return the number of a player of a coalition."""
     if player in parts.player_names:
         return parts.player_names.index(str(player))
-    number = int(player) if str(player).isdecimal() else -1
+    try:
+        number = int(player) if str(player).isdecimal() else -1
+    except ValueError:  # more digits than Python converts
+        number = -1
     if not 0 <= number < parts.num_players:
         names = ", ".join(parts.player_names) or f"0 to {parts.num_players - 1}"
-        message = f"{parts.path} has no player {player!r}; the players are {names or 'none'}."
+        message = f"{parts.path} has no player {shown(player)}; the players are {names or 'none'}."
         raise InvalidModelError(message)
     return number
 

@@ -348,9 +348,12 @@ def _transition_rewards(parts: Parts, table: _Table) -> Any:
     states = len(parts.choice_offsets) - 1
     sources, successors = table.column(0, "a state"), table.column(1 + skipped, "a state")
     _check_below(table, sources, states, "state")
+    _check_below(table, successors, states, "state")
     choices = parts.choice_offsets[sources]
     if skipped:
-        choices = choices + table.column(1, "a choice")
+        numbers = table.column(1, "a choice")
+        _check_below(table, numbers, int(parts.choice_offsets[-1]), "choice")
+        choices = choices + numbers
     known = np.repeat(np.arange(len(parts.lines)), np.diff(parts.transition_offsets))  # type: ignore[arg-type]
     keys, of_key = np.unique(known * states + parts.successors, return_inverse=True)
     wanted = choices * states + successors

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from gamedp.errors import DamagedFileError
+from gamedp.errors import DamagedFileError, shown
 from gamedp.rules.exactness import LARGE, as_given, as_rational
 from gamedp.runtime.files import open_plain
 from gamedp.runtime.slices import LINES
@@ -102,14 +102,18 @@ class TextFile:
             return list(map(convert, words))
         except (ValueError, ZeroDivisionError, OverflowError, decimal.InvalidOperation):
             place = _first_wrong(convert, words)
-            message = f"{what} must be a number, and {words[place]!r} is not one"
+            message = f"{what} must be a number, and {shown(words[place])} is not one"
             raise self.damaged(places[place], message) from None
 
     def whole(self, word: str, place: int, what: str) -> int:
         """Return one text as a non-negative integer."""
-        if not word.isdecimal():
-            raise self.damaged(place, f"{what} must be a whole number, not {word!r}")
-        return int(word)
+        try:
+            number = _integer(word)
+        except (ValueError, OverflowError):
+            number = -1
+        if number < 0:
+            raise self.damaged(place, f"{what} must be a whole number, not {shown(word)}")
+        return number
 
 
 def _integer(word: str) -> int:

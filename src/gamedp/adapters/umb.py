@@ -23,6 +23,7 @@ from gamedp.adapters.archive import (
 )
 from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts, check_memory, too_large
 from gamedp.adapters.valuations import VALUES, read_variables, write_variables
+from gamedp.errors import shown
 
 __all__ = ["read_umb", "write_umb"]
 
@@ -140,9 +141,10 @@ def _probabilities(archive: Archive, kind: Any, offsets: Any) -> Any:
 
 def _player_names(archive: Archive, system: dict[str, Any], count: int) -> tuple[str, ...]:
     names = system.get("player-names", [])
-    if not isinstance(names, list) or (names and len(names) != count):
-        raise damaged(archive, f"has player-names in {INDEX} that are not {count}")
-    return tuple(map(str, names))
+    is_right = isinstance(names, list) and len(names) in {0, count}
+    if not is_right or not all(isinstance(name, str) for name in names):
+        raise damaged(archive, f"has player-names in {INDEX} that are not {count} texts")
+    return tuple(names)
 
 
 def _actions(archive: Archive, count: int, choices: int) -> dict[str, Any]:
@@ -166,7 +168,12 @@ def _annotations(archive: Archive, group: str) -> dict[str, tuple[str, dict[str,
     entries = groups.get(group, {}) if isinstance(groups, dict) else None
     if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
         raise damaged(archive, f"has annotations in {INDEX} that are not maps of names")
-    named = {str(entry.get("alias", name)): (name, entry) for name, entry in entries.items()}
+    named = {}
+    for identifier, entry in entries.items():
+        name = entry.get("alias", identifier)
+        if not isinstance(name, str):
+            raise damaged(archive, f"has the alias {shown(name)} in {INDEX}, which must be a text")
+        named[name] = (identifier, entry)
     if len(named) != len(entries):
         raise damaged(archive, f"has two {group} of one name in {INDEX}")
     return named
@@ -189,7 +196,7 @@ def _rewards(archive: Archive, counts: dict[str, int]) -> dict[str, dict[str, An
     rewards = {}
     for name, (identifier, entry) in _annotations(archive, "rewards").items():
         kinds = entry.get("applies-to")
-        if not isinstance(kinds, list) or not set(kinds) <= ROWS.keys():
+        if not isinstance(kinds, list) or any(kind not in list(ROWS) for kind in kinds):
             raise damaged(archive, f"has the reward {name!r} apply to {kinds!r}")
         if "probability-type" in entry:
             raise unsupported(archive, f"has the random reward {name!r}")

@@ -61,7 +61,13 @@ def read_variables(archive: Archive, states: int) -> tuple[dict[str, Column], tu
     check_memory(archive.path, archive.most, states=states, variables=len(fields))
     content = archive.content(VALUES, states, bits // 8)
     rows = np.frombuffer(content, np.uint8).reshape(states, bits // 8)
-    return {field.name: _unpacked(rows, field) for field in fields}, ()
+    variables = {}
+    for field in fields:
+        column = _unpacked(rows, field)
+        if column is None:
+            return {}, (_unread(f"{field.name} is too large for integers of 64 bits"),)
+        variables[field.name] = column
+    return variables, ()
 
 
 def _unread(reason: str) -> str:
@@ -102,8 +108,8 @@ def _whole(number: Any, wrong: Exception) -> int:
     return number
 
 
-def _unpacked(rows: NDArray[np.uint8], field: _Field) -> Column:
-    """Return a variable in all states; the first of its bits is the least significant."""
+def _unpacked(rows: NDArray[np.uint8], field: _Field) -> Column | None:
+    """Return a variable in all states, its first bit the least significant; None if too large."""
     first, last = field.begin // 8, (field.begin + field.size + 7) // 8
     bits = np.unpackbits(rows[:, first:last], axis=1, bitorder="little")
     skipped = field.begin - 8 * first
@@ -116,6 +122,11 @@ def _unpacked(rows: NDArray[np.uint8], field: _Field) -> Column:
     if field.kind == "int" and field.size < MOST_BITS:
         negative = bits[:, -1].astype(np.bool_)
         numbers[negative] |= np.uint64(2**MOST_BITS - 2**field.size)
+    plain = numbers.view(np.int64) if field.kind == "int" else numbers
+    least = int(plain.min(initial=0)) + field.offset
+    most = int(plain.max(initial=0)) + field.offset
+    if not -(2**63) <= least <= most < 2**63:
+        return None
     return numbers.view(np.int64) + field.offset
 
 

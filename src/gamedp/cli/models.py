@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -38,6 +39,10 @@ __all__ = [
     "question_about",
     "solve_file",
 ]
+
+
+NUMBER = re.compile(r"\d{1,20}")
+"""A state's number; more digits than there can be are not converted."""
 
 
 @attrs.frozen(eq=False)
@@ -236,7 +241,7 @@ def _states(loaded: LoadedModel, text: str, option: str) -> NDArray[np.bool_] | 
     numbers = text.split(",")
     if text not in loaded.labels and "=" in text:
         return states_where(loaded.model, numbers, option)
-    if text in loaded.labels or not all(number.isdecimal() for number in numbers):
+    if text in loaded.labels or not all(map(NUMBER.fullmatch, numbers)):
         return loaded.states(text)
     states, end = [int(number) for number in numbers], loaded.model.num_states
     if max(states) >= end:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.any_model import AnyModel
     from gamedp.model.objectives import Objective
+    from gamedp.runtime.progress import Reporter
 
     Array = NDArray[Any]
     Flags = NDArray[np.bool_]
@@ -114,7 +115,7 @@ class RuleSet(Protocol):
     def claim(self, model: Any, objective: Objective) -> str:
         """Return what is claimed, in words."""
 
-    def check(self, model: Any, certificate: Certificate) -> Counts:
+    def check(self, model: Any, certificate: Certificate, reporter: Reporter) -> Counts:
         """Raise CertificateError unless everything holds; the arrays are as they must be."""
 
 

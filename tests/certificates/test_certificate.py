@@ -1,5 +1,6 @@
 """Certificates: what solvers prove is accepted, what is false is refused, to the last digit."""
 
+import contextlib
 import itertools
 import json
 import math
@@ -19,15 +20,19 @@ from solving import assert_contains, loop, solve_best_effort
 
 import gamedp
 from gamedp.bellman.equation import unordered_equation
+from gamedp.certificates.checking import bounds
 from gamedp.certificates.checking.checker import RULES
 from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
 from gamedp.certificates.checking.directions import oriented
 from gamedp.certificates.making import first_look_kernels, rank_kernels as kernels
+from gamedp.cli import verify as verifying
 from gamedp.errors import CertificateError, DamagedFileError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel
+from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.graph.graph import Reverse, transpose, transpose_jit
+from gamedp.runtime import progress
 from gamedp.storage.certificates import KINDS
 from gamedp.testing import exact_values
 from gamedp.testing.strategies import models
@@ -1157,3 +1162,69 @@ def test_averages_are_certified(model, optimum):
 
 def test_every_set_of_rules_can_be_saved():
     assert sorted(KINDS.values()) == sorted(RULES)
+
+
+class StopHereError(Exception):
+    """It is to stop."""
+
+
+def stop(told):
+    raise StopHereError(told.phase)
+
+
+ENDLESS = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
+"""A state that is never left, and earns 1 in each step."""
+
+
+@pytest.mark.parametrize("horizon", [10**9, 2**64])
+def test_a_stranger_who_asks_for_too_many_steps_is_stopped(horizon):
+    certificate = gamedp.certify(gamedp.solve(ENDLESS, gamedp.FiniteHorizon(3)))
+    certificate = forged(certificate, objective=gamedp.FiniteHorizon(horizon))
+    with pytest.raises(StopHereError, match="verify"):
+        gamedp.verify(ENDLESS, certificate, progress=stop)
+
+
+def test_steps_that_change_nothing_are_not_repeated(monkeypatch):
+    model = gamedp.compile(Matches(matches=4), compile="never")
+    certificate = gamedp.certify(gamedp.solve(model, gamedp.FiniteHorizon(4)))
+    certificate = forged(certificate, objective=gamedp.FiniteHorizon(10**9))
+    steps = itertools.count()
+
+    def step_back(*given):
+        assert next(steps) < 2 * (4 + 2)  # both bounds; the fifth step is the first one in vain
+        return true(*given)
+
+    true = bounds._step_back
+    monkeypatch.setattr(bounds, "_step_back", step_back)
+    assert gamedp.verify(model, certificate).width == 0
+    with pytest.raises(CertificateError, match="not certified: step by step it comes to"):
+        gamedp.verify(model, forged(certificate, lower=certificate.lower + 1))
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        Matches(matches=6),
+        Kniffel(dice=1, faces=2, throws=1),
+        Mancala(players=3, pits=2, stones=2),
+    ],
+)
+def test_every_check_says_how_far_it_has_got(game, monkeypatch):
+    solution = gamedp.solve(game, compile="never")
+    certificate, met = gamedp.certify(solution), []
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    monkeypatch.setattr(bounds, "look", lambda _, sides: [side.required for side in sides])
+    gamedp.verify(solution.model, certificate, progress=met.append)
+    assert {told.phase for told in met} == {"verify"}
+    assert all(0 <= told.done < told.total for told in met)
+
+
+def test_the_command_line_shows_how_far_it_has_got(tmp_path, run, monkeypatch):
+    solution = gamedp.solve(Matches(matches=6), gamedp.FiniteHorizon(3), compile="never")
+    gamedp.save(solution, tmp_path / "solution")
+    gamedp.save(gamedp.certify(solution), tmp_path / "proof")
+    met = []
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    monkeypatch.setattr(verifying, "watch", lambda **_: contextlib.nullcontext(met.append))
+    assert run("verify", tmp_path / "solution", tmp_path / "proof")[0] == 0
+    assert "verify" in {told.phase for told in met}

@@ -1,5 +1,8 @@
 """The exact values of policies of staged games, from position to position."""
 
+from fractions import Fraction
+from typing import NamedTuple
+
 import attrs
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel, Sheet
 from gamedp.policies import followed
+from gamedp.stages import Flattened, Position
 
 
 def solved(game, **options):
@@ -130,3 +134,79 @@ def test_what_cannot_be_followed_is_refused(monkeypatch):
     monkeypatch.setattr(followed, "MOST_POSITIONS", 20)
     with pytest.raises(UnsupportedProblemError, match="meet more than 20 positions of StagedW"):
         gamedp.evaluate(game, [bold, timid])
+
+
+class Spot(NamedTuple):
+    number: int
+
+
+class Round(NamedTuple):
+    left: int
+
+
+@attrs.frozen
+class Detour:
+    """Chance may lead to spot 1 by its names, but never does: nothing knows what to do there."""
+
+    never: float | Fraction | int = 0.0
+
+    def initial_state(self):
+        return Spot(0)
+
+    def is_terminal(self, spot):
+        return spot.number > 1
+
+    def actions(self, spot):
+        return (0, 1)
+
+    def outcomes(self, spot, action):
+        if spot.number == 0:
+            yield self.never, Spot(1)
+        yield 1.0, Spot(2 + action)
+
+    def payoff(self, spot, player):
+        return 0.0
+
+
+@attrs.frozen
+class Detours:
+    never: float | Fraction | int = 0.0
+
+    def stage(self):
+        return Detour(self.never)
+
+    def contexts(self):
+        return {"left": (0, 2)}
+
+    def initial_state(self):
+        return [(self.never, Round(2)), (1.0, Round(1))]
+
+    def is_terminal(self, context):
+        return context.left == 0
+
+    def payoff(self, context, player):
+        return 0.0
+
+    def following(self, context, end):
+        return Round(context.left - 1)
+
+    def rank(self, context):
+        return context.left
+
+    def reward(self, context, end, player):
+        return float(end.number)
+
+
+def as_told(position):
+    """Do the best in the first spot of the last round, the one position of a decision."""
+    return {Position(Round(1), Spot(0)): 1}[position]
+
+
+@pytest.mark.parametrize("never", [0.0, 0, Fraction(0)])
+def test_nobody_is_asked_where_chance_never_leads(never):
+    game = Detours(never)
+    assert gamedp.evaluate(game, solved(game)).value() == 3.0
+    assert gamedp.evaluate(game, as_told).value() == 3.0
+    flat = gamedp.compile(Flattened(game), compile="never")
+    assert gamedp.evaluate(flat, as_told).value() == 3.0
+    assert gamedp.simulate(game, as_told, games=3, seed=1, compile="never").count(3.0) == 3

@@ -13,6 +13,7 @@ from staged_games import Date, Day, Debts, Journey, Tosses as SpareTosses, Walk
 
 import gamedp
 from gamedp.games.kniffel import ENTERING, KEEPING, Kniffel, Sheet
+from gamedp.stages.totals import backward, layers
 
 SMALL = Kniffel(dice=2, faces=3, throws=2, threshold=5, upper_bonus=7)
 JOKERS = Kniffel("yahtzee", dice=2, faces=2, throws=2, threshold=3, upper_bonus=4, further_bonus=9)
@@ -623,3 +624,120 @@ def test_what_is_expected_of_other_games_is_refused(game, words):
     solution = gamedp.solve(game, tolerance=1e-6, compile="never")
     with pytest.raises(gamedp.UnsupportedProblemError, match=words):
         gamedp.stages.expected_ends(solution, [{solution.model.starts[0][1]: 1.0}])
+
+
+class Drawn(NamedTuple):
+    draws: int
+    points: int
+
+
+@attrs.frozen
+class Draws:
+    """As many draws as there are prizes, each of which is won, or not; `sure` ones always are."""
+
+    prizes: tuple[float, ...] = ()
+    sure: bool = False
+
+    def initial_state(self):
+        return Drawn(0, 0)
+
+    def is_terminal(self, state):
+        return state.draws == len(self.prizes) + 1
+
+    def actions(self, state):
+        return (0,) if self.sure or state.draws == len(self.prizes) else (0, 1)
+
+    def outcomes(self, state, action):
+        if state.draws < len(self.prizes):
+            yield 1.0, Drawn(state.draws + 1, 0)
+        else:
+            yield 0.5, Drawn(state.draws + 1, 0)
+            yield 0.5, Drawn(state.draws + 1, 1)
+
+    def payoff(self, state, player):
+        return 0.0
+
+    def reward(self, state, action, player):
+        won = action == 0 and state.draws < len(self.prizes)
+        return float(self.prizes[state.draws]) if won else 0.0
+
+
+class Left(NamedTuple):
+    left: int
+
+
+@attrs.frozen
+class Lottery:
+    """Some rounds of draws; a last one is lost, or worth `jackpot`."""
+
+    jackpot: float = 0.0
+    prizes: tuple[float, ...] = ()
+    sure: bool = False
+    rounds: int = 1
+
+    def stage(self):
+        return Draws(self.prizes, self.sure)
+
+    def contexts(self):
+        return {"left": (0, self.rounds)}
+
+    def initial_state(self):
+        return Left(self.rounds)
+
+    def is_terminal(self, context):
+        return context.left == 0
+
+    def payoff(self, context, player):
+        return 0.0
+
+    def following(self, context, end):
+        return Left(context.left - 1)
+
+    def rank(self, context):
+        return context.left
+
+    def reward(self, context, end, player):
+        return end.points * self.jackpot
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        *(
+            (Lottery(jackpot), "the contexts of one rank have 1,000,000,000,001 totals from")
+            for jackpot in (1e12, -1e12)
+        ),
+        *(
+            (Lottery(jackpot), "the reward for Drawn.* in Left.*, too large.* a larger unit")
+            for jackpot in (2.0**53, -1e18, 1e300)
+        ),
+        (Lottery(prizes=(2.0**64,)), "a reward on the way, in Drawn.*, too large"),
+        (
+            Lottery(prizes=(2.0**52,) * 2, sure=True),
+            "the sum of rewards on the way to Drawn.*, too",
+        ),
+        (Lottery(prizes=(2.0**52,), sure=True, rounds=2), "a total is 9007199254740992, too large"),
+        (Lottery(prizes=(-(2.0**52),), sure=True, rounds=2), "a total is 9007199254740992, too"),
+        (Lottery(prizes=tuple(2.0**n for n in range(24))), "pays more than .* different sums"),
+    ],
+)
+def test_totals_too_large_or_too_far_apart_are_refused(game, words):
+    solution = gamedp.solve(game, compile="never")
+    start = solution.model.starts[0][1]
+    with pytest.raises(gamedp.UnsupportedProblemError, match=words):
+        gamedp.stages.distribution(solution)
+    with pytest.raises(gamedp.UnsupportedProblemError, match=words):
+        gamedp.stages.distributions(solution, [start])
+
+
+def test_contexts_whose_totals_have_no_room_together_are_refused(monkeypatch):
+    solution = solve_uncompiled(SMALL)
+    monkeypatch.setattr(backward, "CONTEXTS", 2)
+    monkeypatch.setattr(layers, "MOST_TOTALS", 100)  # of two contexts, but not of all
+    with pytest.raises(gamedp.UnsupportedProblemError, match=r"room for 100\. Count in"):
+        gamedp.stages.distributions(solution, [nearly_full(SMALL, 0, 1, 2)])
+
+
+def test_totals_below_the_limit_are_told_apart():
+    solution = gamedp.solve(Lottery(1.0, prizes=(2.0**53 - 2,), sure=True), compile="never")
+    assert list(gamedp.stages.distribution(solution)) == [(2**53 - 2, 0.5), (2**53 - 1, 0.5)]

@@ -67,7 +67,8 @@ def verify(
         FileOptions(coalition=coalition, normalise=normalise).refuse()
         meant = _model(model, rules, settings, quiet=output.quiet)
     try:
-        verified = gamedp.verify(meant, claims)
+        with watch(quiet=output.quiet) as progress:
+            verified = gamedp.verify(meant, claims, progress=progress)
     except CertificateError as error:
         if output.json:
             report.print_json({**facts, "verified": False, "reason": str(error)})

@@ -25,6 +25,7 @@ PHASES = {
     "compile": "compiling",
     "explore": "looking for states",
     "solve": "solving",
+    "verify": "verifying",
     "search": "searching",
     "play": "playing",
 }

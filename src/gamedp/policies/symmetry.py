@@ -28,7 +28,7 @@ def merged_states(model: Model) -> list[tuple[Any, Any]]:
     if rules is None or model.states is None or not hasattr(type(rules.game), "canonical"):
         return []
     game, found = rules.game, []
-    waiting = [state for _, state in rules.initial()]
+    waiting = [state for probability, state in rules.initial() if probability > 0]
     met = set(waiting)
     for state in waiting:  # the list grows meanwhile
         if game.is_terminal(state):
@@ -40,8 +40,8 @@ def merged_states(model: Model) -> list[tuple[Any, Any]]:
             if len(found) == MOST_ASKED:
                 break
         for action in actions:
-            for _, following in game.outcomes(state, action):
-                if following not in met and len(met) < MOST_MET:
+            for probability, following in game.outcomes(state, action):
+                if probability > 0 and following not in met and len(met) < MOST_MET:
                     met.add(following)
                     waiting.append(following)
     return found

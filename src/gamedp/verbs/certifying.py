@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gamedp.rules.game import Game
     from gamedp.rules.staged import StagedGame
     from gamedp.runtime.options import Tier
+    from gamedp.runtime.progress import ProgressCallback
     from gamedp.stages.model import StagedModel
     from gamedp.stages.solution import StagedSolution
 
@@ -79,6 +80,7 @@ def verify(
     certificate: Certificate,
     *,
     compile: Tier = "auto",
+    progress: ProgressCallback | None = None,
 ) -> Verified:
     """Check a certificate independently of the solver that made it.
 
@@ -98,6 +100,9 @@ def verify(
     certificate : Certificate
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`.
+    progress : callable, optional
+        As for :func:`gamedp.solve`; it may raise to stop: a certificate from somebody else may ask
+        for any number of steps.
 
     Returns
     -------
@@ -159,8 +164,8 @@ def verify(
 
     model: Any = game_or_model
     if _is_game(model) and isinstance(certificate, Certificate):
-        model = compile_rules(model, compile=compile)
-    return verify_model(model, certificate)
+        model = compile_rules(model, compile=compile, progress=progress)
+    return verify_model(model, certificate, progress)
 
 
 def _is_game(given: Any) -> bool:

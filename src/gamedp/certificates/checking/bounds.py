@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates.certificate import Certificate
+    from gamedp.runtime.progress import Reporter
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
@@ -60,7 +61,7 @@ class BoundsRules:
         """Return the claim in words."""
         return words_of(model, objective)
 
-    def check(self, model: Model, certificate: Certificate) -> Counts:
+    def check(self, model: Model, certificate: Certificate, reporter: Reporter) -> Counts:
         """Raise CertificateError unless everything holds."""
         check_finite(model)
         objective = resolved(certificate.objective, model)
@@ -68,24 +69,25 @@ class BoundsRules:
         in_rationals = 0
         with np.errstate(all="ignore"):  # what overflows is decided in rational numbers
             if isinstance(objective, FiniteHorizon):
-                _check_steps(model, certificate, recompute(model, certificate, objective))
+                found = recompute(model, certificate, objective, reporter)
+                _check_steps(model, certificate, found)
             else:
-                in_rationals = _check_directions(
-                    model, [oriented(model, certificate, objective, sign) for sign in (1.0, -1.0)]
-                )
+                directions = [oriented(model, certificate, objective, sign) for sign in (1.0, -1.0)]
+                in_rationals = _check_directions(model, directions, reporter)
         return Counts(model.num_states, model.num_choices, in_rationals)
 
 
-def _check_directions(model: Model, directions: list[Direction]) -> int:
-    """Check both bounds of every state; return the number of inequalities decided in rationals."""
+def _check_directions(model: Model, directions: list[Direction], reporter: Reporter) -> int:
+    """Check both bounds of every state; return how many inequalities were decided in rationals."""
     for direction in directions:
         check_ends(model, direction)
         _check_infinite(model, direction)
-    return sum(
-        _check_rows(model, direction, rows)
-        for direction, left in zip(directions, look(model, directions), strict=True)
-        for rows in slices(model, left)
-    )
+    taken = 0
+    for direction, left in zip(directions, look(model, directions), strict=True):
+        for rows in slices(model, left):
+            reporter.report(int(rows.movers[0]), model.num_states, f"{direction.name} bounds")
+            taken += _check_rows(model, direction, rows)
+    return taken
 
 
 def check_ends(model: Model, direction: Direction) -> None:
@@ -271,17 +273,24 @@ def _settle(
 
 
 def recompute(
-    model: Model, certificate: Certificate, objective: FiniteHorizon
+    model: Model,
+    certificate: Certificate,
+    objective: FiniteHorizon,
+    reporter: Reporter,
 ) -> tuple[Floats, Floats]:
     """Return bounds of the totals over the horizon, computed step by step, rounded outward."""
     start = np.zeros(model.num_states)
     start[model.terminals] = model.payoffs
     lower = upper = start
-    for _ in range(objective.horizon):
+    for step in range(objective.horizon):
+        reporter.report(step, objective.horizon, f"{step:,} steps to go")
+        before = lower, upper
         now = attrs.evolve(certificate, lower=lower, upper=upper)
         lower, upper = (
             _step_back(model, oriented(model, now, objective, sign), start) for sign in (1.0, -1.0)
         )
+        if all(map(np.array_equal, before, (lower, upper))):
+            break  # each further step does the same
     return lower, upper
 
 

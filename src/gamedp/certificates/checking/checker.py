@@ -17,10 +17,12 @@ from gamedp.errors import (
 )
 from gamedp.model.model import Model
 from gamedp.model.objectives import check_objective
+from gamedp.runtime.progress import Reporter
 from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:
     from gamedp.certificates.checking.rule_set import RuleSet
+    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["RULES", "accept", "verify"]
 
@@ -30,22 +32,26 @@ RULES = {rules.name: rules for rules in _RULE_SETS}
 """All rules by name; a certificate that names others is refused."""
 
 
-def verify(model: Model | StagedModel, certificate: Certificate) -> Verified:
-    """Check a certificate of a model; see :func:`gamedp.verify`."""
+def verify(
+    model: Model | StagedModel, certificate: Certificate, progress: ProgressCallback | None = None
+) -> Verified:
+    """Check a certificate by a model; :func:`gamedp.verify` says what is accepted, and raised."""
     _check_kinds(model, certificate)
     check_digest(model, certificate)
-    return accept(model, certificate)
+    return accept(model, certificate, progress)
 
 
-def accept(model: Model | StagedModel, certificate: Certificate) -> Verified:
-    """Check a certificate that is known to be of this model."""
+def accept(
+    model: Model | StagedModel, certificate: Certificate, progress: ProgressCallback | None = None
+) -> Verified:
+    """Check a certificate that is surely of this model."""
     rules, objective = RULES[certificate.rules], certificate.objective
     check_objective(objective)
     refusal = rules.accepts(model, objective)
     if refusal:
         raise UnsupportedProblemError(refusal)
     check_arrays(rules, model, certificate)
-    counts = rules.check(model, certificate)
+    counts = rules.check(model, certificate, Reporter(progress, "verify"))
     return Verified(
         claim=rules.claim(model, objective), width=widest(certificate), **counts._asdict()
     )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates.certificate import Certificate
+    from gamedp.runtime.progress import Reporter
 
     Array = NDArray[Any]
     Flags = NDArray[np.bool_]
@@ -100,11 +101,12 @@ class EquilibriumRules:
             "all others keep to it, lie between lower and upper: an equilibrium within the width."
         )
 
-    def check(self, model: Model, certificate: Certificate) -> Counts:
+    def check(self, model: Model, certificate: Certificate, reporter: Reporter) -> Counts:
         """Raise CertificateError unless everything holds."""
         check_finite(model)
         _check_ends(model, certificate)
         for rows in slices(model):
+            reporter.report(int(rows.movers[0]), model.num_states, "bounds")
             _check_ranks(model, certificate, rows)
             for sign, name in DIRECTIONS:
                 claimed = sign * getattr(certificate, name)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.any_model import AnyModel
     from gamedp.model.objectives import Objective
+    from gamedp.runtime.progress import Reporter
 
     Array = NDArray[Any]
     Flags = NDArray[np.bool_]
@@ -114,8 +115,8 @@ class RuleSet(Protocol):
     def claim(self, model: Any, objective: Objective) -> str:
         """Return the claim in words."""
 
-    def check(self, model: Any, certificate: Certificate) -> Counts:
-        """Raise CertificateError unless everything holds; the arrays are already checked."""
+    def check(self, model: Any, certificate: Certificate, reporter: Reporter) -> Counts:
+        """Raise CertificateError unless everything holds; the arrays are as they must be."""
 
 
 def check_digest(model: AnyModel, certificate: Certificate) -> None:

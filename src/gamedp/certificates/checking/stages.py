@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.objectives import Optimum
+    from gamedp.runtime.progress import Reporter
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -222,17 +223,19 @@ class StagesRules:
             "lower and upper."
         )
 
-    def check(self, model: StagedModel, certificate: Certificate) -> Counts:
+    def check(self, model: StagedModel, certificate: Certificate, reporter: Reporter) -> Counts:
         """Raise CertificateError unless everything holds."""
         stages = Stages(model)
         _check_numbers(stages, certificate)
         _check_ends(stages, certificate)
+        num_contexts, done = len(stages.codes), 0
         with np.errstate(all="ignore"):  # what overflows is not proven
             for batch in stages.batches(stages.codes):
+                reporter.report(done, num_contexts, f"{done:,} contexts")
                 _check_weights(stages, batch, certificate)
                 for sign, name in ((1.0, "lower"), (-1.0, "upper")):
                     _check_bounds(stages, batch, certificate, sign, name)
-        num_contexts = len(stages.codes)
+                done += len(batch.codes)
         return Counts(num_contexts, num_contexts * model.stage.num_choices, 0)
 
 

@@ -32,6 +32,7 @@ from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.floats import UNIT
+from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +94,7 @@ def certify(solution: Solution) -> Certificate:
         return _averages(solution, plain)
     if isinstance(objective, FiniteHorizon):
         with np.errstate(all="ignore"):  # what overflows is not proven
-            lower, upper = recompute(model, plain, objective)
+            lower, upper = recompute(model, plain, objective, Reporter(None, "verify"))
         plain = attrs.evolve(
             plain,
             lower=np.minimum(solution.lower, lower),

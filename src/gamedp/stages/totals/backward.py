@@ -52,7 +52,8 @@ def distributions(
     Raises
     ------
     UnsupportedProblemError
-        If a total is not a whole number, or a context leads to one of the same rank.
+        If a total is not a whole number, or from 2**53 on; if totals lie too far apart; or if a
+        context leads to one of the same rank.
     UnknownStateError
         If there is no such context.
 

@@ -19,7 +19,7 @@ from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.layers import Layer, Transitions
 from gamedp.stages.totals.result import Distribution, relative_error_of
-from gamedp.stages.totals.unfolded import not_whole, unfolded_stage
+from gamedp.stages.totals.unfolded import are_countable, not_counted, unfolded_stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -176,9 +176,8 @@ class ForwardPass:
     def _whole(
         self, numbers: NDArray[np.float64], place: Callable[[int], tuple[Any, Any]]
     ) -> NDArray[np.int64]:
-        """Return numbers as integers; refuse those that are not whole."""
-        whole = np.rint(numbers)
-        bad = np.flatnonzero(~((whole == numbers) & (np.abs(numbers) < 2.0**53)))
+        """Return numbers as integers; refuse those that are not whole, or too large."""
+        bad = np.flatnonzero(~are_countable(numbers))
         if len(bad):
             code, end = place(int(bad[0]))
             where = "constant_sum"
@@ -187,8 +186,8 @@ class ForwardPass:
             if end is not None:
                 state = self.model.stage.state(int(self.model.stage.terminals[end]))
                 where = f"the reward for {shown(state)} in {shown(self.model.state(int(code)))}"
-            raise UnsupportedProblemError(not_whole(where, float(numbers[bad[0]])))
-        return whole.astype(np.int64)
+            raise UnsupportedProblemError(not_counted(where, float(numbers[bad[0]])))
+        return numbers.astype(np.int64)
 
     def probabilities(self, codes: NDArray[np.int64], onward: Any) -> NDArray[np.float64]:
         """Return for each context the probability of ending in each node (n, Z)."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import attrs
 import numpy as np
 
+from gamedp.errors import UnsupportedProblemError
 from gamedp.runtime.floats import UNIT
+from gamedp.stages.totals.unfolded import TOO_LARGE, not_counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Layer", "Transitions"]
+
+MOST_TOTALS = 1 << 30
+"""For all contexts of a rank: 8 GiB."""
 
 
 class Transitions(NamedTuple):
@@ -74,6 +79,7 @@ class Layer:
         pool, before = np.zeros(0), 0.0
         for part in parts:  # one by one, as the pools are large
             first = len(pool)
+            _check_room(first + len(part.pool))
             pool.resize(first + len(part.pool), refcheck=False)
             pool[first:] = part.pool
             keys.append(part.keys)
@@ -125,9 +131,19 @@ class Layer:
         )  # fmt: skip
 
     def _lay_out(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> None:
-        """Allocate room for the totals ``lows .. highs``."""
+        """Make room for the totals ``lows .. highs``.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If one is too large, or if they lie too far apart.
+        """
         from gamedp.stages.totals import kernels  # noqa: PLC0415
 
+        largest = max(highs.max(initial=0), -lows.min(initial=0))
+        if largest >= TOO_LARGE:
+            raise UnsupportedProblemError(not_counted("a total", int(largest)))
+        _check_room(int((highs - lows).sum(dtype=np.float64)) + len(lows))
         ends = np.cumsum(highs - lows + 1)
         starts = np.concatenate([[0], ends[:-1]])
         pool = np.zeros(int(ends[-1]))
@@ -143,3 +159,14 @@ class Layer:
             for place in np.flatnonzero(part).tolist():
                 found.setdefault(low + shift + place, []).append(float(part[place]))
         return found
+
+
+def _check_room(wanted: int) -> None:
+    """Refuse to make room for so many totals."""
+    if wanted > MOST_TOTALS:
+        message = (
+            f"the contexts of one rank have {wanted:,} totals from the least of each to its "
+            f"greatest; there is room for {MOST_TOTALS:,}. Count in a larger unit, or let "
+            "gamedp.simulate play."
+        )
+        raise UnsupportedProblemError(message)

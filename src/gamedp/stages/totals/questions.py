@@ -40,8 +40,9 @@ def distribution(
     Parameters
     ----------
     solution : StagedSolution or StagedModel
-        The mover takes the first best choice, as in :meth:`StagedSolution.inside`. A model will
-        do if there is a `policy`.
+        The mover takes the first best choice by rounded numbers: where several are equally good,
+        it may be another one than :meth:`StagedSolution.inside` takes, whose sums are rounded
+        otherwise. A model will do if there is a `policy`.
     context : optional
         Where play begins; at the start if not given.
     policy : callable, optional
@@ -54,7 +55,8 @@ def distribution(
     Raises
     ------
     UnsupportedProblemError
-        If a total is not a whole number, or a context leads to one of the same rank.
+        If a total is not a whole number, or from 2**53 on; if totals lie too far apart; or if a
+        context leads to one of the same rank.
     UnknownStateError
         If there is no such context.
     InvalidParameterError

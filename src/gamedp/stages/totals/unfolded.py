@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from gamedp.stages.totals.kernels import Nodes
     from gamedp.stages.vector_code import Program
 
-__all__ = ["Unfolded", "not_whole", "unfolded_stage"]
+__all__ = ["TOO_LARGE", "Unfolded", "are_countable", "not_counted", "unfolded_stage"]
+
+TOO_LARGE = 2**53
+"""A total must be smaller, without its sign: from here on, floats are not told from neighbours."""
+
+MOST_NODES = 1_000_000
+"""More are not unfolded: half a gigabyte."""
 
 
 @functools.lru_cache(maxsize=4)
@@ -62,11 +68,11 @@ class Unfolded:
         from gamedp.stages.program import program_of  # noqa: PLC0415 - likewise
         from gamedp.stages.totals.kernels import Nodes  # noqa: PLC0415 - brings numba along
 
-        fractions = np.flatnonzero(stage.rewards != np.rint(stage.rewards))
-        if len(fractions):
-            state = int(np.searchsorted(stage.choice_offsets, fractions[0], side="right")) - 1
+        bad = np.flatnonzero(~are_countable(stage.rewards))
+        if len(bad):
+            state = int(np.searchsorted(stage.choice_offsets, bad[0], side="right")) - 1
             where = f"a reward on the way, in {shown(stage.state(state))},"
-            raise UnsupportedProblemError(not_whole(where, float(stage.rewards[fractions[0]])))
+            raise UnsupportedProblemError(not_counted(where, float(stage.rewards[bad[0]])))
         program = program_of(stage, optimum=optimum, keeps_all=True)
         counts = np.diff(stage.choice_offsets)
         inner = [state for state in stage.structure.order.tolist() if counts[state] > 0]
@@ -123,16 +129,40 @@ def _transitions(stage: Model, state: int) -> Iterator[tuple[int, int, float]]:
 def _reached_with(stage: Model, states: list[int]) -> dict[int, set[int]]:
     """Return the sums of rewards with which each state can be reached from the first one."""
     found: dict[int, set[int]] = {states[0]: {0}}
+    nodes = 1
     for state in states:
         if state in found:
             for following, reward, _ in _transitions(stage, state):
-                found.setdefault(following, set()).update(paid + reward for paid in found[state])
+                sums = found.setdefault(following, set())
+                nodes -= len(sums)
+                sums.update(paid + reward for paid in found[state])
+                nodes += len(sums)
+                if nodes > MOST_NODES:
+                    message = (
+                        f"the stage pays more than {MOST_NODES:,} different sums on the way to its "
+                        "states, too many to follow each. Count in a larger unit."
+                    )
+                    raise UnsupportedProblemError(message)
+    for state, sums in found.items():
+        largest = max(sums, key=abs)
+        if abs(largest) >= TOO_LARGE:
+            where = f"the sum of rewards on the way to {shown(stage.state(state))}"
+            raise UnsupportedProblemError(not_counted(where, largest))
     return found
 
 
-def not_whole(where: str, number: float) -> str:
-    """Return the message that a number is not whole."""
+def are_countable(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which numbers are whole, and small enough to be counted."""
+    countable: NDArray[np.bool_] = (np.rint(numbers) == numbers) & (np.abs(numbers) < TOO_LARGE)
+    return countable
+
+
+def not_counted(where: str, number: float) -> str:
+    """Return the message that a number is not whole, or too large."""
+    why, unit = "not a whole number", "smaller"
+    if abs(number) >= TOO_LARGE:
+        why, unit = "too large: from 2**53 on, floats are not told from their neighbours", "larger"
     return (
-        f"{where} is {number!r}, not a whole number; the distribution of a total is found for "
-        "games that count in whole numbers. Count in a smaller unit."
+        f"{where} is {number!r}, {why}; the distribution of a total is found for games that count "
+        f"in whole numbers. Count in a {unit} unit."
     )

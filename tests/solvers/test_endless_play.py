@@ -455,7 +455,7 @@ def test_undeclared_draws_with_payoffs_that_are_no_doubles(solver):
 def test_differences_of_floats_are_not_solved_as_if_they_were_given_as_fractions():
     """Rational numbers would prove nothing of a tenth that is a rounded probability."""
     model = gamedp.Model.from_arrays(
-        [0, 2, 2, 2], [0, 1, 4], [0, 0, 1, 2], [1.0, 0.1, 0.6, 0.3], payoffs=[0.1, 0.7]
+        [0, 2, 2, 2], [0, 1, 4], [0, 0, 1, 2], [1.0, 0.1, 0.6, 0.3], payoffs=[0.01, 0.9]
     )
     with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
         gamedp.solve(model, gamedp.TotalReward(draw=0.3), tolerance=1e-18)
@@ -464,5 +464,5 @@ def test_differences_of_floats_are_not_solved_as_if_they_were_given_as_fractions
 
 def test_payoffs_less_a_draw_may_be_too_large():
     model = waits_or_leaves(1.5e308)
-    with pytest.raises(gamedp.errors.InvalidModelError, match="less -1.5e"):
+    with pytest.raises(gamedp.errors.InvalidModelError, match="less -1"):
         gamedp.solve(model, gamedp.TotalReward(draw=-1.5e308))

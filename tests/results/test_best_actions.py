@@ -581,3 +581,41 @@ def test_nothing_is_best_where_the_game_is_over():
         solution = gamedp.solve(model, objective)
         assert solution.best_actions(2) == []
         assert (solution.best_action(2), solution.action_values(2)) == (None, [])
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        gamedp.TotalReward("min"),
+        gamedp.Discounted(0.5, "min"),
+        gamedp.FiniteHorizon(2, "min"),
+        gamedp.AverageReward("min"),
+    ],
+)
+def test_exact_values_decide_within_a_tolerance_too(objective):
+    """Nothing, a twelfth less, and much more, where doubles cannot tell the first two apart."""
+    large, half = 10**15, Fraction(1, 2)
+    numbers = [large, -large, -large - Fraction(1, 6)]
+    forever = isinstance(objective, gamedp.AverageReward)
+    ends = {"terminals": [1, 2, 3], "payoffs": numbers}
+    stays = {"rewards": [0, 0, 0, *numbers]}
+    model = gamedp.Model.from_arrays(
+        [0, 3, 4, 5, 6] if forever else [0, 3, 3, 3, 3],
+        [0, 2, 4, 5, 6, 7, 8][: 7 if forever else 4],
+        [1, 2, 1, 3, 1, 1, 2, 3][: 8 if forever else 5],
+        [half, half, half, half, 1, 1, 1, 1][: 8 if forever else 5],
+        **(stays if forever else ends),
+    )
+    solution = gamedp.solve(model, objective, solver=gamedp.solvers.ExactPolicyIteration())
+    assert solution.best_actions(0, certain=True) == [1]
+    if not forever:  # an average has no second best by bias
+        assert solution.best_actions(0, 1e-3) == [1]
+        assert solution.best_actions(0, 1e-3, certain=True) == [1]
+        assert solution.best_actions(0, 0.1, certain=True) == [0, 1]
+        assert solution.best_actions(0, math.inf, certain=True) == [0, 1, 2]
+
+
+def test_infinite_exact_values_decide_within_a_tolerance():
+    model = model_of([(0.0, {1: 1.0}), (0.0, {2: 1.0})], [(1.0, {1: 1.0})], [(-1.0, {2: 1.0})])
+    solution = gamedp.solve(model, solver=gamedp.solvers.ExactPolicyIteration())
+    assert solution.best_actions(0, 0.5) == [0]

@@ -1,6 +1,7 @@
 """What a solution tells, in the words of the game."""
 
 import functools
+import math
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -351,3 +352,39 @@ def test_advice_is_for_the_start_if_no_state_is_given():
     for ask in (several.best_action, several.best_actions, several.actions, several.action_values):
         with pytest.raises(gamedp.errors.UnknownStateError, match="one of several states"):
             ask()
+
+
+START_OF_BOTH = gamedp.Model.from_arrays(
+    [0, 1, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], rewards=[1, -1], terminals=[2],
+    players=[0, 0, 0], num_players=2, initial=[(0.5, 0), (0.5, 1)],
+)  # fmt: skip
+"""One start earns without end, and one loses."""
+
+
+def test_a_start_that_may_be_infinite_both_ways_has_infinite_bounds():
+    everything = (-math.inf, math.inf)
+    exact = gamedp.solve(START_OF_BOTH, solver=gamedp.solvers.ExactPolicyIteration())
+    uniform = gamedp.Policy.uniform(START_OF_BOTH)
+    known = gamedp.evaluate(START_OF_BOTH, [uniform, uniform])
+    for solution in (gamedp.solve(START_OF_BOTH), exact, known):
+        for player in range(2):
+            assert solution.bounds(player=player) == everything
+            assert math.isinf(solution.value(player=player))
+        assert "nan" not in repr(solution)
+    with pytest.raises(gamedp.errors.UnsupportedProblemError, match="infinite both ways"):
+        exact.exact_value()
+    other = gamedp.Policy(START_OF_BOTH, [1.0, 1.0], "other")
+    told = gamedp.best_response(START_OF_BOTH, {uniform: 0.5, other: 0.5}, 0)
+    assert told.bounds() == told.told == everything
+    both = attrs.evolve(
+        START_OF_BOTH,
+        initial_states=np.zeros(2, np.int64),
+        initial_probabilities=np.array([0.5, -0.5]),
+    )
+    assert gamedp.solve(both).bounds() == everything
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_cross_table_of_totals_that_are_infinite_both_ways_is_refused():
+    with pytest.raises(gamedp.errors.UnsupportedProblemError, match="infinite"):
+        gamedp.cross_table(START_OF_BOTH, {"uniform": gamedp.Policy.uniform(START_OF_BOTH)})

@@ -87,3 +87,17 @@ def test_a_horizon_that_rounding_stops_keeps_its_steps():
     assert np.array_equal(stopped.step_policies, solved.step_policies)
     assert stopped.steps_left(1).value(0) == solved.steps_left(1).value(0) == 1e6 / 3
     assert stopped.action_values(0) == solved.action_values(0)
+
+
+def test_with_fewer_steps_to_go_nothing_is_best_because_it_was_with_more():
+    """In the last step the reward is best; before, it is as good to wait for it."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], rewards=[0, 1], terminals=[1], payoffs=[0]
+    )
+    exact = gamedp.solvers.ExactPolicyIteration()
+    solution = gamedp.solve(model, gamedp.FiniteHorizon(3), solver=exact)
+    assert solution.best_actions(0, certain=True) == [0, 1]
+    last = solution.steps_left(1)
+    assert last.best_actions(0) == last.best_actions(0, certain=True) == [1]
+    assert [entry.best for entry in last.action_values(0)] == ["no", "certain"]
+    assert solution.steps_left(0).best_actions(0) == []

@@ -379,3 +379,90 @@ def test_stages_that_nobody_must_leave_have_no_certificate_and_say_why():
         gamedp.errors.CertificateError, match="no weights show that play leaves the rank"
     ):
         gamedp.certify(solution)
+
+
+EXACT = gamedp.solvers.ExactPolicyIteration()
+THIRD, LARGE = Fraction(1, 3), 10**17 + 1
+
+
+def waits_or_leaves(payoff, sign=1, **keywords):
+    """Return a model: wait for ever, or leave for the payoff at even odds each time."""
+    return gamedp.Model.from_arrays(
+        [0, 2, 2],
+        [0, 1, 3],
+        [0, 0, 1],
+        [sign * 1.0, 0.5, 0.5],
+        terminals=[1],
+        payoffs=[payoff],
+        **keywords,
+    )
+
+
+@pytest.mark.parametrize("solver", [None, EXACT])
+@pytest.mark.parametrize("draw", [0.5, -1.0, 1e-17, 1e-300, -3.0])
+@pytest.mark.parametrize("payoff", [-THIRD, THIRD, LARGE, 0.1])
+def test_payoffs_less_a_draw_are_not_rounded(payoff, draw, solver):
+    model = waits_or_leaves(payoff)
+    solution = gamedp.solve(model, gamedp.TotalReward(draw=draw), solver, tolerance=1e3)
+    truth = max(Fraction(payoff), Fraction(draw)), Fraction(payoff)
+    for state in range(2):
+        low, high = solution.bounds(state)
+        assert low <= truth[state] <= high
+    if solver is None:
+        assert solution.exact is None
+    else:
+        assert solution.exact == truth
+        assert all(np.nextafter(low, np.inf) >= high for low, high in map(solution.bounds, (0, 1)))
+    uniform = gamedp.Policy.uniform(model)
+    low, high = gamedp.evaluate(model, uniform, gamedp.TotalReward(draw=draw)).bounds()
+    assert low <= Fraction(payoff) <= high
+    assert gamedp.verify(model, gamedp.certify(solution)).width <= 1e3
+
+
+@pytest.mark.parametrize("solver", [None, EXACT])
+@pytest.mark.parametrize("total", [1.0, 1e-300])
+def test_swaps_with_payoffs_that_are_no_doubles(total, solver):
+    model = waits_or_leaves(THIRD, sign=-1, num_players=2, constant_sum=total)
+    solution = gamedp.solve(model, solver=solver)
+    truth = max(THIRD, Fraction(total) / 2), THIRD
+    for state in range(2):
+        low, high = solution.bounds(state)
+        assert low <= truth[state] <= high
+    assert (solution.exact == truth) == (solver is EXACT)
+
+
+@pytest.mark.parametrize("solver", [None, EXACT])
+def test_undeclared_draws_with_payoffs_that_are_no_doubles(solver):
+    """To wait is for the loser to try, and the other may go back: it settles nothing."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 4, 4, 4],
+        [0, 1, 3, 4, 6],
+        [1, 2, 3, 0, 2, 3],
+        [1.0, Fraction(3, 5), Fraction(2, 5), 1.0, Fraction(3, 10), Fraction(7, 10)],
+        players=[0, 1, 0, 0],
+        terminals=[2, 3],
+        payoffs=[1 - THIRD, THIRD],
+        num_players=2,
+        constant_sum=1.0,
+    )
+    solution = gamedp.solve(model, solver=solver)
+    low, high = solution.bounds(0)
+    assert low <= Fraction(8, 15) <= high
+    if solver is EXACT:
+        assert solution.best_actions(0, certain=True) == [1]
+
+
+def test_differences_of_floats_are_not_solved_as_if_they_were_given_as_fractions():
+    """Rational numbers would prove nothing of a tenth that is a rounded probability."""
+    model = gamedp.Model.from_arrays(
+        [0, 2, 2, 2], [0, 1, 4], [0, 0, 1, 2], [1.0, 0.1, 0.6, 0.3], payoffs=[0.01, 0.9]
+    )
+    with pytest.raises(gamedp.NotSolvedError, match="rounding") as caught:
+        gamedp.solve(model, gamedp.TotalReward(draw=0.3), tolerance=1e-18)
+    assert caught.value.solution.exact is None
+
+
+def test_payoffs_less_a_draw_may_be_too_large():
+    model = waits_or_leaves(1.5e308)
+    with pytest.raises(gamedp.errors.InvalidModelError, match="less -1"):
+        gamedp.solve(model, gamedp.TotalReward(draw=-1.5e308))

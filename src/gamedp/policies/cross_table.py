@@ -217,7 +217,7 @@ def cross_table(
             if len(pairs) > 1:
                 write(column, row, pairs[1])
     names = tuple(policies)
-    endless = np.argwhere(~np.isfinite(lower + upper))
+    endless = np.argwhere(~(np.isfinite(lower) & np.isfinite(upper)))
     if len(endless):
         one, other = (names[place] for place in endless[0].tolist())
         message = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from gamedp.bellman.enclosures import (
     rounded_outward,
 )
 from gamedp.errors import UnsupportedProblemError
+from gamedp.model.model import given_numbers
 from gamedp.model.objectives import AverageReward, FiniteHorizon, Reachability
+from gamedp.results.start import exact_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["ChoiceValues", "choice_values", "decided", "opposite_values"]
+__all__ = ["ChoiceValues", "choice_values", "decided", "exact_choice_bounds", "opposite_values"]
 
 
 class ChoiceValues(NamedTuple):
@@ -112,6 +115,35 @@ def choice_values(
         bounds = np.clip(bounds[0], 0.0, 1.0), np.clip(bounds[1], 0.0, 1.0)
     totals = np.clip(np.where(np.isnan(totals), bounds[0], totals), *bounds)
     return _where_it_goes_on(solution, first, end, ChoiceValues(totals, *bounds))
+
+
+def exact_choice_bounds(solution: Table, first: int, end: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return bounds of the values of choices in rational numbers, for a solution with exact values.
+
+    They are equal, except for a finite horizon: the exact values with one step fewer are not kept,
+    only the doubles next to them. Infinite values are floats. Choices after the objective's end do
+    not count.
+    """
+    model, objective = solution.model, solution.objective
+    known: Any = (solution.exact, solution.exact)
+    if isinstance(objective, FiniteHorizon):
+        known = [numbers.tolist() for numbers in _following(solution)[1:]]
+    earns = not isinstance(objective, (Reachability, AverageReward))
+    discount = Fraction(getattr(objective, "discount", 1.0))
+    rewards, weights = given_numbers(model, "rewards"), given_numbers(model, "probabilities")
+    bounds = np.empty((2, end - first), object)
+    for choice in range(first, end):
+        row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+        signed, successors = weights[row].tolist(), model.successors[row].tolist()
+        earned = Fraction(rewards[choice]) if earns else Fraction(0)
+        for place, (own, other) in enumerate((known, known[::-1])):
+            numbers = [
+                (other if weight < 0 else own)[successor]
+                for weight, successor in zip(signed, successors, strict=True)
+            ]
+            mean = exact_mean(numbers, signed, model.constant_sum)
+            bounds[place, choice - first] = earned + discount * mean
+    return bounds[0], bounds[1]
 
 
 def opposite_values(total: float, numbers: ChoiceValues) -> ChoiceValues:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import functools
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import attrs
@@ -30,7 +31,7 @@ import numpy as np
 
 from gamedp.graph.structure import Structure
 from gamedp.model.objectives import AverageReward, Reachability, TotalReward, value_of_endless_play
-from gamedp.results.choice_values import choice_values, decided
+from gamedp.results.choice_values import choice_values, decided, exact_choice_bounds
 from gamedp.results.status import Guarantee
 from gamedp.runtime.slices import CHOICES
 
@@ -154,28 +155,36 @@ class OptimalChoices:
         if solution.tight is not None and tolerance <= 0:
             tight = solution.tight[first:end]
             return Candidates(tight.copy(), tight.copy())
-        numbers = choice_values(solution, first, end)
-        lower, upper = numbers.lower, numbers.upper
         proven = solution.guarantee is not Guarantee.NONE
-        if not proven:
-            rounding = 1e-12 * np.abs(numbers.values)
-            rounding[~np.isfinite(rounding)] = 0.0
-            lower, upper = numbers.values - rounding, numbers.values + rounding
         inner = np.flatnonzero(np.diff(offsets))
         places, counts = offsets[inner] - first, np.diff(offsets)[inner]
-        most = np.repeat(self._wants_most()[first_state + inner], counts)
+        states = first_state + inner
+        own: Any = (solution.lower[states], solution.upper[states])
+        worse: list[Any] = [tolerance, loss]
+        lower: Any
+        upper: Any
+        if proven and solution.exact is not None:  # the same comparisons, in rational numbers
+            lower, upper = exact_choice_bounds(solution, first, end)
+            own = (np.array([solution.exact[state] for state in states.tolist()], object),) * 2
+            worse = [Fraction(each) if math.isfinite(each) else each for each in worse]
+        else:
+            numbers = choice_values(solution, first, end)
+            lower, upper = numbers.lower, numbers.upper
+            if not proven:
+                rounding = 1e-12 * np.abs(numbers.values)
+                rounding[~np.isfinite(rounding)] = 0.0
+                lower, upper = numbers.values - rounding, numbers.values + rounding
+        wants = self._wants_most()[states]
+        most = np.repeat(wants, counts)
         low, high = np.where(most, lower, -upper), np.where(most, upper, -lower)
         floor = np.maximum.reduceat(low, places)
         ceiling = np.full(len(inner), np.inf)
         if proven:
-            states = first_state + inner
-            wants = most[places]
-            own = (solution.lower[states], solution.upper[states])
             floor = np.maximum(floor, np.where(wants, own[0], -own[1]))
             ceiling = np.where(wants, own[1], -own[0])
-        possible = high >= np.repeat(floor, counts) - tolerance
+        possible = high >= np.repeat(floor, counts) - worse[0]
         others = np.minimum(_best_of_others(high, places, counts), np.repeat(ceiling, counts))
-        certain = (low >= others - tolerance - loss) & proven
+        certain = (low >= others - worse[0] - worse[1]) & proven
         return Candidates(possible, certain)
 
     def _nearer(self, state: int, found: Candidates) -> Candidates:

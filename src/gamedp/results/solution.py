@@ -123,7 +123,8 @@ class Solution(Table):
         Raises
         ------
         UnsupportedProblemError
-            If the solver does not find exact values.
+            If the solver does not find exact values, or the start has none: it leads by chance to
+            totals that are infinite both ways.
         UnknownStateError
             If the model has no such state.
         """
@@ -142,6 +143,9 @@ class Solution(Table):
         numbers = [self.exact[index] for index in model.initial_states.tolist()]
         probabilities = given_numbers(model, "initial_probabilities").tolist()
         mean = exact_mean(numbers, probabilities, self._start_sum)
+        if isinstance(mean, float) and math.isnan(mean):
+            message = "the total from the start is infinite both ways, so it has no exact value."
+            raise UnsupportedProblemError(message)
         return Fraction(self._sum) - mean if player == 1 else mean
 
     def best_actions(

@@ -92,13 +92,19 @@ def mean_of(
         Minus or plus infinity, for a bound: beyond the mean for all probabilities that sum to one
         and agree with those given, Fractions exactly and floats to two units in the last place.
         If not given, the mean is rounded to the nearest double.
+
+    Infinite numbers of both signs have no mean: bounds are then infinite, and so is the number in
+    place of the mean, that of the lower bound.
     """
-    if not all(map(math.isfinite, numbers)):
-        signed = zip(numbers, map(float, probabilities), strict=True)
-        return sum(
-            abs(probability) * (-number if probability < 0 else number)
-            for number, probability in signed
-        )
+    infinite = {
+        -number if probability < 0 else number
+        for number, probability in zip(numbers, probabilities, strict=True)
+        if not math.isfinite(number)
+    }
+    if len(infinite) > 1:
+        return -math.inf if outward is None else outward
+    if infinite:
+        return infinite.pop()
     sizes = [abs(Fraction(probability)) for probability in probabilities]
     terms = [
         Fraction(constant_sum) - Fraction(number) if probability < 0 else Fraction(number)

@@ -130,4 +130,5 @@ def steps_left(solution: TableT, numbers: tuple[Floats, Floats, Floats], steps: 
         step_policies=step_policies[:count],
         following=before,
         exact=None,
+        tight=None,
     )

@@ -11,17 +11,21 @@ hold for all d in between.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.errors import NotSolvedError, shown
+from gamedp.bellman.enclosures import rounded_outward
+from gamedp.errors import InvalidModelError, NotSolvedError, shown
+from gamedp.model.model import given_numbers
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
 from gamedp.results.status import Status, Tolerance
+from gamedp.rules.exactness import as_given, errors_of, model_numbers
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.tools.forced_ends import may_be_forced
 from gamedp.solvers.tools.limit import Limit, within
@@ -56,11 +60,37 @@ def at_zero(problem: Problem) -> Problem:
     if counts_zero(problem):
         return problem
     model, draw = problem.model, problem.draws[0]
+    payoffs = _less(given_numbers(model, "payoffs"), draw)
+    numbers = model_numbers(payoffs=payoffs)
+    error, part = errors_of(payoffs)
+    unknown = 0.0 if "payoffs" in model.fractions else model.rounding[0]
+    if unknown or (error and not model.fractions):
+        # Rounded up, it says that these numbers were not given as fractions, to be solved as such.
+        error = math.nextafter(error + unknown, math.inf)
+    kept = {name: array for name, array in model.fractions.items() if name != "payoffs"}
     shifted = attrs.evolve(
-        model, payoffs=model.payoffs - draw, constant_sum=model.constant_sum - 2 * draw
+        model,
+        payoffs=numbers["payoffs"],
+        fractions=kept | numbers["fractions"],
+        constant_sum=model.constant_sum - 2 * draw,
+        rounding=(error, model.rounding[1], max(part, model.rounding[2])),
     )
     object.__setattr__(shifted, "structure", model.structure)  # found once
     return Problem(shifted, TotalReward(problem.objective.optimum, draw=0.0))
+
+
+def _less(payoffs: NDArray[Any], draw: float) -> NDArray[Any]:
+    """Return payoffs as they were given, less a number, exactly."""
+    given = payoffs.tolist()
+    less = {number: Fraction(number) - Fraction(draw) for number in set(given)}
+    try:
+        return as_given([less[number] for number in given])
+    except OverflowError:
+        message = (
+            f"the payoffs less {draw!r}, which endless play counts, are beyond the range of 64-bit "
+            "floating point."
+        )
+        raise InvalidModelError(message) from None
 
 
 def declare(problem: Problem, draw: float) -> Problem:
@@ -149,12 +179,17 @@ class _ForADraw:
     def solve(
         self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
     ) -> Solution:
+        shifted = at_zero(problem)
+        narrower = tolerance / 2 if any(shifted.model.rounding) else tolerance
         try:
-            solution = self.solver.solve(at_zero(problem), tolerance=tolerance, progress=progress)
+            solution = self.solver.solve(shifted, tolerance=narrower, progress=progress)
         except NotSolvedError as error:
             error.solution = _shifted_back(error.solution, problem)
             raise
         solution = _shifted_back(solution, problem)
+        if solution.exact is not None:  # no double is closer
+            status = Status.SOLVED if solution.width <= tolerance else Status.ROUNDING
+            return attrs.evolve(solution, status=status)
         if solution.status is Status.SOLVED and not solution.width <= tolerance:
             message = (
                 f"{type(solution.solver).__name__} knows every value to within "
@@ -168,25 +203,23 @@ class _ForADraw:
 def _shifted_back(solution: Solution, problem: Problem) -> Solution:
     """Return the solution of a problem, from that of the one with shifted payoffs."""
     model, draw = problem.model, problem.draws[0]
-    shifted = solution.model.payoffs
-    exact = [
-        Fraction(old) - Fraction(new) == Fraction(draw)
-        for old, new in zip(model.payoffs.tolist(), shifted.tolist(), strict=True)
-    ]
-    error = 0.0
-    if not all(exact):
-        error = float(np.spacing(np.abs(shifted).max()))
-    lower = _plus(solution.lower, draw, error, -1)
-    upper = _plus(solution.upper, draw, error, 1)
-    for numbers in (lower, upper):
-        numbers[model.terminals] = model.payoffs
-    values = np.clip(solution.values + draw, lower, upper)
-    known = None
-    if solution.exact is not None and error == 0:
-        known = tuple(
+    exact = None
+    if solution.exact is not None:
+        from gamedp.solvers.methods.exact_policy_iteration import enclosed_values  # noqa: PLC0415
+
+        exact = tuple(
             value + Fraction(draw) if isinstance(value, Fraction) else value
             for value in solution.exact
         )
+        values, lower, upper = enclosed_values(problem, exact)
+    else:
+        lower, upper = (
+            _plus(numbers, draw, outward)
+            for numbers, outward in ((solution.lower, -np.inf), (solution.upper, np.inf))
+        )
+        paid = rounded_outward(model.payoffs, model.payoffs, model.rounding[0])
+        lower[model.terminals], upper[model.terminals] = paid
+        values = np.clip(solution.values + draw, lower, upper)
     return attrs.evolve(
         solution,
         model=model,
@@ -194,19 +227,17 @@ def _shifted_back(solution: Solution, problem: Problem) -> Solution:
         values=values,
         lower=lower,
         upper=upper,
-        exact=known,
+        exact=exact,
     )
 
 
-def _plus(numbers: Floats, addend: float, error: float, sign: int) -> Floats:
-    """Return sums, and an error, rounded down for the sign -1, up for 1; exact ones unchanged."""
+def _plus(numbers: Floats, addend: float, outward: float) -> Floats:
+    """Return sums, rounded outward; exact ones unchanged."""
     total = numbers + addend
     with np.errstate(invalid="ignore"):  # infinite ones stay so
         part = total - numbers
         lost = (numbers - (total - part)) + (addend - part)
-        outward = np.nextafter(total + sign * error, sign * np.inf)
-    is_exact = (lost == 0) & (error == 0)
-    return np.where(is_exact | np.isinf(numbers), total, outward)
+    return np.where((lost == 0) | np.isinf(numbers), total, np.nextafter(total, outward))
 
 
 @attrs.frozen
@@ -268,6 +299,7 @@ def _between(
         # Each side's policy for the draw that is worst for it.
         policy=np.where(maximise, least.policy, most.policy),
         exact=least.exact if least.exact == most.exact else None,
+        tight=least.tight if least.exact == most.exact else None,
         distances=distances,
         statistics=attrs.evolve(
             least.statistics,

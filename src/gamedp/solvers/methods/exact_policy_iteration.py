@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["ExactPolicyIteration"]
+__all__ = ["ExactPolicyIteration", "enclosed_values"]
 
 
 def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
@@ -135,19 +135,19 @@ class ExactPolicyIteration(PreparingSolver):
             if isinstance(problem.objective, AverageReward):
                 values, known, policy = work.average()
                 step_policies = None
-                bias = _enclosed(problem, tuple(map(as_fraction, known)))[0]
+                bias = enclosed_values(problem, tuple(map(as_fraction, known)))[0]
                 biases = bias, bias.copy()
             elif isinstance(problem.objective, FiniteHorizon):
                 values, policy, step_policies = work.finite_horizon(problem.objective.horizon)
                 if work.following is not None:
-                    following = _enclosed(problem, tuple(map(as_fraction, work.following)))
+                    following = enclosed_values(problem, tuple(map(as_fraction, work.following)))
             else:
                 values, policy = work.best_policies()
                 step_policies = None
         except StoppedError as stopped:
             return self._unfinished(problem, work, stopped.status)
         exact = tuple(as_fraction(value) for value in values)
-        numbers = _enclosed(problem, exact)
+        numbers = enclosed_values(problem, exact)
         solution = make_solution(
             problem,
             self,
@@ -185,8 +185,8 @@ class ExactPolicyIteration(PreparingSolver):
         )
 
 
-def _enclosed(problem: Problem, exact: tuple[Fraction | float, ...]) -> Any:
-    """Return values, lower and upper bounds as doubles."""
+def enclosed_values(problem: Problem, exact: tuple[Fraction | float, ...]) -> Any:
+    """Return exact values as doubles: the nearest ones, lower and upper bounds."""
     rows = []
     for state, number in enumerate(exact):
         try:

@@ -46,8 +46,8 @@ STATES, CHOICES, TRANSITIONS = "states", "choices", "branches"
 """The entities that may have rewards; words of the UMB format."""
 
 STATE_BYTES, ROW_BYTES, REWARD_BYTES, LABEL_BYTES, VARIABLE_BYTES = 72, 20, 24, 1, 18
-"""Memory that a state takes while a file is read; besides, each choice or transition that the file does
-not spell out, and each reward, label and variable of a state."""
+"""Memory that a state takes while a file is read; besides, each choice or transition that the file
+does not spell out, and each reward, label and variable of a state."""
 
 ROUNDED = 1e-5
 """Tolerance for the sum of the probabilities of a choice if they were rounded."""

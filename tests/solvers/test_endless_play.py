@@ -466,3 +466,21 @@ def test_payoffs_less_a_draw_may_be_too_large():
     model = waits_or_leaves(1.5e308)
     with pytest.raises(gamedp.errors.InvalidModelError, match="less -1"):
         gamedp.solve(model, gamedp.TotalReward(draw=-1.5e308))
+
+
+@pytest.mark.parametrize("solver", [None, EXACT])
+@pytest.mark.parametrize("payoffs", [[THIRD], [-THIRD], [-THIRD, 4 * THIRD]])
+def test_undeclared_draws_are_between_payoffs_as_they_were_given(payoffs, solver):
+    """From a state that nobody can leave; exact values of a rounded draw would not be exact."""
+    ends = [1] * len(payoffs)
+    model = gamedp.Model.from_arrays(
+        [0, 1, *ends], [0, 1], [0], [1], payoffs=payoffs, num_players=2, constant_sum=1.0
+    )
+    try:
+        solution = gamedp.solve(model, solver=solver)
+    except gamedp.NotSolvedError as error:
+        solution = error.solution
+    low, high = solution.bounds(0)
+    assert low <= min(payoffs) <= max(payoffs) <= high
+    assert solution.exact is None
+    assert gamedp.verify(model, gamedp.certify(solution))

@@ -6,13 +6,14 @@ import math
 import numbers
 import operator
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
-from gamedp.rules.exactness import is_rounded
+from gamedp.rules.exactness import is_rounded, upward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -316,8 +317,8 @@ def value_of_endless_play(objective: Objective, model: Any) -> tuple[float, floa
     """Return the least and the greatest possible value of endless play for player 0.
 
     They differ if two players share a constant other than 0 and no draw is declared: then every
-    value from the least payoff to the greatest is possible. Only for totals without a target;
-    rewards on the way are not included.
+    value from the least payoff to the greatest is possible, rounded outward. Only for totals
+    without a target; rewards on the way are not included.
 
     Parameters
     ----------
@@ -332,7 +333,9 @@ def value_of_endless_play(objective: Objective, model: Any) -> tuple[float, floa
         return 0.0, 0.0
     if model.has_swaps or not len(model.payoffs):
         return model.constant_sum / 2, model.constant_sum / 2
-    return float(model.payoffs.min()) + 0.0, float(model.payoffs.max()) + 0.0
+    payoffs = model.fractions.get("payoffs", model.payoffs)
+    least, greatest = Fraction(payoffs.min()), Fraction(payoffs.max())
+    return 0.0 - upward(-least), upward(greatest)
 
 
 def draw_of(objective: Objective, model: Any) -> float:

@@ -21,9 +21,11 @@ NAMES = frozenset(
 COUNTING = "counts integers"
 CHECKING = "whether given probabilities sum to one, and scales them: they count as they are then"
 STATISTICS = "statistics of games that were played, which are no bounds"
+TOGETHER = "how likely actions that do the same are together, which is a probability and no bound"
 EXACT = "fractions, which are not rounded"
 
 REVIEWED = {
+    "policies/arrays.py": {"_of_table": COUNTING},
     "policies/chain_games.py": {
         "ChainGames.tally": STATISTICS,
         "_Board.of": "what games are drawn by",
@@ -34,15 +36,17 @@ REVIEWED = {
     "policies/pairs.py": {"_tallied": STATISTICS, "_tallied.run": STATISTICS},
     "policies/policy.py": {
         "Policy._repr_html_": COUNTING,
+        "Policy.actions": TOGETHER,
         "Policy.mix": "makes a policy, whose probabilities are those that come of it",
         "_checked": CHECKING,
         "_write_probabilities": CHECKING,
         "weights_of": CHECKING,
     },
     "policies/response.py": {"Response._node": COUNTING},
-    "policies/sequential.py": {"_divergence": STATISTICS},
+    "policies/sequential.py": {"Stopping.interval": STATISTICS, "_divergence": STATISTICS},
     "policies/simulation.py": {"PairedSimulation.agrees_with": STATISTICS},
     "policies/staged_players.py": {"StageRule.shares": CHECKING},
+    "policies/symmetry.py": {"_of": TOGETHER},
     "policies/tally.py": {
         "Played.tally": STATISTICS,
         "Tally.total": COUNTING,

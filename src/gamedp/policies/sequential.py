@@ -130,9 +130,8 @@ class Stopping:
                 mean = (mean / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
                 low, high = _hoeffding(min(max(mean, 0.0), 1.0), count, error)
         extent = self.high / 2 - self.low / 2  # all of it may be too large for doubles
-        halves = (low * extent, high * extent)
-        limits = (self.low + half + half for half in halves)
-        return SequentialInterval(*limits, self.confidence, looks)
+        low, high = (self.low + half + half for half in (low * extent, high * extent))
+        return SequentialInterval(low, high, self.confidence, looks)
 
 
 def check_stopping(width: Any, confidence: Any) -> None:

@@ -383,7 +383,9 @@ def test_meetings_with_payoffs_whose_squares_are_no_doubles_have_an_error(size):
     large, small = new_meeting(names), new_meeting(names)
     for meeting, unit in ((large, size), (small, 1.0)):
         for share in (-1.0, 0.5, 1.0):
-            meeting.add([((share * unit, 0.0, -share * unit), "played")] * 6)
+            paid = {"a": share * unit, "b": 0.0, "c": -share * unit}
+            orders = itertools.permutations(names)
+            meeting.add([(tuple(paid[name] for name in order), "played") for order in orders])
     for name in names:
         wanted = [size * number for number in small.payoff(name)]
-        assert large.payoff(name) == pytest.approx(wanted)
+        assert large.payoff(name) == pytest.approx(wanted, abs=0.0)

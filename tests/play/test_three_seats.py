@@ -388,4 +388,4 @@ def test_meetings_with_payoffs_whose_squares_are_no_doubles_have_an_error(size):
             meeting.add([(tuple(paid[name] for name in order), "played") for order in orders])
     for name in names:
         wanted = [size * number for number in small.payoff(name)]
-        assert large.payoff(name) == pytest.approx(wanted, abs=0.0)
+        assert large.payoff(name) == pytest.approx(wanted, rel=1e-12, abs=0.0)

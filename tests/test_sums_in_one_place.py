@@ -50,8 +50,8 @@ REVIEWED = {
     "policies/tally.py": {
         "Played.tally": STATISTICS,
         "Tally.total": COUNTING,
-        "_added": STATISTICS,
-        "deviation_of": STATISTICS,
+        "_sum": STATISTICS,
+        "mean_and_deviation_of": STATISTICS,
     },
     "results/optimal_choices.py": {
         "OptimalChoices._drop_waits": COUNTING,

@@ -14,6 +14,7 @@ from gamedp.cli import main
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnsupportedProblemError
 from gamedp.games.wubbel import Hold, Wubbel
 from gamedp.play import Program, RandomPlayer, round_robin
+from gamedp.play.pairing import new_meeting
 
 SAFE, BOLD = 0, 1
 
@@ -374,3 +375,17 @@ def test_the_command_rounds_saves_and_resumes(capsys, tmp_path):
     assert "--resume goes on with it" in capsys.readouterr().err
     assert main([*asked, "--save", str(path), "--resume"]) == 0
     assert capsys.readouterr().out == words
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200, 1.5e308])
+def test_meetings_with_payoffs_whose_squares_are_no_doubles_have_an_error(size):
+    names = ("a", "b", "c")
+    large, small = new_meeting(names), new_meeting(names)
+    for meeting, unit in ((large, size), (small, 1.0)):
+        for share in (-1.0, 0.5, 1.0):
+            paid = {"a": share * unit, "b": 0.0, "c": -share * unit}
+            orders = itertools.permutations(names)
+            meeting.add([(tuple(paid[name] for name in order), "played") for order in orders])
+    for name in names:
+        wanted = [size * number for number in small.payoff(name)]
+        assert large.payoff(name) == pytest.approx(wanted, rel=1e-12, abs=0.0)

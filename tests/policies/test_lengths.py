@@ -472,3 +472,22 @@ def test_what_bounds_leave_open_is_held_against_no_game():
     counts = {-1.0: 449_000, 1.0: 551_000}
     expected = binomtest(551_000, games, 0.55).pvalue
     assert p_value(counts, distribution) == pytest.approx(expected)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("chance", [1e-3, 1e-15, 1e-17, 1e-300])
+def test_visits_where_play_is_very_long_are_bounded(chance):
+    """From state 0 to 1, which is left by a small chance, or to 2, from where half return."""
+    model = gamedp.Model.from_arrays(
+        [0, 1, 2, 3, 3, 3],
+        [0, 2, 4, 6],
+        [1, 2, 1, 3, 0, 4],
+        [0.5, 0.5, 1 - chance, chance, 0.5, 0.5],
+        terminals=[3, 4],
+    )
+    lower, upper = gamedp.evaluate(model, gamedp.Policy.uniform(model)).visits()
+    true = np.array([4 / 3, 2 / 3 / chance, 2 / 3, 2 / 3, 1 / 3])
+    assert (lower <= true).all()
+    assert (true <= upper).all()
+    assert (upper[3:] <= 1 + 1e-9).all()
+    assert upper[1] <= 2 / chance

@@ -271,3 +271,46 @@ def test_payoffs_of_both_seats_are_written_alike(payoffs, total):
     assert as_paid(numbers, total).tolist() == payoffs
     both = as_paid(np.concatenate([numbers, total - left]), total)
     assert both.tolist() == payoffs * 2
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e-200, 1e155, 1e200, 1.5e308])
+def test_statistics_of_payoffs_whose_squares_are_no_doubles(size):
+    model = attrs.evolve(three_ends(), payoffs=size * np.array([-1.0, 0.0, 1.0]))
+    same = attrs.evolve(model, payoffs=np.array([-1.0, 0.0, 1.0]))
+    policy = gamedp.Policy.uniform(model)
+    found = gamedp.simulate(model, policy, games=1000, seed=1)
+    wanted = gamedp.simulate(same, gamedp.Policy.uniform(same), games=1000, seed=1)
+    assert found.means[0] == pytest.approx(size * wanted.means[0])
+    assert found.deviations[0] == pytest.approx(size * wanted.deviations[0])
+    counts = [300, 450, 250]
+    likely, true = (
+        gamedp.evaluate(each, gamedp.Policy.uniform(each)).p_value(
+            dict(zip(each.payoffs.tolist(), counts, strict=True))
+        )
+        for each in (model, same)
+    )
+    assert likely == pytest.approx(true)
+
+
+@pytest.mark.filterwarnings("error")
+def test_earnings_whose_squares_are_no_doubles_have_an_infinite_deviation():
+    model = three_ends(reward=1e200)
+    found = gamedp.simulate(model, gamedp.Policy.uniform(model), games=100, seed=1)
+    assert found.means[0] == pytest.approx(1e200)
+    assert found.deviations == (math.inf,)
+
+
+@pytest.mark.filterwarnings("error")
+def test_pairs_with_payoffs_whose_squares_are_no_doubles_lose_no_games():
+    model = gamedp.Model.from_arrays(
+        [0, 2, 2, 2], [0, 2, 3], [1, 2, 2], [0.5, 0.5, 1.0],
+        terminals=[1, 2], payoffs=[-1e200, 1e200], players=[0] * 3, num_players=2,
+    )  # fmt: skip
+    pair = [
+        gamedp.Policy.from_function(model, lambda _state, action=action: action)
+        for action in (0, 1)
+    ]
+    found = gamedp.policies.simulate_pairs(model, pair, pairs=100, seed=1)
+    assert found.deviation == math.inf
+    assert found.seatings[0].deviations[0] == pytest.approx(1e200, rel=0.1)

@@ -619,3 +619,28 @@ def test_infinite_exact_values_decide_within_a_tolerance():
     model = model_of([(0.0, {1: 1.0}), (0.0, {2: 1.0})], [(1.0, {1: 1.0})], [(-1.0, {2: 1.0})])
     solution = gamedp.solve(model, solver=gamedp.solvers.ExactPolicyIteration())
     assert solution.best_actions(0, 0.5) == [0]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("tolerance", [1.0, 1e-8])
+def test_to_wait_may_be_best_where_no_draw_is_declared(sign, tolerance):
+    arrays = ([0, 2, 2, 2], [0, 1, 3], [0, 1, 2], [1.0, 0.75, 0.25])
+    model = gamedp.Model.from_arrays(
+        *arrays,
+        terminals=[1, 2],
+        payoffs=[0.0, sign * 0.5],
+        num_players=2,
+        players=[0, 0, 0],
+        constant_sum=sign * 1.0,
+    )
+    undeclared = gamedp.TotalReward(optimum="max" if sign > 0 else "min")
+    try:
+        solution = gamedp.solve(model, undeclared, tolerance=tolerance)
+    except gamedp.NotSolvedError as error:
+        solution = error.solution
+    assert solution.best_actions(0) == [0, 1]
+    assert solution.best_actions(0, certain=True) == []
+    assert [entry.best for entry in solution.action_values(0)] == ["possible", "possible"]
+    for draw, best in ((0.0, [1]), (sign * 0.5, [0])):
+        declared = gamedp.solve(model, attrs.evolve(undeclared, draw=draw))
+        assert declared.best_actions(0, certain=True) == declared.best_actions(0) == best

@@ -302,3 +302,13 @@ def test_bounds_that_are_far_apart_are_not_solved():
             gamedp.solvers.make_solution(**made, tolerance=1e-6, status=status)
     unproven = gamedp.solvers.make_solution(**made, guarantee=gamedp.Guarantee.NONE)
     assert unproven.status is gamedp.Status.UNPROVEN
+
+
+@pytest.mark.parametrize("name", ["tight", "distances"])
+def test_arrays_of_another_shape_are_named(name):
+    def spoil(_found):
+        return {name: np.zeros(1, {"tight": np.bool_, "distances": np.int64}[name])}
+
+    kind = min(kinds(TOTAL))
+    with pytest.raises(ConformanceError, match=rf"{name} has shape \(1,\), not"):
+        check_solver(Wrong(spoil=spoil), PROBLEMS[kind])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from gamedp.policies.evaluate import evaluate
 from gamedp.policies.given import model_for
 from gamedp.policies.policy import Policy, as_policies, model_of
 from gamedp.policies.random_player import RandomPlayer
+from gamedp.policies.tally import mean_and_deviation_of
 from gamedp.results.solution import Solution
 from gamedp.runtime.notebook import html_rows, html_table, with_error
 
@@ -222,11 +224,12 @@ class Meeting:
         self.is_exact = True
 
     def _means(self, earned: Mapping[tuple[str, ...], tuple[float, ...]]) -> tuple[float, ...]:
-        """Return the average payoff of each player over some orders."""
-        return tuple(
-            math.fsum(payoffs[order.index(name)] for order, payoffs in earned.items()) / len(earned)
+        """Return what each player got on average over some orders."""
+        of_each = (
+            Counter(payoffs[order.index(name)] for order, payoffs in earned.items())
             for name in self.names
         )
+        return tuple(mean_and_deviation_of(counts)[0] for counts in of_each)
 
     def payoff(self, name: str) -> tuple[float, float]:
         """Return the average payoff of a player, and its standard error; NaN where it is not known.
@@ -241,13 +244,10 @@ class Meeting:
             raise InvalidParameterError(message)
         place, count = self.names.index(name), len(self.payoffs)
         own = [group[place] for group in self.payoffs]
-        mean = math.fsum(own) / count if count else math.nan
+        mean, deviation = mean_and_deviation_of(Counter(own))
         if self.is_exact:
             return mean, 0.0
-        if count < 2:
-            return mean, math.nan
-        squares = math.fsum((payoff - mean) ** 2 for payoff in own)
-        return mean, math.sqrt(squares / (count - 1) / count)
+        return mean, deviation / math.sqrt(count) if count else math.nan
 
     def _repr_html_(self) -> str:
         """Return the average payoff of each player, for notebooks."""

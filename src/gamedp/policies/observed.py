@@ -7,6 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.policies.tally import scaled_to_one
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,17 +93,19 @@ def p_value(
             max(found[high] / games, least / (least + low_most)), most / (most + low_least)
         )
         return float(binomtest(found[high], games, min(chance, 1.0)).pvalue)
+    # Scaled: the squares of large payoffs would overflow.
+    sizes = dict(zip(possible, scaled_to_one(possible)[0], strict=True))
     middles = {payoff: sum(ends) / 2 for payoff, ends in possible.items()}
     ended, surely = math.fsum(middles.values()), math.fsum(ends[0] for ends in possible.values())
-    value = math.fsum(payoff * chance for payoff, chance in middles.items()) / ended
-    squares = ((payoff - value) ** 2 * chance for payoff, chance in middles.items())
+    value = math.fsum(sizes[payoff] * chance for payoff, chance in middles.items()) / ended
+    squares = ((sizes[payoff] - value) ** 2 * chance for payoff, chance in middles.items())
     error = math.sqrt(math.fsum(squares) / ended / games)
     # The mean minus the value is the mean of the payoffs' differences from the value.
     open_ = math.fsum(
-        abs(payoff - value) * (high - low) / 2 for payoff, (low, high) in possible.items()
+        abs(sizes[payoff] - value) * (high - low) / 2 for payoff, (low, high) in possible.items()
     )
     reach = open_ / surely if surely else math.inf
-    mean = math.fsum(payoff * count for payoff, count in found.items()) / games
+    mean = math.fsum(sizes[payoff] * count for payoff, count in found.items()) / games
     return normal_p_value(mean, error, (value - reach, value + reach), is_known=True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -21,7 +20,7 @@ from gamedp.policies.policy import as_policies, name_of
 from gamedp.policies.rules_games import RulesGames
 from gamedp.policies.simulation import PairedSimulation, Simulation
 from gamedp.policies.staged_games import StagedGames
-from gamedp.policies.tally import Played, Tally, in_blocks, moments
+from gamedp.policies.tally import Played, Tally, added, in_blocks, moments, sums_of
 from gamedp.runtime.options import Tier
 
 __all__ = ["simulate_pairs"]
@@ -140,18 +139,16 @@ def _tallied(
     finished : int
         The number of pairs of which both games have ended; the sums are over these.
     """
-    blocks: dict[int, tuple[Tally, Tally, float, float, int]] = {}
+    blocks: dict[int, tuple[Tally, Tally, tuple[float, float], int]] = {}
 
     def run(_thread: int, block: int, begin: int, end: int) -> None:
         first, second = play(begin, end)
         both = first.is_over & second.is_over
-        means = (first.earned[both, 0] - half + (second.earned[both, 1] - half)) / 2
-        sums = math.fsum(means), math.fsum(means * means)
-        blocks[block] = first.tally(), second.tally(), *sums, int(both.sum())
+        own, other = first.earned[both, 0] / 2, second.earned[both, 1] / 2
+        means = own - half / 2 + (other - half / 2)
+        blocks[block] = first.tally(), second.tally(), sums_of(means), int(both.sum())
 
     in_blocks(0, pairs, threads, run)
-    firsts, seconds, totals, squares, finished = zip(
-        *(blocks[block] for block in sorted(blocks)), strict=True
-    )
+    firsts, seconds, sums, finished = zip(*(blocks[block] for block in sorted(blocks)), strict=True)
     tallies = Tally.total(firsts), Tally.total(seconds)
-    return tallies, (math.fsum(totals), math.fsum(squares)), sum(finished)
+    return tallies, added(sums), sum(finished)

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.policies.tally import BLOCK, Tally, student_interval
+from gamedp.policies.tally import BLOCK, Tally, mean_and_deviation_of, student_interval
 from gamedp.runtime.options import is_number
 
 __all__ = ["SequentialInterval", "Stopping", "check_stopping"]
@@ -126,12 +126,12 @@ class Stopping:
                 wins = sum(count for payoff, count in counts if payoff > middle)
                 low, high = _clopper_pearson(wins, count, error)
             else:
-                mean = (tally.sums[0][0] / count - self.low) / (self.high - self.low)
+                mean, _ = mean_and_deviation_of(tally.outcomes[0])
+                mean = (mean / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
                 low, high = _hoeffding(min(max(mean, 0.0), 1.0), count, error)
-        extent = self.high - self.low
-        return SequentialInterval(
-            self.low + low * extent, self.low + high * extent, self.confidence, looks
-        )
+        extent = self.high / 2 - self.low / 2  # all of it may be too large for doubles
+        low, high = (self.low + half + half for half in (low * extent, high * extent))
+        return SequentialInterval(low, high, self.confidence, looks)
 
 
 def check_stopping(width: Any, confidence: Any) -> None:

@@ -12,7 +12,7 @@ from gamedp.model.objectives import TotalReward
 from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.observed import normal_p_value
 from gamedp.policies.sequential import SequentialInterval
-from gamedp.policies.tally import Tally, counted_as_paid, deviation_of
+from gamedp.policies.tally import Tally, counted_as_paid, mean_and_deviation_of
 from gamedp.results.status import check_player
 from gamedp.runtime.notebook import html_table, with_error
 from gamedp.stages.solution import StagedSolution
@@ -82,8 +82,10 @@ class Simulation:
         columns = range(len(tally.sums))
         means, deviations = zip(*map(tally.moments, columns), strict=True)
         outcomes = tally.outcomes
-        if not has_rewards:  # squares of large payoffs lose their differences
-            deviations = tuple(map(deviation_of, outcomes))
+        if not has_rewards:  # squares of large payoffs leave nothing of their differences
+            counted, deviations = zip(*map(mean_and_deviation_of, outcomes), strict=True)
+            pairs = zip(means, counted, strict=True)
+            means = tuple(mean if math.isfinite(mean) else own for mean, own in pairs)
         if len(names) == 2:
             means = (means[0], total - means[0])
             deviations = (deviations[0], deviations[0])

@@ -25,12 +25,15 @@ __all__ = [
     "BLOCK",
     "Played",
     "Tally",
+    "added",
     "as_paid",
     "counted_as_paid",
-    "deviation_of",
     "in_blocks",
+    "mean_and_deviation_of",
     "moments",
+    "scaled_to_one",
     "student_interval",
+    "sums_of",
 ]
 
 BLOCK = 8_192
@@ -83,14 +86,32 @@ class Tally:
             unfinished=sum(part.unfinished for part in parts),
             plies=sum(part.plies for part in parts),
             outcomes=tuple(outcomes),
-            sums=tuple(map(_added, zip(*(part.sums for part in parts), strict=True))),
+            sums=tuple(map(added, zip(*(part.sums for part in parts), strict=True))),
         )
 
 
-def _added(sums: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Return the totals of sums and of sums of squares."""
+def added(sums: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Return sums and sums of squares, each added up."""
     totals, squares = zip(*sums, strict=True)
-    return math.fsum(totals), math.fsum(squares)
+    return _sum(totals), _sum(squares)
+
+
+def sums_of(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the sum of numbers and that of their squares, infinite where doubles end."""
+    with np.errstate(over="ignore"):
+        squares = numbers * numbers
+    return _sum(numbers), _sum(squares)
+
+
+def _sum(numbers: Iterable[float]) -> float:
+    """Return a sum, infinite where doubles end, NaN if some terms are infinite both ways."""
+    terms = list(numbers)
+    try:
+        return math.fsum(terms)
+    except OverflowError:  # of a part, perhaps, and not of the sum
+        return math.fsum(term * 2.0**-64 for term in terms) * 2.0**64
+    except ValueError:
+        return math.nan
 
 
 @attrs.frozen(eq=False)
@@ -118,7 +139,7 @@ class Played:
             paid, counts = np.unique(self.paid[self.is_over, column] + 0.0, return_counts=True)
             outcomes.append(dict(zip(paid.tolist(), counts.tolist(), strict=True)))
             earned = self.earned[self.is_over, column]
-            sums.append((math.fsum(earned), math.fsum(earned * earned)))
+            sums.append(sums_of(earned))
         return Tally(
             games=len(self.plies),
             unfinished=int((~self.is_over).sum()),
@@ -171,23 +192,51 @@ def counted_as_paid(
     return dict(sorted(found.items()))
 
 
-def deviation_of(counts: Mapping[float, int]) -> float:
-    """Return the standard deviation of counted numbers, NaN for fewer than two."""
+def mean_and_deviation_of(counts: Mapping[float, int]) -> tuple[float, float]:
+    """Return mean and standard deviation of numbers that were counted, NaN where there is none.
+
+    No square overflows or underflows, since the largest number is scaled to about one.
+    """
     count = sum(counts.values())
+    scaled, exponent = scaled_to_one(counts)
+    pairs = list(zip(scaled, counts.values(), strict=True))
+    if not count:
+        return math.nan, math.nan
+    mean = math.fsum(number * times for number, times in pairs) / count
     if count < 2:
-        return math.nan
-    mean = math.fsum(number * times for number, times in counts.items()) / count
-    squares = math.fsum((number - mean) ** 2 * times for number, times in counts.items())
-    return math.sqrt(squares / (count - 1))
+        return _unscaled(mean, exponent), math.nan
+    squares = math.fsum((number - mean) ** 2 * times for number, times in pairs)
+    return _unscaled(mean, exponent), _unscaled(math.sqrt(squares / (count - 1)), exponent)
+
+
+def scaled_to_one(numbers: Iterable[float]) -> tuple[list[float], int]:
+    """Return numbers over a power of two, the largest about one, and its exponent."""
+    own = list(numbers)
+    _, exponent = math.frexp(max(map(abs, own), default=0.0))
+    return [math.ldexp(number, -exponent) for number in own], exponent
+
+
+def _unscaled(number: float, exponent: int) -> float:
+    """Return a number times a power of two, infinite where doubles end."""
+    try:
+        return math.ldexp(number, exponent)
+    except OverflowError:
+        return math.copysign(math.inf, number)
 
 
 def moments(sums: tuple[float, float], count: int) -> tuple[float, float]:
-    """Return mean and standard deviation from a count, a sum, and a sum of squares."""
+    """Return mean and standard deviation of so many numbers, by their sum and that of squares.
+
+    The deviation is infinite where squares are too large for doubles.
+    """
     total, squares = sums
     mean = total / count if count else math.nan
     if count < 2:
         return mean, math.nan
-    return mean, math.sqrt(max(0.0, squares - count * mean * mean) / (count - 1))
+    of_mean = count * mean * mean
+    if not (math.isfinite(squares) and math.isfinite(of_mean)):
+        return mean, math.inf
+    return mean, math.sqrt(max(0.0, squares - of_mean) / (count - 1))
 
 
 def student_interval(
@@ -202,7 +251,8 @@ def student_interval(
     mean, deviation : float
         Mean and standard deviation of independent numbers.
     count : int
-        The count of the numbers. With fewer than two, the interval is infinite.
+        How many there are. Of fewer than two, the interval has no end, nor if the deviation is
+        infinite.
     confidence : float
 
     Raises
@@ -227,7 +277,7 @@ def student_interval(
     if not 0 < confidence < 1:
         message = f"confidence is {shown(confidence)}; it must lie between 0 and 1."
         raise InvalidParameterError(message)
-    if count < 2:
+    if count < 2 or math.isinf(deviation):
         return -math.inf, math.inf
     reach = float(stdtrit(count - 1, (1 + confidence) / 2)) * deviation / math.sqrt(count)
     return mean - reach, mean + reach

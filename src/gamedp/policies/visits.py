@@ -74,12 +74,20 @@ def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
         )
         return enclosed_sums(3 * np.arange(size + 1), np.ones(3 * size), *terms, relative=0.0)
 
-    found = np.maximum(scipy.sparse.linalg.spsolve(system, begins[0]), 0.0)
-    for _ in range(2):  # the residual recovers what was lost by rounding
-        low, high = missing(found)
-        found = np.maximum(found + scipy.sparse.linalg.spsolve(system, (low + high) / 2), 0.0)
-    low, high = missing(found)
+    # A state is visited no more often than play from there is long.
     most = np.nextafter(longest + 1.0, np.inf)
-    _, error = enclosed_sum(np.maximum(-low, high), most, most, relative=0.0)
-    lower, upper = rounded_outward(found, found, error)
-    return np.maximum(lower, 0.0), upper
+    least = np.maximum(begins[0], 0.0)
+    try:
+        solve = scipy.sparse.linalg.splu(system).solve
+        found = np.clip(solve(begins[0]), 0.0, most)
+        for _ in range(2):  # what was lost by rounding is found from what is missed
+            low, high = missing(found)
+            found = np.clip(found + solve((low + high) / 2), 0.0, most)
+    except RuntimeError:  # singular, as far as doubles can tell
+        return least, most
+    with np.errstate(over="ignore"):
+        low, high = missing(found)
+        _, error = enclosed_sum(np.maximum(-low, high), most, most, relative=0.0)
+        lower, upper = rounded_outward(found, found, error)
+    # What is no number comes from where play is too long for doubles.
+    return np.fmax(lower, least), np.fmin(upper, most)

@@ -387,14 +387,15 @@ class OptimalChoices:
         """Whether all best choices are found wherever values are finite."""
         return self._has_one_sign or self._until is not None
 
-    def _value_of_endless_play(self, sign: float) -> float:
-        """Return the value of endless play that earns nothing, at least for one side."""
+    def _value_of_endless_play(self, sign: float, certainty: Certainty) -> float:
+        """Return the value for one side of endless play that earns nothing: its most, or least."""
         solution = self.solution
         if isinstance(solution.objective, Reachability):
             return 0.0
         if self._until is not None:
-            return math.inf
-        return value_of_endless_play(solution.objective, solution.model)[0 if sign > 0 else 1]
+            return sign * math.inf
+        ends = value_of_endless_play(solution.objective, solution.model)
+        return (max if certainty == "possible" else min)(sign * end for end in ends)
 
     def _ends(self, sign: float, certainty: Certainty, *, infinite: bool) -> Flags:
         """Return the states at which a player has received the value.
@@ -420,7 +421,7 @@ class OptimalChoices:
             number = low if certainty == "possible" else high
             best = high if certainty == "possible" else low
             good = best == math.inf
-            limit = sign * self._value_of_endless_play(sign)
+            limit = self._value_of_endless_play(sign, certainty)
             if self._has_one_sign or math.isinf(limit):
                 good |= number <= limit
             sides.append(ends | good)

@@ -202,10 +202,11 @@ class _Trial:
         if model.num_players > 2:
             shape = (model.num_states, model.num_players)
         shapes = {"values": shape, "lower": shape, "upper": shape, "policy": (model.num_states,)}
+        shapes |= {"distances": (model.num_states,), "tight": (model.num_choices,)}
         fine = True
         for name, wanted in shapes.items():
             array = getattr(solution, name)
-            if array.shape != wanted:
+            if array is not None and array.shape != wanted:
                 self._add("the solution", f"{name} has shape {array.shape}, not {wanted}")
                 fine = False
         if solution.model is not model or solution.objective != self.problem.objective:

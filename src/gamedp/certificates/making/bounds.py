@@ -165,6 +165,8 @@ def _wider_by_steps(solution: Solution, plain: Certificate) -> Iterator[Certific
         steps = scipy.sparse.linalg.splu(matrix.tocsc()).solve(passing.astype(np.float64))
     except RuntimeError:  # singular, as far as doubles can tell
         return
+    if not np.isfinite(steps).all():
+        return
     size = max(float(np.abs(bound).max(initial=0.0)) for bound in (plain.lower, plain.upper))
     earned = float(np.abs(model.rewards).max(initial=0.0))
     assert solution.biases is not None  # noqa: S101 - or there is nothing to widen

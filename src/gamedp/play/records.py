@@ -15,7 +15,7 @@ from gamedp.errors import DamagedFileError, UnknownNameError, UnsupportedProblem
 from gamedp.play.play import Line
 from gamedp.play.protocol import REASONS
 from gamedp.play.seat import Forfeit
-from gamedp.rules.expand import expand
+from gamedp.rules.expand import expand, refuse_no_state
 from gamedp.rules.game import Rules
 from gamedp.rules.layout import Layout
 from gamedp.runtime.encoding import decode, decode_object, encode, encode_object, near
@@ -146,8 +146,14 @@ class _Starts:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._states = {state: None for probability, state in rules.initial() if probability > 0}
-        self._layout = Layout.of(next(iter(self._states)))
         self._homes = [near(kind) for kind in {type(rules.game), *map(type, self._states)}]
+
+    @functools.cached_property
+    def _layout(self) -> Layout | None:
+        """The layout of the game's states, None if they are not made of integers."""
+        first = next(iter(self._states))
+        refuse_no_state(first, "the initial states")
+        return Layout.of(first)
 
     def has(self, state: Any) -> bool:
         """Return whether the rules let a game begin there."""

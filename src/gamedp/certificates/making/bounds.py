@@ -172,7 +172,8 @@ def _wider_by_steps(solution: Solution, plain: Certificate) -> Iterator[Certific
     assert solution.biases is not None  # noqa: S101 - or there is nothing to widen
     beyond = max(float(np.abs(bias).max(initial=0.0)) for bias in solution.biases)
     once = np.where(np.diff(model.choice_offsets) > 0, size + earned + 2 * beyond, 0.0)
-    for amount in (once, once + size * np.abs(steps)):
+    on_the_way = size * np.abs(steps)
+    for amount in (on_the_way, once, once + on_the_way):
         for units in (4.0, 64.0, 1024.0):
             off = units * UNIT * amount
             yield attrs.evolve(plain, lower=plain.lower - off, upper=plain.upper + off)

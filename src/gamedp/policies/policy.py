@@ -210,7 +210,7 @@ class Policy:
         meaning: Meaning | None = None,
         name: str = "array",
     ) -> Policy:
-        """Return the policy in an array of :attr:`gamedp.Solution.policy` or another tool.
+        """Return the policy in an array of ``Solution.policy`` or another tool.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class Policy:
             probability of each action, with a column for each; entries of terminal states are
             ignored. Or the probability of each choice.
         meaning : {"choices", "places", "labels"}, optional
-            The meaning of the integers: choices of the model, as in :attr:`gamedp.Solution.policy`;
+            The meaning of the integers: choices of the model, as in ``Solution.policy``;
             places, the indices of actions within their state, from 0; or labels of actions, as in
             `action_labels` of the model. Or the meaning of the columns: places, as many as the
             state with the most actions has; or labels, a column for each in ascending order, or

@@ -93,9 +93,9 @@ def read_model(
     Supports Markov chains, Markov decision processes and turn-based games. Fractions such as
     ``1/3``, and integers, are read exactly: see `fractions` of :class:`gamedp.Model`. A decimal
     stands for the nearest double, or for itself in a .drn file whose values are rational.
-    Probabilities that were rounded in the file, so that the sum of a choice misses one by at most 1e-5, are
-    divided by their sum; such changes are listed in :attr:`LoadedModel.notes`. A state without
-    choices becomes terminal with payoff 0; one that leads to itself is unchanged.
+    Probabilities that were rounded in the file, so that the sum of a choice misses one by at most
+    1e-5, are divided by their sum; such changes are listed in :attr:`LoadedModel.notes`. A state
+    without choices becomes terminal with payoff 0; one that leads to itself is unchanged.
 
     Parameters
     ----------

@@ -491,3 +491,13 @@ def test_visits_where_play_is_very_long_are_bounded(chance):
     assert (true <= upper).all()
     assert (upper[3:] <= 1 + 1e-9).all()
     assert upper[1] <= 2 / chance
+
+
+def test_visits_of_a_start_that_is_almost_certain():
+    """Another start has a chance of 1e-300: this one is visited a little less than once."""
+    model = gamedp.Model.from_arrays(
+        [0, 0, 0], [0], [], [], terminals=[0, 1], initial=[(1.0, 0), (1e-300, 1)]
+    )
+    lower, upper = gamedp.evaluate(model, gamedp.Policy.uniform(model)).visits()
+    assert lower[0] < 1 <= upper[0]
+    assert lower[1] <= 1e-300 <= upper[1]

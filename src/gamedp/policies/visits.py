@@ -13,7 +13,7 @@ from gamedp.bellman.enclosures import (
     rounded_outward,
     scaled,
 )
-from gamedp.runtime.floats import PROBABILITY_ROUNDING, UNIT
+from gamedp.runtime.floats import PROBABILITY_ROUNDING, TINY, UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,7 +57,9 @@ def visits(chain: Model, longest: Floats) -> tuple[Floats, Floats]:
     order = np.argsort(chain.initial_states, kind="stable")
     offsets = np.searchsorted(chain.initial_states[order], np.arange(size + 1))
     ones = np.ones(len(order))
-    begins = enclosed_sums(offsets, weights[order], ones, ones, relative=off)
+    # Of several starts none is certain, however close to 1 its probability is.
+    least_off = TINY if len(order) > 1 else 0.0
+    begins = enclosed_sums(offsets, weights[order], ones, ones, relative=off, absolute=least_off)
     owners = np.repeat(np.flatnonzero(~chain.is_terminal), lengths)
     moves = scipy.sparse.csr_array(
         (np.abs(chain.probabilities), (chain.successors, owners)), shape=(size, size)

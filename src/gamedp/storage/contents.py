@@ -56,7 +56,7 @@ def check_contents(folder: Path, thing: Solution | StagedSolution | Certificate)
 @singledispatch
 def _demands(thing: Any) -> Iterator[_Demand]:
     """Yield the requirements for the arrays, each assuming that those before it hold."""
-    raise NotImplementedError
+    raise NotImplementedError  # each kind of thing that is stored registers its own below
 
 
 @_demands.register(Solution)

@@ -24,7 +24,7 @@ import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.play import Program, Remote
-from gamedp.play.channel import Channel
+from gamedp.play.channel import KEEPER, Channel
 from gamedp.play.protocol import action_in, message_line, name_in, question, read_answer
 from gamedp.play.seat import Fault
 from gamedp.rules import Rules
@@ -637,8 +637,15 @@ def test_a_program_ends_with_who_has_started_it(tmp_path, how):
     ],
     ids=["a child", "kills", "tidies up", "stops", "leaves the group"],
 )
-def test_a_program_is_killed_whatever_it_does_to_others(tmp_path, monkeypatch, before):
+@pytest.mark.parametrize("is_late", [False, True], ids=["", "before the keeper reports"])
+def test_a_program_is_killed_whatever_it_does_to_others(tmp_path, monkeypatch, before, is_late):
     monkeypatch.setattr("gamedp.play.channel.GRACE", 0.02)
+    if is_late:
+        last_step = "    try:\n        if most:"
+        assert last_step in KEEPER.read_text()
+        late = "    __import__('time').sleep(0.5)\n" + last_step
+        (tmp_path / "keeper.py").write_text(KEEPER.read_text().replace(last_step, late))
+        monkeypatch.setattr("gamedp.play.channel.KEEPER", tmp_path / "keeper.py")
     if "STOP" in before:  # which keeps it from killing
         monkeypatch.setattr("gamedp.play.channel.DYING", 0.2)
     (tmp_path / "program.sh").write_text(STUBBORN)

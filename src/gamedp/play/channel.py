@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import select
 import selectors
 import signal
 import socket
@@ -37,6 +38,9 @@ MOST_KEPT = 2_000
 
 GRACE, DYING = 1.0, 5.0
 """Seconds a program has to end after its input has ended, and to disappear after being killed."""
+
+MOST_START, WAKING = 60.0, 0.1
+"""Seconds until a program must have been started, and between attempts to wake its keeper."""
 
 LAST_WORDS = 0.25
 """Seconds to wait for the exit status of a program that has closed its output."""
@@ -307,11 +311,19 @@ class Pipes:
                 pass_fds=numbers,
                 start_new_session=True,
             )
+        until = time.monotonic() + MOST_START
+        while not select.select(told[:1], (), (), WAKING)[0]:
+            # The program runs before the keeper can say so, and may have stopped it.
+            os.kill(process.pid, signal.SIGCONT)
+            if time.monotonic() > until:
+                raise Fault(NO_START, f"it has not been started within {MOST_START:g} s.")
         found = told[0].readline()
         if not found.endswith(b"\n"):
             assert process.stderr  # noqa: S101 - a pipe, as asked for
-            reason = process.stderr.read(MOST_KEPT).decode(errors="replace").strip()
-            raise Fault(NO_START, f"Python cannot be started beside it: {reason}")
+            os.set_blocking(process.stderr.fileno(), False)  # the program may hold it open
+            reason = (process.stderr.read(MOST_KEPT) or b"").decode(errors="replace").strip()
+            reason = reason or "it was killed, perhaps by the program"
+            raise Fault(NO_START, f"the Python that starts it has ended: {reason}.")
         number, _, reason = found.decode(errors="replace").strip().partition(" ")
         if number:
             is_refused = int(number) == errno.EACCES

@@ -24,7 +24,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
-from gamedp.searchers.max_n import _Found
+from gamedp.searchers.max_n import ActionValues
 
 CROWDS = (Crowd, CrowdBounded, CrowdEarning)
 
@@ -336,7 +336,7 @@ def test_what_another_action_may_be_worth_is_rounded_up(tier):
 
 
 def test_bounds_of_several_players_are_rounded_outward():
-    (low, high), exact = _Found(0, (1.0, 0.75), (2.0**-55, 0.25), True).bounds()
+    (low, high), exact = ActionValues(0, (1.0, 0.75), (2.0**-55, 0.25), True).bounds()
     assert Fraction(low) <= 1 - Fraction(1, 2**55)
     assert 1 + Fraction(1, 2**55) <= Fraction(high)
     assert exact == (0.5, 1.0)

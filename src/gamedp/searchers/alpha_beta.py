@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.results.search_result import SearchResult, SearchStatistics
+from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.memory import untouched
-from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import alpha_beta_loop as loop
-from gamedp.searchers.alpha_beta_root import Found, RootActions
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
-from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.driver import Loop
 from gamedp.searchers.ordering_loop import ACTIONS_KEPT, NO_ACTION
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
-from gamedp.searchers.root import ended, root_of, step
+from gamedp.searchers.root import checked_range, payoff_of, root_of, step
 from gamedp.searchers.transposition import LOWER, UPPER, flipped
-from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
+from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
+    from gamedp.results.search_result import SearchedAction
+    from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.searchers.root import Choice, Root
+    from gamedp.searchers.root import Choice, Root, RoundingLog
 
 __all__ = ["AlphaBeta"]
 
-INFINITY = math.inf
 EAGER = 2
 """Number of plies left above which all positions after the actions are looked up in the table
 before the first of them is searched: enhanced transposition cutoffs."""
@@ -47,8 +47,8 @@ TABLE_OF_LENGTHS = 2.0**20
 LOOP = Loop(loop.alpha_beta_jit, (enter, list_actions, follow, estimate), loop.PLY)
 
 
-@attrs.frozen(kw_only=True)
-class AlphaBeta:
+@attrs.frozen(kw_only=True, field_transformer=limits_last)
+class AlphaBeta(Searcher[SearchResult]):
     """Search one position of a game without chance: to a depth, or until its value is proven.
 
     Principal variation search [1]_ with iterative deepening and aspiration windows; a transposition
@@ -98,97 +98,223 @@ class AlphaBeta:
     (-1.0, True)
     """
 
-    depth: int | None = attrs.field(
-        default=None, validator=attrs.validators.optional(whole_and_positive)
-    )
+    takes_chance = False
+    depth: int | None = plies_ahead()
     extends: bool = False
     endings: Any = None
     table_bytes: float = 2**26
     all_best: bool = True
-    max_seconds: float = attrs.field(default=INFINITY, validator=positive)
-    max_nodes: float = attrs.field(default=INFINITY, validator=positive)
 
-    def search(
-        self,
-        game: Any,
-        state: Any = None,
-        *,
-        compile: Literal["auto", "always", "never"] = "auto",
-        progress: ProgressCallback | None = None,
-    ) -> SearchResult:
-        """Search a position.
+    def _start(
+        self, root: Root, compile: Tier, progress: ProgressCallback | None
+    ) -> AlphaBetaSearch:
+        return AlphaBetaSearch(self, root, compile, progress)
 
-        Parameters
-        ----------
-        game
-            A game for one or two players and without chance.
-        state
-            The position; the start of the game if not given.
-        compile : {"auto", "always", "never"}
-            As for :func:`gamedp.compile`.
-        progress : callable, optional
-            Called with a :class:`gamedp.Progress` now and then.
 
-        Raises
-        ------
-        UnsupportedProblemError
-            If the game has chance or more players.
-        InvalidModelError
-            If the rules are wrong somewhere; the message names the state and the action.
-        SearchInterrupted
-            After Ctrl-C: a KeyboardInterrupt whose `result` is what is known so far.
+@attrs.define
+class TimedAction(RootAction):
+    """The results for one action at the root, and when they were proven.
+
+    Attributes
+    ----------
+    sign : float
+        1 if the same player moves again, else -1.
+    past : list of (float, float)
+        The bounds before the search looked ahead, and after each depth that was finished.
+    """
+
+    sign: float = 0.0
+    past: list[tuple[float, float]] = attrs.Factory(list)
+
+    @classmethod
+    def of(cls, choice: Choice, player: int) -> TimedAction:
+        """Return an action of a player of which nothing is known yet."""
+        return cls(choice, sign=choice.outcomes[0].sign(player))
+
+    def plies(self, best: float) -> int | None:
+        """Return the first depth at which it was proven that a win or a loss is reached, if any."""
+        for depth, (low, high) in enumerate(self.past):
+            if (best > 0 and low >= best) or (best < 0 and high <= best):
+                return max(depth, 1)
+        return None
+
+    @property
+    def promise(self) -> float:
+        """The expected score, as in the loop: the middle of the proven bounds, or an estimate."""
+        middle = (self.low + self.high) / 2
+        return middle if math.isfinite(middle) else self.score
+
+
+class RootActions:
+    """The actions at the root of a search.
+
+    Parameters
+    ----------
+    root : Root
+    roundings : RoundingLog
+    all_best : bool
+        Whether it is to be found out which of them are equally good.
+
+    Attributes
+    ----------
+    found : list of TimedAction
+        In the game's order.
+    low, high : float
+        The game's own range of the root, from the mover's side, half the constant sum off; after
+        `start`.
+    """
+
+    def __init__(self, root: Root, roundings: RoundingLog, *, all_best: bool) -> None:
+        self.root = root
+        self.all_best = all_best
+        self.half = root.half
+        self.roundings = roundings
+        self.low, self.high = -INFINITY, INFINITY
+        self.found = [TimedAction.of(choice, root.player) for choice in root.choices]
+
+    def start(self) -> None:
+        """Record the rules' answers for the root and each action without looking ahead."""
+        rules, root = self.root.rules, self.root
+        low, high = checked_range(rules, root.state, root.player)
+        self.low, self.high = (self.roundings.add(end, -self.half) for end in (low, high))
+        for entry in self.found:
+            child = entry.choice.outcomes[0]
+            if child.is_terminal:
+                ends = (payoff_of(rules, child.state, 0),) * 2
+            else:
+                ends = checked_range(rules, child.state, child.player)
+            low, high = (self.roundings.add(end, -self.half) for end in ends)
+            if entry.sign < 0:
+                low, high = -high, -low
+            self.narrow(entry, low, high, entry.choice.reward)
+            entry.score = entry.low if math.isfinite(entry.low) else -INFINITY
+        self.note()
+
+    def note(self) -> None:
+        """Record that a depth is finished."""
+        for entry in self.found:
+            entry.past.append((entry.low, entry.high))
+
+    def is_decisive(self, best: float) -> bool:
+        """Whether the best score is proven to be a win that is reached, or a loss."""
+        low, high = self.bounds()
+        return (best > 0 and low >= best) or (best < 0 and high <= best)
+
+    def is_timed(self, best: float) -> bool:
+        """Whether the finished depths show the length of the shortest win, or of every loss."""
+        known = (entry.plies(best) is not None for entry in self.found)
+        return any(known) if best > 0 else all(known)
+
+    def narrow(self, entry: TimedAction, low: float, high: float, reward: float) -> None:
+        """Record bounds of the position after an action, from the mover's side, less the reward."""
+        entry.low = max(entry.low, self.roundings.add(reward, low))
+        entry.high = min(entry.high, self.roundings.add(reward, high))
+
+    def bounds(self) -> tuple[float, float]:
+        """Return proven bounds of the root, from the mover's side."""
+        low = max(entry.low for entry in self.found)
+        high = max(entry.high for entry in self.found)
+        return max(low, self.low), min(high, self.high)
+
+    def is_decided(self) -> bool:
+        """Whether the value and the actions that attain it are proven."""
+        low, high = self.bounds()
+        if low < high:
+            return False
+        if not any(entry.low < low <= entry.high for entry in self.found):
+            return True
+        # The range that the game gives for the root says of no action that it reaches the value.
+        return not self.all_best and any(entry.low >= low for entry in self.found)
+
+    def slack(self, tally: Any) -> float:
+        """Return the largest error of a bound by rounding."""
+        ends = [end for entry in self.found for end in (entry.low, entry.high)]
+        self.roundings.put_back(self.root, [*self.bounds(), *ends])
+        if self.roundings.are_exact and not tally.inexact:
+            return 0.0
+        plies = int(tally.deepest) + 4
+        largest = max(float(tally.largest), self.roundings.largest)
+        return plies * 2.0**-52 * (largest + abs(self.half))
+
+    def best(self, best: float, room: float, *, is_decided: bool) -> list[TimedAction]:
+        """Return the actions that are certainly as good as the best, or seem to be.
+
+        What seems so is what the depth shows: not once it is decided which actions reach the value,
+        unless rounding alone has kept all of them from it. Where the range of the root cuts off
+        what was found, it makes no two actions equal. No score is told from one that is greater by
+        no more than `room`.
         """
-        root = root_of(game, state, "AlphaBeta", with_chance=False)
-        if not root.choices:
-            return ended(root, self)
-        search = _Search(self, root, compile, progress)
-        return heeding_ctrl_c(search.watch, search.run)
+        sure = [entry for entry in self.found if entry.low >= best - room]
+        if is_decided and sure:
+            if room == 0.0 or not self.all_best:
+                return sure
+            return [entry for entry in self.found if entry.high >= best - room]
+        open_ones = [entry for entry in self.found if entry.high >= best - room] or self.found
+        top = best if sure else max(entry.score for entry in open_ones)
+        return [
+            entry
+            for entry in self.found
+            if entry in sure
+            or (entry in open_ones and entry.kind & LOWER and abs(entry.score - top) <= room)
+        ]
+
+    def searched(self, slack: float, plies: dict[int, int]) -> tuple[SearchedAction, ...]:
+        """Return the results for each action; proven scores before those of the last depth.
+
+        `plies` has how long it takes, of those actions of which that is known.
+        """
+        low, high = self.bounds()
+        actions = []
+        for entry in self.found:
+            score, kind = entry.score, entry.kind
+            if entry.low == entry.high:
+                score, kind = entry.low, LOWER | UPPER
+            elif low == high:
+                score, kind = entry.high, UPPER  # whether it is as good as the best may be open
+            elif not kind:
+                score, kind = entry.low, LOWER  # nothing was searched
+            ends = entry.low, entry.high
+            length = plies.get(entry.choice.action)
+            actions.append(
+                self.root.searched_action(entry.choice, score, kind, ends, slack, length)
+            )
+        return tuple(actions)
 
 
 class _NotYet(Exception):  # noqa: N818 - not an error: the search goes on in another way
     """An attempt to prove the value has used up its share of the nodes."""
 
 
-class _Search:
+class AlphaBetaSearch(Search[SearchResult]):
     """A running search: its arrays, and the results at the root so far."""
 
     def __init__(
         self,
         options: AlphaBeta,
         root: Root,
-        compile: Literal["auto", "always", "never"],
+        compile: Tier,
         progress: ProgressCallback | None,
     ) -> None:
-        self.options = options
         self.compile = compile
-        self.root = root
-        self.at_root = RootActions(root, all_best=options.all_best)
         self.history_of_values: list[float] = []
         self.banks = hasattr(root.rules.game, "remainder")
-        self.entries = 0
         self.depth = 0
         self.reach = 0
         self.attempted = 0
         self.next_attempt = FIRST_ATTEMPT if options.endings is None else FIRST_WITH_ENDINGS
         self.last_node = INFINITY
-        self.driver = Driver(
-            "AlphaBeta",
+        super().__init__(
+            options,
+            root,
             LOOP,
-            root.rules,
-            root.state,
             compile,
+            progress,
             arrays=self._arrays,
             with_plies=("killers",),
             endings=options.endings,
             banks=self.banks,
         )
-        self.tally = self.driver.tally
-        self.watch = Watch(
-            options.max_seconds,
-            options.max_nodes,
-            progress,
-            lambda: self.driver.nodes,
-        )
+        self.at_root = RootActions(root, self.roundings, all_best=options.all_best)
 
     def _arrays(self, num_fields: int) -> dict[str, Any]:
         """Return the transposition table, the arrays for move ordering, and the options."""
@@ -284,7 +410,7 @@ class _Search:
                 says_who_wins = True
                 guess = max(low, min(deepened, high))
 
-    def _timed(self, best: float) -> _Search | None:
+    def _timed(self, best: float) -> AlphaBetaSearch | None:
         """Return a search that knows the length of a win or a loss; None if it is unknown.
 
         A search to a given depth knows it itself: its table entries are no deeper. A search to the
@@ -304,7 +430,7 @@ class _Search:
             endings=None,
             table_bytes=min(options.table_bytes, TABLE_OF_LENGTHS),
         )
-        clock = _Search(shorter, self.root, self.compile, None)
+        clock = AlphaBetaSearch(shorter, self.root, self.compile, None)
         clock.watch = self.watch.for_lengths(lambda: clock.driver.nodes)
         try:
             clock.at_root.start()
@@ -367,7 +493,7 @@ class _Search:
             while waiting:
                 unknown = []
                 for choice in waiting:
-                    entry = Found(choice, choice.outcomes[0].sign(root.player))
+                    entry = TimedAction.of(choice, root.player)
                     self.last_node = self.driver.nodes + share
                     try:
                         _, kind = self._try(entry, depth, score, score, loop.JUST_BELOW, root)
@@ -384,7 +510,7 @@ class _Search:
     def _delaying(self, root: Root, score: float, depth: int) -> Choice | None:
         """Return an action that does not lose within a depth, or None."""
         for choice in root.choices:
-            entry = Found(choice, choice.outcomes[0].sign(root.player))
+            entry = TimedAction.of(choice, root.player)
             self._try(entry, depth, score, score, loop.JUST_ABOVE, root)
             if entry.high > score:
                 return choice
@@ -396,7 +522,7 @@ class _Search:
         self.tally.most_plies = 2 * depth
         order = sorted(self.at_root.found, key=lambda entry: -entry.score)
         best = -INFINITY
-        results: list[tuple[Found, float, int]] = []
+        results: list[tuple[TimedAction, float, int]] = []
         for number, entry in enumerate(order):
             self.watch.detail = f"depth {depth}, action {number + 1} of {len(order)}, "
             if number == 0:
@@ -411,7 +537,7 @@ class _Search:
         self.depth = depth
         self.at_root.note()
 
-    def _first(self, entry: Found, depth: int) -> tuple[float, int]:
+    def _first(self, entry: TimedAction, depth: int) -> tuple[float, int]:
         """Search the most promising action, in a window around the previous result."""
         past = self.history_of_values
         if len(past) < 2:
@@ -429,7 +555,7 @@ class _Search:
             score, kind = self._try(entry, depth, -INFINITY, INFINITY, 0)
         return score, kind
 
-    def _other(self, entry: Found, depth: int, best: float) -> tuple[float, int]:
+    def _other(self, entry: TimedAction, depth: int, best: float) -> tuple[float, int]:
         """Search another action only as far as needed to compare it with the best so far."""
         if self.options.all_best:
             score, kind = self._try(entry, depth, best, best, loop.JUST_BELOW)
@@ -442,7 +568,7 @@ class _Search:
 
     def _try(
         self,
-        entry: Found,
+        entry: TimedAction,
         depth: int,
         alpha: float,
         beta: float,
@@ -456,9 +582,9 @@ class _Search:
         if self.banks and not child.is_terminal:
             game = self.root.rules.game
             side = player ^ child.swapped
-            reward = self.at_root.roundings.add(reward, float(game.settled(state, side)))
+            reward = self.roundings.add(reward, float(game.settled(state, side)))
             state = game.remainder(state)
-            reward = self.at_root.roundings.add(reward, -float(game.settled(state, side)))
+            reward = self.roundings.add(reward, -float(game.settled(state, side)))
         alpha, beta = alpha - reward, beta - reward
         rest = depth - 1
         if entry.sign < 0:
@@ -489,7 +615,7 @@ class _Search:
 
     def _result(self, status: Status) -> SearchResult:
         """Return the result, as values of player 0."""
-        root, rules = self.root, self.root.rules
+        root = self.root
         low, high = self.at_root.bounds()
         slack = self.at_root.slack(self.tally)
         is_proven = low == high
@@ -500,32 +626,21 @@ class _Search:
         else:
             best, chosen = min(max(root.estimate(), low), high), []
         lower, upper = root.values(low, high, slack)
-        work = SearchStatistics(
-            nodes=self.driver.nodes + 1,
-            depth=self.depth or int(is_proven),  # a proof without a search looked at each action
-            table_hits=int(self.tally.hits),
-            table_entries=self.entries,
-            ending_probes=int(self.tally.probes),
-            cutoffs=int(self.tally.cutoffs),
-            seconds=self.watch.seconds,
-        )
+        # A proof without a search looked at each action.
+        common = self.common(status, self.depth or int(is_proven))
         clock = self._timed(best) if chosen else None
         plies = (
             {} if clock is None else clock.plies_of(best, [entry.choice.action for entry in chosen])
         )
         result = SearchResult(
-            rules=rules,
-            state=root.state,
-            searcher=self.options,
+            **common,
             value=root.value(min(max(best, self.at_root.low), self.at_root.high)),
             lower=lower,
             upper=upper,
             best_actions=tuple(entry.choice.action for entry in chosen),
             actions=self.at_root.searched(slack, plies),
             principal_variation=(),
-            status=status,
             guarantee=Guarantee.TWO_SIDED,
-            statistics=work,
             has_value=has_value,
         )
         if not chosen:

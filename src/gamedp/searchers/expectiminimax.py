@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from gamedp.results.search_result import SearchResult, SearchStatistics
+from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
-from gamedp.runtime.floats import TINY
 from gamedp.runtime.memory import untouched
-from gamedp.runtime.options import one_of, positive, whole_and_positive
+from gamedp.runtime.options import one_of
 from gamedp.searchers import expectiminimax_loop as loop
-from gamedp.searchers.bound_rules import bind_once, table_entries
-from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
+from gamedp.searchers.bound_rules import table_entries
+from gamedp.searchers.driver import Loop
 from gamedp.searchers.node_loop import NEXT
 from gamedp.searchers.ordering_loop import ACTIONS_KEPT
 from gamedp.searchers.outcomes_loop import ESTIMATE, HIGH_END, KINDS, LOW_END, above
 from gamedp.searchers.position_loop import estimate, follow, list_actions
-from gamedp.searchers.root import RoundingLog, checked_range, ended, root_of, step
+from gamedp.searchers.root import checked_range, root_of, step
 from gamedp.searchers.transposition import EXACT, LOWER, UPPER
-from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
+from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
+    from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.searchers.root import Choice, Root
+    from gamedp.searchers.root import Root
 
 __all__ = ["Expectiminimax"]
 
-INFINITY = math.inf
 LOOP = Loop(loop.expectiminimax_jit, (list_actions, follow, estimate), loop.PLY)
 
 Pruning: TypeAlias = Literal["star2", "star1", "none"]
@@ -38,8 +38,8 @@ Pruning: TypeAlias = Literal["star2", "star1", "none"]
 PRUNINGS = {"none": loop.NONE, "star1": loop.STAR1, "star2": loop.STAR2}
 
 
-@attrs.frozen(kw_only=True)
-class Expectiminimax:
+@attrs.frozen(kw_only=True, field_transformer=limits_last)
+class Expectiminimax(Searcher[SearchResult]):
     """Search one position of a game with or without chance, for one player or two.
 
     Depth-first search with iterative deepening and a transposition table, in which positions are
@@ -93,116 +93,44 @@ class Expectiminimax:
     0.8125
     """
 
-    depth: int | None = attrs.field(
-        default=None, validator=attrs.validators.optional(whole_and_positive)
-    )
+    depth: int | None = plies_ahead()
     pruning: Pruning = attrs.field(default="star2", validator=one_of(Pruning))
     bounds: bool = True
     table_bytes: float = 2**26
-    max_seconds: float = attrs.field(default=INFINITY, validator=positive)
-    max_nodes: float = attrs.field(default=INFINITY, validator=positive)
 
-    def search(
-        self,
-        game: Any,
-        state: Any = None,
-        *,
-        compile: Literal["auto", "always", "never"] = "auto",
-        progress: ProgressCallback | None = None,
-    ) -> SearchResult:
-        """Search a position.
-
-        Parameters
-        ----------
-        game
-            A game for one or two players.
-        state
-            The position; the start of the game if not given.
-        compile : {"auto", "always", "never"}
-            As for :func:`gamedp.compile`.
-        progress : callable, optional
-            Called with a :class:`gamedp.Progress` now and then.
-
-        Raises
-        ------
-        UnsupportedProblemError
-            If the game has more players, or can go on for ever and neither a depth nor a limit
-            is given.
-        InvalidModelError
-            If the rules are wrong somewhere; the message names the state and the action.
-        """
-        root = root_of(game, state, "Expectiminimax", with_chance=True)
-        if not root.choices:
-            return ended(root, self)
-        with bind_once():
-            to_the_end = self.depth is None and min(self.max_seconds, self.max_nodes) == INFINITY
-            search = _Search(self, root, compile, progress, to_the_end=to_the_end)
-
-            def run() -> SearchResult:
-                result = search.run()
-                line = _line(search, result, compile)
-                return attrs.evolve(result, principal_variation=line)
-
-            return heeding_ctrl_c(search.watch, run)
+    def _start(
+        self, root: Root, compile: Tier, progress: ProgressCallback | None
+    ) -> ExpectiminimaxSearch:
+        to_the_end = self.depth is None and min(self.max_seconds, self.max_nodes) == INFINITY
+        return ExpectiminimaxSearch(self, root, compile, progress, to_the_end=to_the_end)
 
 
-@attrs.define
-class _Found:
-    """The results for one action at the root, from the mover's side, less half the constant sum.
-
-    Attributes
-    ----------
-    score, kind, is_true
-        The result of the last search, the kind of bound that it is, and whether also of the truth.
-    low, high
-        Bounds of the true score.
-    """
-
-    choice: Choice
-    score: float = 0.0
-    kind: int = 0
-    is_true: bool = False
-    low: float = -INFINITY
-    high: float = INFINITY
-
-
-class _Search:
+class ExpectiminimaxSearch(Search[SearchResult]):
     """A running search: its arrays, and the results at the root so far."""
 
     def __init__(
         self,
         options: Expectiminimax,
         root: Root,
-        compile: Literal["auto", "always", "never"],
+        compile: Tier,
         progress: ProgressCallback | None,
         *,
         to_the_end: bool,
     ) -> None:
-        self.options = options
-        self.root = root
-        self.to_the_end = to_the_end
-        self.half = root.half
-        self.roundings = RoundingLog()
-        self.entries = 0
-        self.depth = 0
-        self.driver = Driver(
-            "Expectiminimax",
+        super().__init__(
+            options,
+            root,
             LOOP,
-            root.rules,
-            root.state,
             compile,
+            progress,
             arrays=self._arrays,
             extra_fields=1,  # what stands at the horizon
             must_end=to_the_end,
         )
-        self.tally = self.driver.tally
-        self.found = [_Found(choice) for choice in root.choices]
-        self.watch = Watch(
-            options.max_seconds,
-            options.max_nodes,
-            progress,
-            lambda: self.driver.nodes,
-        )
+        self.compile = compile
+        self.to_the_end = to_the_end
+        self.depth = 0
+        self.found = [RootAction(choice) for choice in root.choices]
 
     def _arrays(self, num_fields: int) -> dict[str, Any]:
         """Return the transposition table, the arrays for move ordering, and the options."""
@@ -216,9 +144,14 @@ class _Search:
         }
 
     def run(self) -> SearchResult:
+        """Search deeper and deeper, and then follow best play."""
+        result = self.look_ahead()
+        return attrs.evolve(result, principal_variation=self._line(result))
+
+    def look_ahead(self) -> SearchResult:
         """Search deeper and deeper; stop at a proof, at the requested depth, or at a limit."""
         low, high = checked_range(self.root.rules, self.root.state, self.root.player)
-        self.low, self.high = (self.roundings.add(end, -self.half) for end in (low, high))
+        self.low, self.high = (self.roundings.add(end, -self.root.half) for end in (low, high))
         status = Status.SOLVED
         try:
             while not self._is_decided():
@@ -254,7 +187,7 @@ class _Search:
         if self.options.bounds and has_ranges and not self._is_decided():
             self._prove(order, rest)
 
-    def _estimate(self, order: list[_Found], rest: int) -> None:
+    def _estimate(self, order: list[RootAction], rest: int) -> None:
         """Search with the heuristic at the horizon until all possibly best actions have a score."""
         results: dict[int, tuple[float, int, bool]] = {}
         best = -INFINITY
@@ -280,9 +213,9 @@ class _Search:
         for entry in order:
             entry.score, entry.kind, entry.is_true = results[entry.choice.action]
             if entry.is_true:
-                self._narrow(entry, entry.score, entry.kind)
+                entry.narrow(entry.score, entry.kind)
 
-    def _prove(self, order: list[_Found], rest: int) -> None:
+    def _prove(self, order: list[RootAction], rest: int) -> None:
         """Search with certain bounds at the horizon."""
         for ends, wanted in ((LOW_END, LOWER), (HIGH_END, UPPER)):
             best = -INFINITY
@@ -291,17 +224,9 @@ class _Search:
                 alpha = -INFINITY if self.options.pruning == "none" else _below(best)
                 score, kind, _ = self._search(entry.choice.action, rest, ends, alpha)
                 best = max(best, score)
-                self._narrow(entry, score, kind & wanted)
+                entry.narrow(score, kind & wanted)
 
-    @staticmethod
-    def _narrow(entry: _Found, score: float, kind: int) -> None:
-        """Record proven bounds of an action."""
-        if kind & LOWER:
-            entry.low = max(entry.low, score)
-        if kind & UPPER:
-            entry.high = min(entry.high, score)
-
-    def _say(self, entry: _Found, what: str) -> None:
+    def _say(self, entry: RootAction, what: str) -> None:
         number = self.found.index(entry) + 1
         self.watch.detail = f"{what}, action {number} of {len(self.found)}, "
 
@@ -321,15 +246,12 @@ class _Search:
         """Return the largest error of a score by rounding."""
         if self.roundings.are_exact and not self.tally.inexact:
             return 0.0
-        # Every ply adds the outcomes of an action, each with a few roundings: of the mean, of its
-        # bounds, and of the windows.
-        steps = (int(self.tally.deepest) + 4) * (int(self.tally.most) + 8)
-        largest = max(float(self.tally.largest), self.roundings.largest)
-        return 4 * steps * (2.0**-52 * (largest + abs(self.half)) + TINY)
+        # Each with a few roundings: of the mean, of its bounds, and of the windows.
+        return 4 * self.slack_of_sums()
 
     def _result(self, status: Status) -> SearchResult:
         """Return the result, as values of player 0."""
-        root, rules = self.root, self.root.rules
+        root = self.root
         low, high = self._bounds()
         ends = [end for entry in self.found for end in (entry.low, entry.high)]
         self.roundings.put_back(root, [low, high, *ends])
@@ -348,9 +270,7 @@ class _Search:
         )
         lower, upper = root.values(low, high, slack)
         return SearchResult(
-            rules=rules,
-            state=root.state,
-            searcher=self.options,
+            **self.common(status, self.depth),
             value=root.value(min(max(best, self.low), self.high)),
             lower=lower,
             upper=upper,
@@ -361,58 +281,48 @@ class _Search:
             ),
             actions=actions if self.depth else (),
             principal_variation=(),
-            status=status,
             guarantee=Guarantee.TWO_SIDED,
-            statistics=SearchStatistics(
-                nodes=self.driver.nodes + 1,
-                depth=self.depth,
-                table_hits=int(self.tally.hits),
-                table_entries=self.entries,
-                cutoffs=int(self.tally.cutoffs),
-                seconds=self.watch.seconds,
-            ),
             has_value=self.depth > 0,
         )
+
+    def _line(self, result: SearchResult) -> tuple[tuple[int, Any], ...]:
+        """Follow best play until chance decides, the depth ends, or it takes too much work.
+
+        At every position the first best action is taken, by the same search with as many plies less
+        as have been played. Together, these searches may take as much work as the search itself, or
+        a tenth of its limits.
+        """
+        options, root = self.options, self.root
+        nodes = min(result.statistics.nodes + 10_000, options.max_nodes / 10)
+        seconds = min(max(1.0, result.statistics.seconds), options.max_seconds / 10)
+        rest, line = result.statistics.depth, []
+        while result.best_actions and not self.watch.interrupted:
+            action = result.quickest_actions[0]
+            successor = step(root, next(entry for entry in root.choices if entry.action == action))
+            if successor is None:
+                break
+            line.append((action, successor))
+            rest -= 1
+            root = root_of(root.rules.game, successor, "Expectiminimax", with_chance=True)
+            if not root.choices or rest < 1 or nodes < 1 or seconds <= 0:
+                break
+            shorter = attrs.evolve(
+                options,
+                depth=None if self.to_the_end else rest,
+                bounds=False,
+                max_nodes=nodes,
+                max_seconds=seconds,
+            )
+            result = ExpectiminimaxSearch(
+                shorter, root, self.compile, None, to_the_end=self.to_the_end
+            ).look_ahead()
+            if result.status in {Status.NODE_LIMIT, Status.TIME_LIMIT}:
+                break
+            nodes -= result.statistics.nodes
+            seconds -= result.statistics.seconds
+        return tuple(line)
 
 
 def _below(score: float) -> float:
     """Return a slightly smaller number, or minus infinity."""
     return -above(-score) if math.isfinite(score) else -INFINITY
-
-
-def _line(
-    search: _Search, result: SearchResult, compile: Literal["auto", "always", "never"]
-) -> tuple[tuple[int, Any], ...]:
-    """Follow best play until chance decides, the depth ends, or it takes too much work.
-
-    At every position the first best action is taken, by the same search with as many plies less as
-    have been played. Together, these searches may take as much work as the search itself, or a
-    tenth of its limits.
-    """
-    options, root, to_the_end = search.options, search.root, search.to_the_end
-    nodes = min(result.statistics.nodes + 10_000, options.max_nodes / 10)
-    seconds = min(max(1.0, result.statistics.seconds), options.max_seconds / 10)
-    rest, line = result.statistics.depth, []
-    while result.best_actions and not search.watch.interrupted:
-        action = result.quickest_actions[0]
-        successor = step(root, next(entry for entry in root.choices if entry.action == action))
-        if successor is None:
-            break
-        line.append((action, successor))
-        rest -= 1
-        root = root_of(root.rules.game, successor, "Expectiminimax", with_chance=True)
-        if not root.choices or rest < 1 or nodes < 1 or seconds <= 0:
-            break
-        shorter = attrs.evolve(
-            options,
-            depth=None if to_the_end else rest,
-            bounds=False,
-            max_nodes=nodes,
-            max_seconds=seconds,
-        )
-        result = _Search(shorter, root, compile, None, to_the_end=to_the_end).run()
-        if result.status in {Status.NODE_LIMIT, Status.TIME_LIMIT}:
-            break
-        nodes -= result.statistics.nodes
-        seconds -= result.statistics.seconds
-    return tuple(line)

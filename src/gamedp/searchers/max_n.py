@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.results.search_result import SearchedAction, SearchResult
 from gamedp.results.status import Guarantee, Status, check_player
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
 from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import check_arithmetic, rounds
-from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import max_n_loop as loop
-from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.base import INFINITY, Search, Searcher, limits_last, plies_ahead
+from gamedp.searchers.driver import Loop
 from gamedp.searchers.node_loop import NEXT
 from gamedp.searchers.position_loop import (
     follow_many,
@@ -27,23 +27,25 @@ from gamedp.searchers.position_loop import (
 )
 from gamedp.searchers.root import (
     ASKED,
+    Choice,
+    Root,
     checked_range,
+    ended,
     estimate_of,
     payoff_of,
     refuse_rounded_rewards,
     root_state,
 )
-from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
+from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gamedp.rules.expand import Expansion
+    from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["MaxN", "MaxNAction", "MaxNResult"]
 
-INFINITY = math.inf
 UNLIMITED = -1
 """Plies left in a search to the end of the game: counted down, they never reach 0."""
 
@@ -99,8 +101,8 @@ class MaxNResult(SearchResult):
         )
 
 
-@attrs.frozen(kw_only=True)
-class MaxN:
+@attrs.frozen(kw_only=True, field_transformer=limits_last)
+class MaxN(Searcher[MaxNResult]):
     """Search one position of a game of any number of players, with chance or without.
 
     The max-n algorithm [1]_: each mover maximises their own value and takes the first of equally
@@ -140,77 +142,36 @@ class MaxN:
     (2.0, 2.0, 2.0)
     """
 
-    depth: int | None = attrs.field(
-        default=None, validator=attrs.validators.optional(whole_and_positive)
-    )
-    max_seconds: float = attrs.field(default=INFINITY, validator=positive)
-    max_nodes: float = attrs.field(default=INFINITY, validator=positive)
+    depth: int | None = plies_ahead()
 
-    def search(
-        self,
-        game: Any,
-        state: Any = None,
-        *,
-        compile: Literal["auto", "always", "never"] = "auto",
-        progress: ProgressCallback | None = None,
-    ) -> MaxNResult:
-        """Search a position.
-
-        Parameters
-        ----------
-        game
-            A game for any number of players.
-        state
-            The position; the start of the game if not given.
-        compile : {"auto", "always", "never"}
-            As for :func:`gamedp.compile`.
-        progress : callable, optional
-            Called with a :class:`gamedp.Progress` now and then.
-
-        Raises
-        ------
-        UnsupportedProblemError
-            If the game can go on for ever, and neither a depth nor a limit is given.
-        InvalidModelError
-            If the rules are wrong somewhere; the message names the state and the action.
-        """
+    def _root(self, game: Any, state: Any) -> Root:
         rules = Rules(game)
         check_arithmetic()
         refuse_hidden(rules.game, ASKED)
         state = root_state(rules, state)
         expansion = expand(rules, state)
         if expansion.payoffs is not None:
-            return _ended(self, rules, state)
+            return Root(rules, state, 0, payoff_of(rules, state, 0), ())
         for choice in expansion.choices:
             refuse_rounded_rewards(rules, state, choice.action)
-        search = _Search(self, rules, state, expansion, compile, progress)
-        return heeding_ctrl_c(search.watch, search.run)
+        choices = tuple(
+            Choice(choice.action, rules.reward(state, choice.action, expansion.player), ())
+            for choice in expansion.choices
+        )
+        return Root(rules, state, expansion.player, None, choices)
 
+    def _ended(self, root: Root) -> MaxNResult:
+        players = range(root.rules.num_players)
+        values = tuple(payoff_of(root.rules, root.state, player) for player in players)
+        bounds = tuple(zip(values, values, strict=True))
+        return ended(root, self, MaxNResult, values=values, bounds=bounds)
 
-def _ended(searcher: MaxN, rules: Rules, state: Any) -> MaxNResult:
-    """Return the result of a game that is over."""
-    players = range(rules.num_players)
-    values = tuple(payoff_of(rules, state, player) for player in players)
-    return MaxNResult(
-        rules=rules,
-        state=state,
-        searcher=searcher,
-        value=values[0],
-        lower=values[0],
-        upper=values[0],
-        values=values,
-        bounds=tuple(zip(values, values, strict=True)),
-        best_actions=(),
-        actions=(),
-        principal_variation=(),
-        status=Status.SOLVED,
-        guarantee=Guarantee.TWO_SIDED,
-        statistics=SearchStatistics(nodes=1, depth=0),
-    )
+    def _start(self, root: Root, compile: Tier, progress: ProgressCallback | None) -> MaxNSearch:
+        return MaxNSearch(self, root, compile, progress)
 
 
 @attrs.frozen
-class _Found:
+class ActionValues:
     """Each player's value after one action, its error, and whether it is not an estimate."""
 
     action: int
@@ -242,54 +203,47 @@ def _within(
     )
 
 
-class _Search:
+class MaxNSearch(Search[MaxNResult]):
     """A running search."""
 
     def __init__(
         self,
         options: MaxN,
-        rules: Rules,
-        state: Any,
-        expansion: Expansion,
-        compile: Literal["auto", "always", "never"],
+        root: Root,
+        compile: Tier,
         progress: ProgressCallback | None,
     ) -> None:
-        self.options = options
-        self.rules = rules
-        self.state = state
-        self.expansion = expansion
-        self.depth = 0
         limits, last = (options.max_seconds, options.max_nodes), options.depth
-        must_end = last is None and min(limits) == INFINITY
+        super().__init__(
+            options,
+            root,
+            LOOP,
+            compile,
+            progress,
+            arrays=self._arrays,
+            with_plies=loop.OF_PLAYERS,
+            must_end=last is None and min(limits) == INFINITY,
+        )
+        self.depth = 0
         self.plies: Iterable[int] = (UNLIMITED if last is None else last,)
         if min(limits) < INFINITY:
             self.plies = itertools.count(1) if last is None else range(1, last + 1)
-        self.driver = Driver(
-            "MaxN",
-            LOOP,
-            rules,
-            state,
-            compile,
-            arrays=self._arrays,
-            with_plies=loop.OF_PLAYERS,
-            must_end=must_end,
-        )
-        self.tally = self.driver.tally
-        self.watch = Watch(*limits, progress, lambda: self.driver.nodes)
 
     def _arrays(self, _num_fields: int) -> dict[str, Any]:
         """Return the arrays of the players at each ply, and the sum of all payoffs."""
-        shape = 64, self.rules.num_players
+        shape = 64, self.root.rules.num_players
         return {
             **{name: np.zeros(shape) for name in loop.OF_PLAYERS},
-            "constant_sum": float(self.rules.constant_sum),
+            "constant_sum": float(self.root.rules.constant_sum),
         }
 
     def run(self) -> MaxNResult:
         """Search all actions; at a limit, the results of the last finished depth remain."""
-        players = range(self.rules.num_players)
-        bounds = tuple(checked_range(self.rules, self.state, player) for player in players)
-        found: list[_Found] = []
+        players = range(self.root.rules.num_players)
+        bounds = tuple(
+            checked_range(self.root.rules, self.root.state, player) for player in players
+        )
+        found: list[ActionValues] = []
         status = Status.DEPTH_LIMIT
         try:
             for plies in self.plies:
@@ -302,23 +256,27 @@ class _Search:
         except OutOfTime:
             status = self.watch.status
         if not found:
-            values = tuple(estimate_of(self.rules, self.state, player) for player in players)
+            values = tuple(
+                estimate_of(self.root.rules, self.root.state, player) for player in players
+            )
             return self._result(_within(values, bounds), bounds, (), [], status)
-        best = max(found, key=lambda entry: entry.values[self.expansion.player])  # the first such
+        best = max(found, key=lambda entry: entry.values[self.root.player])  # the first such
         if status is Status.SOLVED:
             bounds = self._bounds(best, found)
         return self._result(_within(best.values, bounds), bounds, (best.action,), found, status)
 
-    def _look_ahead(self, plies: int) -> list[_Found]:
+    def _look_ahead(self, plies: int) -> list[ActionValues]:
         """Search all actions to a depth."""
         found = []
         deep = "" if plies == UNLIMITED else f"depth {plies}, "
-        for number, choice in enumerate(self.expansion.choices):
-            self.watch.detail = f"{deep}action {number + 1} of {len(self.expansion.choices)}, "
+        for number, choice in enumerate(self.root.choices):
+            self.watch.detail = f"{deep}action {number + 1} of {len(self.root.choices)}, "
             found.append(self._search(choice.action, plies))
         return found
 
-    def _bounds(self, best: _Found, found: list[_Found]) -> tuple[tuple[float, float], ...]:
+    def _bounds(
+        self, best: ActionValues, found: list[ActionValues]
+    ) -> tuple[tuple[float, float], ...]:
         """Return bounds of the best action's values that allow for rounding.
 
         For one and two players another action may be better by as much as rounding hides.
@@ -326,7 +284,7 @@ class _Search:
         bounds = best.bounds()
         if len(bounds) > 2:
             return bounds
-        mover = self.expansion.player
+        mover = self.root.player
         low, high = bounds[mover]
         others = [entry.bounds()[mover][1] for entry in found if entry is not best]
         most = max(others, default=low)
@@ -338,20 +296,20 @@ class _Search:
             for player, (own, end) in enumerate(bounds)
         )
 
-    def _search(self, action: int, plies: int) -> _Found:
+    def _search(self, action: int, plies: int) -> ActionValues:
         """Run the loop on one action at the root until it is done."""
         driver, work = self.driver, self.driver.work
-        first = driver.enter(self.state)
+        first = driver.enter(self.root.state)
         driver.enter_action(action)
         first.all_proven = 1
-        first.mover = self.expansion.player
+        first.mover = self.root.player
         first.rest = plies
         first.high, first.others = INFINITY, -INFINITY
         work["best"][0] = -INFINITY
         work["best_error"][0] = 0.0
         self.tally.phase = NEXT
         driver.run(self.watch)
-        return _Found(
+        return ActionValues(
             action,
             tuple(driver.work["best"][0].tolist()),
             tuple(driver.work["best_error"][0].tolist()),
@@ -363,15 +321,15 @@ class _Search:
         values: tuple[float, ...],
         bounds: tuple[tuple[float, float], ...],
         best_actions: tuple[int, ...],
-        found: list[_Found],
+        found: list[ActionValues],
         status: Status,
     ) -> MaxNResult:
         """Return the result."""
-        is_policy = status is Status.SOLVED and self.rules.num_players > 2
+        is_policy = status is Status.SOLVED and self.root.rules.num_players > 2
         actions = tuple(
             MaxNAction(
                 entry.action,
-                self.rules.action_name(self.state, entry.action),
+                self.root.rules.action_name(self.root.state, entry.action),
                 entry.values[0],
                 "exact",
                 *(entry.bounds()[0] if entry.is_proven else (-INFINITY, INFINITY)),
@@ -380,9 +338,7 @@ class _Search:
             for entry in found
         )
         return MaxNResult(
-            rules=self.rules,
-            state=self.state,
-            searcher=self.options,
+            **self.common(status, self.depth),
             value=values[0],
             lower=bounds[0][0],
             upper=bounds[0][1],
@@ -391,13 +347,6 @@ class _Search:
             best_actions=best_actions,
             actions=actions,
             principal_variation=(),
-            status=status,
             guarantee=Guarantee.EQUILIBRIUM if is_policy else Guarantee.TWO_SIDED,
-            statistics=SearchStatistics(
-                nodes=self.driver.nodes + 1,
-                depth=self.depth,
-                cutoffs=int(self.tally.cutoffs),
-                seconds=self.watch.seconds,
-            ),
             has_value=bool(found),
         )

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.results.search_result import SearchResult, SearchStatistics
+from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
-from gamedp.runtime.floats import TINY
-from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.searchers import tree_loop as loop
-from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.base import RootAction, Search, Searcher, limits_last, plies_ahead
+from gamedp.searchers.driver import Loop
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
-from gamedp.searchers.root import RoundingLog, checked_range, ended, root_of, step
+from gamedp.searchers.root import checked_range, root_of, step
 from gamedp.searchers.transposition import EXACT
-from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
+from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
+    from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.root import Choice, Outcome, Root
 
 __all__ = ["Minimax"]
 
-INFINITY = math.inf
 
 LOOP = Loop(loop.minimax_jit, (enter, list_actions, follow, estimate), loop.MINIMAX_PLY)
 
 
-@attrs.frozen(kw_only=True)
-class Minimax:
+@attrs.frozen(kw_only=True, field_transformer=limits_last)
+class Minimax(Searcher[SearchResult]):
     """Search every line of play down to a depth.
 
     The plain method [1]_: no position is left out and none is remembered, so its work grows with
@@ -61,47 +59,24 @@ class Minimax:
     -1.0
     """
 
-    depth: int | None = attrs.field(
-        default=None, validator=attrs.validators.optional(whole_and_positive)
-    )
-    max_seconds: float = attrs.field(default=INFINITY, validator=positive)
-    max_nodes: float = attrs.field(default=INFINITY, validator=positive)
+    depth: int | None = plies_ahead()
 
-    def search(
-        self,
-        game: Any,
-        state: Any = None,
-        *,
-        compile: Literal["auto", "always", "never"] = "auto",
-        progress: ProgressCallback | None = None,
-    ) -> SearchResult:
-        """Search a position; the parameters and errors are those of :meth:`AlphaBeta.search`."""
-        root = root_of(game, state, "Minimax", with_chance=True)
-        if not root.choices:
-            return ended(root, self)
-        search = _Search(self, root, compile, progress)
-        return heeding_ctrl_c(search.watch, search.run)
+    def _start(self, root: Root, compile: Tier, progress: ProgressCallback | None) -> MinimaxSearch:
+        return MinimaxSearch(self, root, compile, progress)
 
 
-class _Search:
+class MinimaxSearch(Search[SearchResult]):
     """A running search."""
 
     def __init__(
         self,
         options: Minimax,
         root: Root,
-        compile: Literal["auto", "always", "never"],
+        compile: Tier,
         progress: ProgressCallback | None,
     ) -> None:
-        self.options = options
-        self.root = root
-        self.roundings = RoundingLog()
-        self.driver = Driver("Minimax", LOOP, root.rules, root.state, compile)
-        self.tally = self.driver.tally
+        super().__init__(options, root, LOOP, compile, progress)
         self.tally.deepest = -1  # a ply after the root: no position has been left yet
-        self.watch = Watch(
-            options.max_seconds, options.max_nodes, progress, lambda: self.driver.nodes
-        )
 
     def run(self) -> SearchResult:
         """Search all actions; at a limit, the rules' own bounds of the value remain."""
@@ -110,20 +85,18 @@ class _Search:
             self.roundings.add(end, -root.half)
             for end in checked_range(root.rules, root.state, root.player)
         )
-        scores: list[tuple[float, bool]] = []
         status = Status.SOLVED if self.options.depth is None else Status.DEPTH_LIMIT
         try:
-            for choice in root.choices:
-                scores.append(self._after(root, choice, self.options.depth))  # noqa: PERF401 - the first ones stay
+            found = [self._after(root, choice, self.options.depth) for choice in root.choices]
         except OutOfTime:
-            status = self.watch.status
-            return self._result(min(max(root.estimate(), low), high), low, high, [], status)
-        best = min(max(low, *(score for score, _ in scores)), high)
-        if all(proven for _, proven in scores):
-            return self._result(best, best, best, scores, Status.SOLVED)
-        return self._result(best, low, high, scores, status)
+            estimate = min(max(root.estimate(), low), high)
+            return self._result(estimate, low, high, [], self.watch.status)
+        best = min(max(low, *(entry.score for entry in found)), high)
+        if all(entry.is_true for entry in found):
+            return self._result(best, best, best, found, Status.SOLVED)
+        return self._result(best, low, high, found, status)
 
-    def _after(self, root: Root, choice: Choice, depth: int | None) -> tuple[float, bool]:
+    def _after(self, root: Root, choice: Choice, depth: int | None) -> RootAction:
         """Return an action's score, from its mover's side, and whether nothing was estimated."""
         total, is_proven = choice.reward, True
         for outcome in choice.outcomes:
@@ -132,7 +105,10 @@ class _Search:
                 total, outcome.probability * outcome.sign(root.player) * score
             )
             is_proven &= proven
-        return total, is_proven
+        entry = RootAction(choice, total, EXACT, is_proven)
+        if is_proven:
+            entry.narrow(total, EXACT)
+        return entry
 
     def _line(self, action: int) -> tuple[tuple[int, Any], ...]:
         """Follow best play until chance decides, the depth ends, or it takes too much work.
@@ -150,13 +126,11 @@ class _Search:
             if not root.choices or depth == 0:
                 break
             try:
-                scores = [self._after(root, choice, depth)[0] for choice in root.choices]
+                found = [self._after(root, choice, depth) for choice in root.choices]
             except OutOfTime:
                 break
-            best = max(scores)
-            equal = [
-                choice for choice, score in zip(root.choices, scores, strict=True) if score == best
-            ]
+            best = max(entry.score for entry in found)
+            equal = [entry.choice for entry in found if entry.score == best]
             taken = root.suited(equal, best)
         return tuple(line)
 
@@ -173,54 +147,40 @@ class _Search:
         best: float,
         low: float,
         high: float,
-        scores: list[tuple[float, bool]],
+        found: list[RootAction],
         status: Status,
     ) -> SearchResult:
         root = self.root
         slack = 0.0
-        self.roundings.put_back(root, [low, high, *(score for score, _ in scores)])
+        self.roundings.put_back(root, [low, high, *(entry.score for entry in found)])
         is_exact = self.roundings.are_exact and not self.tally.inexact
         certain = all(
             [outcome.probability for outcome in choice.outcomes] == [1.0] for choice in root.choices
         )
         if not is_exact or not certain:
-            # Every ply adds the outcomes of an action, each with a rounding or two.
-            steps = (int(self.tally.deepest) + 4) * (int(self.tally.most) + 8)
-            largest = max(float(self.tally.largest), self.roundings.largest)
-            slack = steps * (2.0**-52 * (largest + abs(root.half)) + TINY)
-        actions = []
-        for choice, (score, proven) in zip(root.choices, scores, strict=False):
-            bounds = (score, score) if proven else (-INFINITY, INFINITY)
-            actions.append(root.searched_action(choice, score, EXACT, bounds, slack))
+            slack = self.slack_of_sums()
         lower, upper = root.values(low, high, slack)
         # The range of the root may cut off what was found, but makes no two actions equal.
-        top = max((score for score, _ in scores), default=best)
-        best_actions = tuple(
-            choice.action
-            for choice, (score, _) in zip(root.choices, scores, strict=False)
-            if score >= top - 2 * slack
-        )
-        work = SearchStatistics(
-            nodes=self.driver.nodes + 1,
-            depth=(self.options.depth or int(self.tally.deepest) + 2) if scores else 0,
-            seconds=self.watch.seconds,
-        )
+        top = max((entry.score for entry in found), default=best)
+        depth = self.options.depth or int(self.tally.deepest) + 2
         result = SearchResult(
-            rules=root.rules,
-            state=root.state,
-            searcher=self.options,
+            **self.common(status, depth if found else 0),
             value=root.value(best),
             lower=lower,
             upper=upper,
-            best_actions=best_actions,
-            actions=tuple(actions),
+            best_actions=tuple(
+                entry.choice.action for entry in found if entry.score >= top - 2 * slack
+            ),
+            actions=tuple(
+                root.searched_action(
+                    entry.choice, entry.score, entry.kind, (entry.low, entry.high), slack
+                )
+                for entry in found
+            ),
             principal_variation=(),
-            status=status,
             guarantee=Guarantee.TWO_SIDED,
-            statistics=work,
-            has_value=bool(scores),
+            has_value=bool(found),
         )
-        if not best_actions:
+        if not found:
             return result
-        line = self._line(result.quickest_actions[0])
-        return attrs.evolve(result, principal_variation=line)
+        return attrs.evolve(result, principal_variation=self._line(result.quickest_actions[0]))

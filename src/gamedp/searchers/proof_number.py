@@ -9,39 +9,39 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
-from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
+from gamedp.results.search_result import SearchedAction, SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.floats import rounds
 from gamedp.runtime.memory import untouched
-from gamedp.runtime.options import finite, positive
+from gamedp.runtime.options import finite
 from gamedp.searchers import proof_number_loop as loop
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last
 from gamedp.searchers.bound_rules import table_entries
-from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.driver import Loop
 from gamedp.searchers.position_loop import enter, follow_for_one, list_actions
 from gamedp.searchers.proof_number_loop import meets
 from gamedp.searchers.root import (
     checked_range,
-    ended,
     payoff_of,
     refuse_contradiction,
     root_of,
     step,
 )
-from gamedp.searchers.watch import OutOfTime, Watch, heeding_ctrl_c
+from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
+    from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.root import Choice, Root
 
 __all__ = ["ProofNumberSearch"]
 
-INFINITY = math.inf
 
 LOOP = Loop(loop.prove_jit, (enter, list_actions, follow_for_one), loop.PLY)
 
 
-@attrs.frozen(kw_only=True)
-class ProofNumberSearch:
+@attrs.frozen(kw_only=True, field_transformer=limits_last)
+class ProofNumberSearch(Searcher[SearchResult]):
     """Finds who wins, or whether a player gets at least a given payoff.
 
     Depth-first proof-number search [1]_: for every position, the least number of others that must
@@ -50,8 +50,15 @@ class ProofNumberSearch:
     [2]_. Its strength is the narrow path through a wide tree: it finds forced wins far below the
     depth that alpha-beta reaches.
 
-    For deterministic games in which no position can come again; the game must say so
-    (``acyclic = True``).
+    For deterministic games without rewards on the way in which no position can come again; the game
+    must say so (``acyclic = True``).
+
+    The bounds of the result are the answer: for a win the lower one is just above half of the
+    constant sum. Unless they meet, the only value of the result is the game's own estimate. The
+    best actions are those after which the answer was proven, by whatever amount: all that win, if
+    one does. For a loss by an unknown amount, or if nothing is proven, there are none. The bounds
+    of an action are those proven for it. The principal variation keeps the answer to the end of the
+    game, whatever the opponent might try instead; there is none for a draw.
 
     Parameters
     ----------
@@ -81,96 +88,52 @@ class ProofNumberSearch:
     (True, (1,))
     """
 
+    takes_chance = False
     at_least: float | None = attrs.field(default=None, validator=attrs.validators.optional(finite))
     endings: Any = None
     table_bytes: float = 2**26
-    max_seconds: float = attrs.field(default=INFINITY, validator=positive)
-    max_nodes: float = attrs.field(default=INFINITY, validator=positive)
 
-    def search(
-        self,
-        game: Any,
-        state: Any = None,
-        *,
-        compile: Literal["auto", "always", "never"] = "auto",
-        progress: ProgressCallback | None = None,
-    ) -> SearchResult:
-        """Search a position; the parameters are those of :meth:`AlphaBeta.search`.
-
-        Returns
-        -------
-        SearchResult
-            Its bounds are the answer: for a win the lower one is just above half of the constant
-            sum. Unless they meet, the only value of the result is the game's own estimate. The best
-            actions are those after which the answer was proven, by whatever amount: all that win,
-            if one does. For a loss by an unknown amount, or if nothing is proven, there are none.
-            The bounds of an action are those proven for it. The principal variation keeps the
-            answer to the end of the game, whatever the opponent might try instead; there is none
-            for a draw.
-
-        Raises
-        ------
-        UnsupportedProblemError
-            If the game has chance or rewards on the way, or a position may recur.
-        InvalidModelError
-            If the rules are wrong somewhere; the message names the state and the action.
-        """
-        root = root_of(game, state, "ProofNumberSearch", with_chance=False)
-        if not root.choices:
-            return ended(root, self)
+    def _root(self, game: Any, state: Any) -> Root:
+        root = super()._root(game, state)
         name = type(game).__name__
-        if not root.rules.claims_acyclic:
+        if root.choices and not root.rules.claims_acyclic:
             message = (
                 f"ProofNumberSearch is for games in which no position comes again, and {name} does "
                 "not say that it is one (acyclic = True). Use Retrograde."
             )
             raise UnsupportedProblemError(message)
-        if hasattr(game, "reward"):
+        if root.choices and hasattr(game, "reward"):
             message = f"ProofNumberSearch is for games without rewards, unlike {name}."
             raise UnsupportedProblemError(message)
-        search = _Search(self, root, compile, progress)
-        return heeding_ctrl_c(search.watch, search.run)
+        return root
+
+    def _start(self, root: Root, compile: Tier, progress: ProgressCallback | None) -> ProofSearch:
+        return ProofSearch(self, root, compile, progress)
 
 
-@attrs.define
-class _Found:
-    """One action at the root, and bounds of player 0's value after it."""
-
-    choice: Choice
-    low: float
-    high: float
-
-
-class _Search:
+class ProofSearch(Search[SearchResult]):
     """A running search."""
 
     def __init__(
         self,
         options: ProofNumberSearch,
         root: Root,
-        compile: Literal["auto", "always", "never"],
+        compile: Tier,
         progress: ProgressCallback | None,
     ) -> None:
-        self.options = options
-        self.root = root
         self.answered: tuple[float, bool, bool] | None = None
         self.asked: tuple[float, bool] | None = None
         self.banks = hasattr(root.rules.game, "remainder")
-        self.entries = 0
-        self.driver = Driver(
-            "ProofNumberSearch",
+        super().__init__(
+            options,
+            root,
             LOOP,
-            root.rules,
-            root.state,
             compile,
+            progress,
             arrays=self._arrays,
             extra_fields=2,  # what the prover has banked, and who that is
             endings=options.endings,
             banks=self.banks,
-        )
-        self.tally = self.driver.tally
-        self.watch = Watch(
-            options.max_seconds, options.max_nodes, progress, lambda: self.driver.nodes
         )
 
     def _arrays(self, num_fields: int) -> dict[str, Any]:
@@ -221,13 +184,14 @@ class _Search:
             ends = ends[0], math.nextafter(ends[1], INFINITY)
         return ends
 
-    def _start(self, choice: Choice) -> _Found:
+    def _start(self, choice: Choice) -> RootAction:
         """Return the rules' own bounds for an action without looking ahead."""
         child = choice.outcomes[0]
         if child.is_terminal:
             payoff = payoff_of(self.root.rules, child.state, int(child.swapped))
-            return _Found(choice, payoff, payoff)
-        return _Found(choice, *self._range(child.state, child.player, is_swapped=child.swapped))
+            return RootAction(choice, low=payoff, high=payoff)
+        low, high = self._range(child.state, child.player, is_swapped=child.swapped)
+        return RootAction(choice, low=low, high=high)
 
     def _line(self, status: Status, *, is_draw: bool) -> tuple[tuple[int, Any], ...]:
         """Follow play that preserves the answer: a player who can takes the first such action.
@@ -333,7 +297,7 @@ class _Search:
             if self.tally.proof == 0 or self.tally.disproof == 0:  # else one is at its limit
                 return bool(self.tally.proof == 0)
 
-    def _action(self, entry: _Found, best: tuple[int, ...]) -> SearchedAction:
+    def _action(self, entry: RootAction, best: tuple[int, ...]) -> SearchedAction:
         """Return proven bounds of one action; for the best ones, lower bounds of their value."""
         action = entry.choice.action
         value = entry.low
@@ -347,19 +311,9 @@ class _Search:
         return SearchedAction(action, name, value, bound, entry.low, entry.high, plies=plies)
 
     def _result(self, status: Status, best: tuple[int, ...]) -> SearchResult:
-        root, rules, low, high = self.root, self.root.rules, self.low, self.high
-        work = SearchStatistics(
-            nodes=self.driver.nodes + 1,
-            depth=int(self.tally.deepest) + 1,
-            table_hits=int(self.tally.hits),
-            table_entries=self.entries,
-            ending_probes=int(self.tally.probes),
-            seconds=self.watch.seconds,
-        )
+        root, low, high = self.root, self.low, self.high
         return SearchResult(
-            rules=rules,
-            state=root.state,
-            searcher=self.options,
+            **self.common(status, int(self.tally.deepest) + 1),
             value=low if low == high else min(max(root.value(root.estimate()), low), high),
             has_value=low == high,
             lower=low,
@@ -369,9 +323,7 @@ class _Search:
             principal_variation=self._line(
                 status, is_draw=self.options.at_least is None and low == high == root.half
             ),
-            status=status,
             guarantee=Guarantee.TWO_SIDED,
-            statistics=work,
         )
 
 

@@ -315,10 +315,10 @@ def root_state(rules: Rules, state: Any | None) -> Any:
     return starts[0]
 
 
-def ended(root: Root, searcher: Any) -> SearchResult:
-    """Return the result of a game that is over."""
+def ended(root: Root, searcher: Any, kind: Any = SearchResult, **more: Any) -> Any:
+    """Return the result of a game that is over, of some kind that may have more fields."""
     value = float(root.payoff if root.payoff is not None else math.nan)
-    return SearchResult(
+    return kind(
         rules=root.rules,
         state=root.state,
         searcher=searcher,
@@ -331,6 +331,7 @@ def ended(root: Root, searcher: Any) -> SearchResult:
         status=Status.SOLVED,
         guarantee=Guarantee.TWO_SIDED,
         statistics=SearchStatistics(nodes=1, depth=0),
+        **more,
     )
 
 

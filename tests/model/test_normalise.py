@@ -8,7 +8,7 @@ import pytest
 
 import gamedp
 from gamedp.errors import InvalidModelError, InvalidParameterError
-from gamedp.model.validation.normalised import MOST_NEGATIVE, MOST_SUM
+from gamedp.model.validation.outcomes import MOST_NEGATIVE, MOST_SUM
 
 REWARDS = [0.0, 1.0]
 THIRDS = [[1 / 3, 2 / 3], [2 / 3, 1 / 3]]

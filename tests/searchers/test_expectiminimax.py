@@ -224,7 +224,9 @@ def test_what_a_window_cuts_off_is_never_called_exact(kind, pruning):
             truth = gamedp.searchers.Minimax().search(game, compile="never")
             root = root_of(game, None, "Expectiminimax", with_chance=True)
             options = gamedp.searchers.Expectiminimax(depth=plies, pruning=pruning)
-            search = expectiminimax._Search(options, root, "never", None, to_the_end=plies is None)
+            search = expectiminimax.ExpectiminimaxSearch(
+                options, root, "never", None, to_the_end=plies is None
+            )
             for alpha in (-math.inf, -4.0, -1.0, 0.0, 0.5, 1.0, 4.0):
                 for entry, true in zip(plain.actions, truth.actions, strict=True):
                     found = search._search(entry.action, depth, ESTIMATE, alpha)

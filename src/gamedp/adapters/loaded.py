@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gamedp.model.validation.names import Variables
+    from gamedp.model.validation.forms import Variables
 
 __all__ = ["LoadedModel"]
 

@@ -14,7 +14,7 @@ from gamedp.adapters.loaded import LoadedModel
 from gamedp.errors import InvalidModelError, LimitExceededError, shown
 from gamedp.model.model import Model
 from gamedp.model.validation import means_of
-from gamedp.model.validation.normalised import (
+from gamedp.model.validation.outcomes import (
     exact_totals,
     hint_of_number,
     hint_of_sum,

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from gamedp.graph.structure import Structure
-    from gamedp.model.any_model import AnyModel
-    from gamedp.model.validation.names import Variables
+    from gamedp.model.problem import AnyModel
+    from gamedp.model.validation.forms import Variables
     from gamedp.rules.layout import StateTable
 
 __all__ = ["Model"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import DamagedFileError
-from gamedp.model.validation.built import KEPT, TYPES
+from gamedp.model.validation.arrays import KEPT, TYPES
 from gamedp.rules.exactness import read_back
 from gamedp.storage.folder import MANIFEST, WAY_OUT
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates.certificate import Certificate
-    from gamedp.model.any_model import AnyModel
     from gamedp.model.objectives import Objective
+    from gamedp.model.problem import AnyModel
     from gamedp.runtime.progress import Reporter
 
     Array = NDArray[Any]

@@ -3,13 +3,10 @@
 Each kind of error is reported once, for the first place, with the number of such places.
 """
 
-from gamedp.model.validation.arrays import checked_arrays
-from gamedp.model.validation.built import check_model
-from gamedp.model.validation.forms import as_numbers
-from gamedp.model.validation.matrices import arrays_of_matrices, expected_rewards
-from gamedp.model.validation.means import means_of
-from gamedp.model.validation.names import names_and_variables
-from gamedp.model.validation.normalised import normalised
+from gamedp.model.validation.arrays import check_model, checked_arrays
+from gamedp.model.validation.forms import as_numbers, names_and_variables
+from gamedp.model.validation.matrices import arrays_of_matrices, expected_rewards, means_of
+from gamedp.model.validation.outcomes import normalised
 
 __all__ = [
     "arrays_of_matrices",

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates.certificate import Certificate
+    from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
-    from gamedp.model.problem import AnyModel
     from gamedp.runtime.progress import Reporter
+    from gamedp.stages.model import StagedModel
 
     Array = NDArray[Any]
     Flags = NDArray[np.bool_]
@@ -119,7 +120,7 @@ class RuleSet(Protocol):
         """Raise CertificateError unless everything holds; the arrays are as they must be."""
 
 
-def check_digest(model: AnyModel, certificate: Certificate) -> None:
+def check_digest(model: Model | StagedModel, certificate: Certificate) -> None:
     """Raise CertificateError if the certificate is of another model.
 
     Raises

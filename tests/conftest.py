@@ -12,9 +12,9 @@ from order import longest_first
 
 from gamedp.cli import main
 from gamedp.compiler import build
-from gamedp.compiler.interpreted import Patience
+from gamedp.compiler.build import Patience
 from gamedp.runtime import jit, registry
-from gamedp.runtime.collector import without_collection
+from gamedp.runtime.compile_clock import without_collection
 
 
 def pytest_configure():

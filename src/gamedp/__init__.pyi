@@ -56,10 +56,10 @@ from .results.status import (
 )
 from .rules.game import (
     Game as Game,
+    StagedGame as StagedGame,
     helper as helper,
     with_item as with_item,
 )
-from .rules.staged import StagedGame as StagedGame
 from .runtime.progress import Progress as Progress
 from .stages.model import StagedModel as StagedModel
 from .stages.solution import StagedSolution as StagedSolution

@@ -13,7 +13,7 @@ from numba import config
 
 import gamedp
 from gamedp.cli import main
-from gamedp.compiler import interpreted, limits, spot_check
+from gamedp.compiler import build, limits, spot_check
 from gamedp.rules.expand import expand
 
 TIERS = ["never", "always"]
@@ -550,8 +550,8 @@ class Plane(Countdown):
 
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_field_that_goes_on_growing_is_named_before_memory_is_full(tier, monkeypatch):
-    for module in (limits, interpreted):
-        monkeypatch.setattr(module, "MANY", 2000)
+    monkeypatch.setattr(limits, "STATES_BEFORE_WARNING", 2000)
+    monkeypatch.setattr(build, "INTERPRETED_STATES_BEFORE_WARNING", 2000)
     with (
         pytest.warns(RuntimeWarning, match=r"row has grown from [\d,]+ to [\d,]+\. If") as caught,
         pytest.raises(gamedp.errors.LimitExceededError),

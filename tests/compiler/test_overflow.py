@@ -12,7 +12,7 @@ from depth import first_of
 
 import gamedp
 from gamedp.compiler import bridge
-from gamedp.compiler.checked_pass import CheckedCompiler
+from gamedp.compiler.integers import CheckedCompiler
 from gamedp.rules.game import helper
 
 MOST, LEAST = 2**63 - 1, -(2**63)

@@ -19,8 +19,8 @@ from numba.core import event
 from rule_games import Long, Marks, Three, Walk, Wide
 
 import gamedp
-from gamedp.compiler import build, explore_loop, explorer, interpreted, limits, methods
-from gamedp.compiler.interpreted import Patience
+from gamedp.compiler import build, explore_loop, explorer, limits, methods
+from gamedp.compiler.build import Patience
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.model.validation.forms import ARRAYS
@@ -705,14 +705,14 @@ class Stroll(Walk):
 @compiling
 def test_a_large_game_is_compiled_once_that_is_clear(monkeypatch):
     explored = []
-    explore = interpreted.explore
+    explore = build.explore
 
     def counting(rules, rows, *others):
         done = explore(rules, rows, *others)
         explored.append((rows.done, len(rows.states)))
         return done
 
-    monkeypatch.setattr(interpreted, "explore", counting)
+    monkeypatch.setattr(build, "explore", counting)
     monkeypatch.setattr(build, "AT_FIRST", Patience(states=20))
     monkeypatch.setattr(build, "AT_MOST", Patience(transitions=100))
     plain = gamedp.compile(Stroll(19), compile="never")

@@ -12,7 +12,7 @@ import pytest
 from staged_games import Journey
 
 import gamedp
-from gamedp.compiler import interpreted, limits
+from gamedp.compiler import build, limits
 from gamedp.rules import expand as rules, game as games
 from gamedp.testing import check_game, check_searcher
 
@@ -535,7 +535,7 @@ class Steps(NamedTuple):
     ],
 )
 def test_what_grows_without_end_is_warned_of_early(first, then, words, monkeypatch):
-    monkeypatch.setattr(interpreted, "MANY", 300)
+    monkeypatch.setattr(build, "INTERPRETED_STATES_BEFORE_WARNING", 300)
     game = steps(then, lambda past: False, first)
     with (
         pytest.warns(RuntimeWarning, match=f"{words}.*If that has no end, bound it"),
@@ -574,15 +574,15 @@ def steps(then, end, first):
 )
 def test_what_ends_soon_is_not_warned_of(first, then, end, monkeypatch, recwarn):
     """A number may double once, a text get longer once, and a number be any number."""
-    monkeypatch.setattr(interpreted, "MANY", 300)
+    monkeypatch.setattr(build, "INTERPRETED_STATES_BEFORE_WARNING", 300)
     assert gamedp.compile(steps(then, end, first), compile="never").num_states > 1024
     assert not recwarn.list
 
 
 def test_what_grows_slowly_is_warned_of_late(monkeypatch):
     """In a triangle, both sides grow by 1.41 with twice the states: that has to last long."""
-    monkeypatch.setattr(interpreted, "MANY", 300)
-    monkeypatch.setattr(limits, "MANY", 2400)
+    monkeypatch.setattr(build, "INTERPRETED_STATES_BEFORE_WARNING", 300)
+    monkeypatch.setattr(limits, "STATES_BEFORE_WARNING", 2400)
     game = race(
         initial_state=lambda self: Corner(0, 0),
         is_terminal=lambda self, state: False,

@@ -19,7 +19,7 @@ from numba.core.typing.typeof import _typeof_ndarray
 from gamedp import bellman
 from gamedp.bellman import average
 from gamedp.runtime import jit
-from gamedp.runtime.collector import without_collection
+from gamedp.runtime.compile_clock import without_collection
 from gamedp.stages.kernels import sweep_stage_jit
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")

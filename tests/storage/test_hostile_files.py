@@ -133,7 +133,7 @@ class TestClasses:
 
     def test_wrappers_of_a_strangers_game(self, tmp_path):
         gamedp.save(gamedp.solve(Matches(), compile="never"), tmp_path / "saved")
-        wrapped = {"class": "gamedp.rules.staged:Flattened", "fields": {"game": POPEN}}
+        wrapped = {"class": "gamedp.rules.game:Flattened", "fields": {"game": POPEN}}
         forge(tmp_path / "saved", lambda content: content["game"].update(wrapped))
         with pytest.raises(UnknownNameError, match="Popen of module subprocess is not registered"):
             gamedp.load(tmp_path / "saved")

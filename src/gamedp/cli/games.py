@@ -19,8 +19,7 @@ from gamedp.errors import (
     UnknownNameError,
     UnsupportedProblemError,
 )
-from gamedp.rules.game import REQUIRED
-from gamedp.rules.staged import STAGED_REQUIRED, is_staged
+from gamedp.rules.game import REQUIRED, STAGED_REQUIRED, is_staged
 from gamedp.runtime.registry import GAMES, find, registered
 
 __all__ = [

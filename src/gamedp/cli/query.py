@@ -26,7 +26,7 @@ from gamedp.cli.positions import picture_of, position_of, starts_of, state_where
 from gamedp.cli.solve import solved
 from gamedp.errors import InvalidParameterError, UnknownStateError, shown
 from gamedp.results.status import opposite_bounds
-from gamedp.rules.staged import is_staged
+from gamedp.rules.game import is_staged
 
 if TYPE_CHECKING:
     from gamedp.cli.models import Answer

@@ -15,7 +15,7 @@ from gamedp.cli.options import Flag, GameSettings, SavedGame
 from gamedp.cli.texts import assignments, how_to_draw
 from gamedp.cli.watch import watch
 from gamedp.errors import GamedpError, InvalidParameterError, UnsupportedProblemError
-from gamedp.rules.staged import is_staged
+from gamedp.rules.game import is_staged
 from gamedp.runtime.registry import GAMES, PAGES, load, registered
 from gamedp.runtime.settings import values_of
 

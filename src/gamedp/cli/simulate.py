@@ -31,7 +31,7 @@ from gamedp.policies.given import (
     refuse_others,
 )
 from gamedp.policies.sequential import check_stopping
-from gamedp.rules.staged import is_staged
+from gamedp.rules.game import is_staged
 from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:

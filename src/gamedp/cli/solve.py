@@ -22,7 +22,7 @@ from gamedp.cli.options import (
     OutputOptions,
 )
 from gamedp.cli.watch import watch
-from gamedp.rules.staged import is_staged
+from gamedp.rules.game import is_staged
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution

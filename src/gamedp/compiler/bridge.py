@@ -41,8 +41,7 @@ from numba.extending import (
     unbox,
 )
 
-from gamedp.compiler.checked_pass import CheckedCompiler
-from gamedp.compiler.integers import raise_if_rounded
+from gamedp.compiler.integers import CheckedCompiler, raise_if_rounded
 from gamedp.errors import shown
 from gamedp.rules.exactness import is_rounded
 from gamedp.rules.game import HELPER_MARK, with_item

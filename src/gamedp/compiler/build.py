@@ -6,15 +6,15 @@ import contextlib
 import itertools
 import math
 import operator
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
-from gamedp.compiler import interpreted
 from gamedp.compiler.limits import LATE, Limits, Watch
 from gamedp.compiler.reasons import first_reason
-from gamedp.compiler.rounding import payments_of
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
     CompilationError,
@@ -26,14 +26,15 @@ from gamedp.errors import (
     warn,
 )
 from gamedp.model.model import Model
-from gamedp.rules.exactness import as_array, as_given, model_numbers
-from gamedp.rules.expand import canonical_state, is_state, start
-from gamedp.rules.game import Rules
+from gamedp.rules.exactness import LARGE, SEVERAL, as_array, as_given, model_numbers, refuse_rounded
+from gamedp.rules.expand import Numbering, canonical_state, expand, is_state, start
+from gamedp.rules.game import Rules, method
 from gamedp.rules.layout import WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable
-from gamedp.runtime.collector import without_collection
+from gamedp.rules.probabilities import LONG_ROW
+from gamedp.runtime.compile_clock import without_collection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,15 +42,138 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["compile_game", "fall_back"]
+__all__ = ["Patience", "Rows", "compile_game", "explore", "fall_back", "payments_of"]
+
+CHECK_EVERY = 256
+"""Number of states between two checks of the limits."""
+
+LOOK_EVERY = 16
+"""Number of states between two checks of patience: they may have many outcomes each."""
+
+INTERPRETED_STATES_BEFORE_WARNING = 1 << 16
+"""Number of states from which on growing fields cause a warning: some seconds of plain Python."""
+
+BYTES = (300, 250, 200, 70)
+"""Approximate bytes of a representative, a numbered state, a choice and a transition."""
+
+
+@attrs.frozen
+class Patience:
+    """Limits of plain Python's work, beyond which something faster pays.
+
+    Attributes
+    ----------
+    states : float
+        States found, whether they have been explored or not.
+    transitions : float
+    seconds : float
+        Processor time.
+    """
+
+    states: float = float("inf")
+    transitions: float = float("inf")
+    seconds: float = float("inf")
+
+
+class Rows(Numbering):
+    """A growing model as plain lists; states in the order of their discovery.
+
+    Parameters
+    ----------
+    seeds : sequence of states
+        The representatives from which the exploration begins.
+    watch : Watch
+        Knows the limits.
+    """
+
+    def __init__(self, seeds: Sequence[Any], watch: Watch) -> None:
+        super().__init__(seeds)
+        self._watch = watch
+        self.done = 0
+        self.choice_offsets = [0]
+        self.transition_offsets = [0]
+        self.successors: list[int] = []
+        self.probabilities: list[float] = []
+        self.rewards: list[float] = []
+        self.players: list[int] = []
+        self.terminals: list[int] = []
+        self.payoffs: list[float] = []
+        self.labels: list[int] = []
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the watch."""
+        return self._watch.limits
+
+    @property
+    def num_bytes(self) -> int:
+        """The approximate memory of all lists."""
+        sizes = len(self.states), len(self.numbers), len(self.labels), len(self.successors)
+        return sum(size * each for size, each in zip(sizes, BYTES, strict=True))
+
+    def look(self) -> None:
+        """Check the limits."""
+        sizes = len(self.states), len(self.labels), len(self.successors)
+        self._watch.check(
+            self.done,
+            *sizes,
+            self.num_bytes,
+            lambda: self.states[-LATE:],
+            INTERPRETED_STATES_BEFORE_WARNING,
+        )
+
+
+def explore(rules: Rules, rows: Rows, patience: Patience | None = None) -> bool:
+    """Continue the exploration; return whether all reachable states have been explored.
+
+    Without `patience` it is, or a limit raises its error. With some, it may be given up before; a
+    limit of memory then is not an error, as compiled rules take less.
+    """
+    begin = time.thread_time()
+    states, successors, probabilities = rows.states, rows.successors, rows.probabilities
+    rewards, labels, ends = rows.rewards, rows.labels, rows.transition_offsets
+    limits = rows.limits
+    while rows.done < len(states):
+        done = rows.done
+        if patience is not None and (
+            len(states) > patience.states or len(successors) > patience.transitions
+        ):
+            return False
+        if done % LOOK_EVERY == 0:
+            if patience is not None and (
+                time.thread_time() - begin > patience.seconds or rows.num_bytes > limits.max_bytes
+            ):
+                return False
+            if done % CHECK_EVERY == 0 and done > 0:
+                rows.look()
+        if len(states) > limits.max_states:
+            rows.look()
+        payoffs, player, choices = expand(rules, states[done], rows, rows.look)
+        rows.players.append(player)
+        if payoffs is not None:
+            rows.terminals.append(done)
+            rows.payoffs.extend(payoffs)
+        for action, earned, outcomes in choices:
+            row = outcomes.items()
+            for number, probability in sorted(row) if len(row) > LONG_ROW else row:
+                successors.append(number >> 1)
+                probabilities.append(-probability if number & 1 else probability)
+            ends.append(len(successors))
+            rewards.extend(earned)
+            labels.append(action)
+        rows.choice_offsets.append(len(labels))
+        rows.done = done + 1
+    rows.look()
+    return True
+
 
 LOOK_AHEAD, LOOK_AHEAD_SECONDS = 1000, 1.0
 """Number of states, and seconds, of the search for mistakes if rules do not compile."""
 
-AT_FIRST = interpreted.Patience(states=1_000, transitions=5_000, seconds=0.05)
+AT_FIRST = Patience(states=1_000, transitions=5_000, seconds=0.05)
 """Work of plain Python that takes less time than reading compiled rules from disk."""
 
-AT_MOST = interpreted.Patience(states=40_000, transitions=200_000, seconds=1.0)
+AT_MOST = Patience(states=40_000, transitions=200_000, seconds=1.0)
 """Work of plain Python that takes about as long as compiling the rules."""
 
 _warned: set[type] = set()
@@ -88,7 +212,7 @@ def compile_game(
             return model
     if rows is None:
         rows = _seeded(rules, begin, layout, box, watch)
-    interpreted.explore(rules, rows)
+    explore(rules, rows)
     model = _model_of_rows(rules, begin, rows)
     ask_again(rules, model)
     return _finished(rules, model, watch, 0.0)
@@ -100,12 +224,12 @@ def _seeded(
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
     watch: Watch,
-) -> interpreted.Rows:
+) -> Rows:
     """Return rows with the states from which the exploration begins."""
     seeds = [state for _, state, _ in begin]
     if box is not None:
         seeds += _states_of_box(rules, layout, box, watch)
-    return interpreted.Rows(seeds, watch)
+    return Rows(seeds, watch)
 
 
 def _begun(
@@ -114,7 +238,7 @@ def _begun(
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
     watch: Watch,
-) -> interpreted.Rows | None:
+) -> Rows | None:
     """Explore in plain Python for about the compile time, unless the rules are compiled already.
 
     A small game is explored completely this way, before numba would have begun. Both modes give the
@@ -126,7 +250,7 @@ def _begun(
             return None
     rows = _seeded(rules, begin, layout, box, watch)
     for patience in (AT_FIRST, AT_MOST):
-        if interpreted.explore(rules, rows, patience) or _is_kept(rules, layout):
+        if explore(rules, rows, patience) or _is_kept(rules, layout):
             break
     return rows
 
@@ -211,8 +335,8 @@ def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> None
     """Explore a few states in plain Python: rules that do not compile are often just wrong."""
     with contextlib.suppress(LimitExceededError):
         watch = Watch(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None)
-        rows = interpreted.Rows([state for _, state, _ in begin], watch)
-        interpreted.explore(rules, rows)
+        rows = Rows([state for _, state, _ in begin], watch)
+        explore(rules, rows)
 
 
 def fall_back(game: Any, reason: str, *, must: bool) -> None:
@@ -284,8 +408,8 @@ def _states_of_box(
     ranges = _ranges(layout, box)
     found: dict[Any, None] = {}
     for number, backwards in enumerate(_product([range(a, b + 1) for a, b in reversed(ranges)])):
-        if number % interpreted.CHECK_EVERY == 0:
-            size = len(found) * interpreted.BYTES[0]
+        if number % CHECK_EVERY == 0:
+            size = len(found) * BYTES[0]
             watch.check(0, len(found), 0, 0, size, lambda: list(found)[-LATE:])
         state = layout.build(reversed(backwards))
         if is_state(rules, state):
@@ -370,7 +494,7 @@ def _with_integers(rules: Rules, model: Model, *, is_compiled: bool) -> Model:
 def _model_of_rows(
     rules: Rules,
     begin: list[tuple[Any, Any, bool]],
-    rows: interpreted.Rows,
+    rows: Rows,
 ) -> Model:
     """Return the model explored by plain Python."""
     num_players, begins = rules.num_players, _initial(begin)
@@ -398,7 +522,7 @@ def _model_of_rows(
     )
 
 
-def _table_of(rows: interpreted.Rows) -> ObjectTable | PackedTable:
+def _table_of(rows: Rows) -> ObjectTable | PackedTable:
     """Pack the states if all have the same layout, else keep them as objects."""
     layout = Layout.of(rows.states[0])
     if layout is None or layout.is_leaf:
@@ -428,3 +552,50 @@ def _fields_of(layout: Layout, states: list[Any]) -> NDArray[np.int64]:
             len(states), width
         )
     return np.array([layout.flatten(state) for state in states], np.int64)
+
+
+def payments_of(rules: Rules, model: Model, *, compiled: bool) -> dict[str, NDArray[Any]]:
+    """Return the exact rewards and payoffs of a model as given by the rules.
+
+    Parameters
+    ----------
+    rules : Rules
+        Asked again, in plain Python, where what is stored may be a rounded integer.
+    model : Model
+        As it was explored.
+    compiled : bool
+        Whether the rules were; if they have run as plain Python after all, all is asked.
+
+    Raises
+    ------
+    InvalidModelError
+        If payments of three players or more are no doubles.
+    """
+    owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
+
+    def payoff(place: int, player: int) -> tuple[str, Any]:
+        state = model.state(int(model.terminals[place]))
+        return f"payoff({shown(state)}, {player})", rules.game.payoff(state, player)
+
+    def reward(choice: int, player: int) -> tuple[str, Any]:
+        state, action = model.state(int(owners[choice])), int(model.action_labels[choice])
+        earned = method(rules.game, "reward")(rules.game, state, action, player)
+        return f"reward({shown(state)}, {action}, {player})", earned
+
+    found = {}
+    for name, ask in (("payoffs", payoff), ("rewards", reward)):
+        stored = getattr(model, name)
+        sizes = np.abs(stored) if stored.ndim == 1 else np.abs(stored).max(axis=1, initial=0.0)
+        given = {}
+        for place in np.flatnonzero((sizes >= LARGE) | (not compiled)).tolist():
+            for player in range(rules.num_players if rules.num_players > 2 else 1):
+                words, given[place] = ask(place, player)
+                if rules.num_players > 2:
+                    refuse_rounded(given[place], words, SEVERAL)
+        found[name] = stored
+        if given and stored.ndim == 1:
+            numbers = stored.tolist()
+            for place, number in given.items():
+                numbers[place] = number
+            found[name] = as_given(numbers)
+    return found

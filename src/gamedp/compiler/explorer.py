@@ -12,7 +12,7 @@ from gamedp.compiler.bridge import record
 from gamedp.compiler.limits import LATE
 from gamedp.compiler.methods import disagree
 from gamedp.compiler.native import Place
-from gamedp.compiler.overflow import refuse_overflow
+from gamedp.compiler.reasons import refuse_overflow
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.expand import canonical_state, expand, is_state
 from gamedp.rules.layout import Codec, PackedTable

@@ -47,13 +47,14 @@ GROWN = 1.25
 """Growth of a field, with twice as many states, that suggests an endless game."""
 
 GROWN_EARLY = 1.75
-"""The same before there are `MANY` states, where it has to grow so twice in a row: a box with two
-sides still to be filled grows by 1.41 and more, and some fields of small games just once."""
+"""The same before there are `STATES_BEFORE_WARNING` states, where it has to grow so twice in a row:
+a box with two sides still to be filled grows by 1.41 and more, and some fields of small games just
+once."""
 
-LARGEST = 2.0**1000
+MAX_MEASURED = 2.0**1000
 """Largest number that is measured."""
 
-MANY = 1 << 21
+STATES_BEFORE_WARNING = 1 << 21
 """Number of states from which on growing fields cause a warning if no limit is set: some seconds
 of compiled rules."""
 
@@ -88,7 +89,8 @@ class Watch:
         """Raise LimitExceededError if a limit is passed; else report progress.
 
         `late` returns some states that were found late, for the message. From `many` states on
-        (MANY, if not given), fields that go on growing are warned of, if there is no `max_states`.
+        (STATES_BEFORE_WARNING, if not given), fields that go on growing are warned of, if there is
+        no `max_states`.
         """
         limits = self.limits
         if states > limits.max_states:
@@ -112,7 +114,7 @@ class Watch:
             )
         self._reporter.report(done, None, f"{states:,} states found, {transitions:,} transitions")
         is_asked = limits.max_states == float("inf") and not self._has_told
-        if is_asked and states >= (many or MANY):
+        if is_asked and states >= (many or STATES_BEFORE_WARNING):
             self._look_for_growth(states, late)
 
     def _look_for_growth(self, states: int, late: Callable[[], list[Any]]) -> None:
@@ -122,7 +124,7 @@ class Watch:
         before, sizes, grown_before = self._seen
         if states < 2 * before:
             return
-        is_last = states >= 2 * MANY
+        is_last = states >= 2 * STATES_BEFORE_WARNING
         now = _sizes(late())
         grown = {
             name
@@ -191,7 +193,7 @@ def _measured(part: Any, name: str) -> Iterator[tuple[str, int | float]]:
             yield from _measured(getattr(part, field, None), f"{name}.{field}" if name else field)
     elif isinstance(part, (int, float, np.integer, np.floating)) and name:
         size = abs(part if isinstance(part, (int, float)) else part.item())
-        if size < LARGEST:
+        if size < MAX_MEASURED:
             yield name, size
     elif isinstance(part, (str, bytes, tuple)):
         yield LENGTH + (name or "the state"), len(part)

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 from numba import njit, typeof, types
 
-from gamedp.compiler import answer_loop
+from gamedp.compiler import explore_loop
 from gamedp.compiler.bridge import (
     Record,
     as_field,
@@ -57,11 +57,11 @@ class CompiledRules:
 
     def expand(self, page: Place) -> NativeFunction:
         """Return the function that writes the choices of a state to a page."""
-        return self.native(answer_loop.expand_state, ASKED, page)
+        return self.native(explore_loop.expand_state, ASKED, page)
 
     def represent(self, page: Place) -> NativeFunction:
         """Return the function that writes the representative of a state to a page."""
-        return self.native(answer_loop.represent_state, ASKED, page)
+        return self.native(explore_loop.represent_state, ASKED, page)
 
     def native(
         self,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from gamedp.graph.structure import Structure
-    from gamedp.model.problem import AnyModel
+    from gamedp.model.objectives import AnyModel
     from gamedp.model.validation.forms import Variables
     from gamedp.rules.layout import StateTable
 

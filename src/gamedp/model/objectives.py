@@ -1,13 +1,13 @@
-"""Objectives: the quantities that solvers compute."""
+"""Objectives: the quantities that solvers compute, and what all models that have them share."""
 
 from __future__ import annotations
 
 import math
 import numbers
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import attrs
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "AnyModel",
     "AverageReward",
     "Discounted",
     "FiniteHorizon",
@@ -39,6 +40,43 @@ StateSet: TypeAlias = "Callable[[Any], bool] | Iterable[Any] | NDArray[np.bool_]
 """A set of states: a mask (S,) of bool, some of the states, or a predicate."""
 
 Optimum: TypeAlias = Literal["max", "min"]
+
+
+class AnyModel(Protocol):
+    """The common interface of models of ordinary games and of staged games."""
+
+    @property
+    def num_players(self) -> int:
+        """The number of players."""
+
+    @property
+    def constant_sum(self) -> float:
+        """The sum of two players' payoffs."""
+
+    @property
+    def num_states(self) -> int:
+        """The number of states; for a staged game, of combinations in the box of contexts."""
+
+    @property
+    def initial_states(self) -> NDArray[np.int64]:
+        """The states in which play begins."""
+
+    @property
+    def initial_probabilities(self) -> NDArray[np.float64]:
+        """Their probabilities, with a minus sign where the players have changed places."""
+
+    @property
+    def fractions(self) -> Mapping[str, NDArray[Any]]:
+        """Arrays again, with the Fractions that were given where no doubles are equal to them."""
+
+    def state(self, index: int) -> Any:
+        """Return the game's own state with that number."""
+
+    def index(self, state: Hashable) -> tuple[int, bool]:
+        """Return the number of a state's representative, and whether the players are swapped."""
+
+    def digest(self) -> str:
+        """Return a digest that only equal models share."""
 
 
 def _is_optimum(_instance: object, _attribute: object, value: Any) -> None:

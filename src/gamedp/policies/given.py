@@ -15,8 +15,7 @@ from gamedp.model.model import Model
 from gamedp.policies.arrays import is_array
 from gamedp.policies.policy import AnyPolicy, model_of, refuse_other_game, rule_of
 from gamedp.policies.random_player import RandomPlayer
-from gamedp.rules.game import Rules
-from gamedp.rules.staged import is_staged
+from gamedp.rules.game import Rules, is_staged
 from gamedp.runtime.options import Tier
 from gamedp.stages.model import StagedModel
 

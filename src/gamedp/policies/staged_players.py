@@ -22,7 +22,7 @@ from gamedp.policies.random_player import RandomPlayer
 from gamedp.policies.walk_kernels import GAMMA, S11, UNIT, mixed
 from gamedp.results.solution import Solution
 from gamedp.rules.expand import Calling
-from gamedp.rules.staged import StagedRules
+from gamedp.rules.game import StagedRules
 from gamedp.runtime.floats import SUM_TOLERANCE
 from gamedp.stages.flattened import Flattened, Position
 from gamedp.stages.model import StagedModel

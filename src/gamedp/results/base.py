@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.model.objectives import Objective, TotalReward, has_target, sum_of_values
-from gamedp.model.problem import AnyModel
+from gamedp.model.objectives import AnyModel, Objective, TotalReward, has_target, sum_of_values
 from gamedp.results.start import bounds_at_start, mean_at_start
 from gamedp.results.status import Guarantee, Statistics, Status, check_player, opposite_bounds
 from gamedp.runtime.notebook import html_table

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.model.problem import AnyModel
+    from gamedp.model.objectives import AnyModel
 
 __all__ = ["bounds_at_start", "exact_mean", "mean_at_start", "mean_of"]
 

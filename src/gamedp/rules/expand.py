@@ -11,8 +11,14 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from gamedp.errors import InvalidModelError, LimitExceededError, shown
-from gamedp.rules.answers import as_real, as_truth
-from gamedp.rules.exactness import SEVERAL, as_rational, is_rounded, refuse_rounded
+from gamedp.rules.exactness import (
+    SEVERAL,
+    as_rational,
+    as_real,
+    as_truth,
+    is_rounded,
+    refuse_rounded,
+)
 from gamedp.rules.game import method
 from gamedp.rules.probabilities import Gathering, gathered, sum_to_one
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE

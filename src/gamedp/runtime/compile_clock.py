@@ -10,15 +10,72 @@ tenth of the time.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from gamedp.runtime import collector
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-__all__ = ["begin", "end", "reporting_compilation", "seconds_within"]
+__all__ = [
+    "begin",
+    "end",
+    "pause",
+    "reporting_compilation",
+    "resume",
+    "seconds_within",
+    "without_collection",
+]
+
+
+class _Pauses:
+    """The number of pauses of the collector now in force, of all threads."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+        self.was_enabled = False
+
+
+_pauses = _Pauses()
+
+
+def pause() -> None:
+    """Pause the garbage collector until `resume` has been called as often."""
+    with _pauses.lock:
+        if _pauses.count == 0:
+            _pauses.was_enabled = gc.isenabled()
+        _pauses.count += 1
+        gc.disable()
+
+
+def resume() -> None:
+    """End one pause; the end of the last one restores the collector's former state."""
+    with _pauses.lock:
+        _pauses.count = max(
+            0, _pauses.count - 1
+        )  # an interruption may have kept one from beginning
+        if _pauses.count == 0 and _pauses.was_enabled:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def without_collection() -> Iterator[None]:
+    """Pause the garbage collector.
+
+    Importing makes a great many objects that all stay. To look through them again and again took a
+    fifth of the time that it takes to import numba.
+    """
+    pause()
+    try:
+        yield
+    finally:
+        resume()
+
 
 Listener: TypeAlias = Callable[[int, float], None]
 """Called with the number of functions compiled so far, and the seconds spent on them."""
@@ -75,7 +132,7 @@ def begin() -> None:
     _record.depth += 1
     if _record.depth == 1:
         _record.began = now
-        collector.pause()
+        pause()
     if _record.listeners:
         _record.listeners[-1].tell(now - _record.began)
 
@@ -84,7 +141,7 @@ def end() -> None:
     """Record the end of a compilation, or that a listener has prevented it."""
     _record.depth = max(0, _record.depth - 1)
     if _record.depth == 0:
-        collector.resume()
+        resume()
         now = time.perf_counter()
         _record.spans.append((_record.began, now))
         for each in _record.listeners:

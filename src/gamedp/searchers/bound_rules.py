@@ -25,12 +25,10 @@ from gamedp.compiler.methods import (
     state_functions,
 )
 from gamedp.compiler.native import NativeFunction, Place
-from gamedp.compiler.overflow import refuse_overflow
-from gamedp.compiler.reasons import first_reason
+from gamedp.compiler.reasons import first_reason, refuse_overflow
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
-from gamedp.rules.answers import as_real, as_truth
-from gamedp.rules.exactness import is_rounded, refuse_rounded
+from gamedp.rules.exactness import as_real, as_truth, is_rounded, refuse_rounded
 from gamedp.rules.expand import Calling, expand
 from gamedp.rules.game import SEARCH_DEFAULTS, method
 from gamedp.rules.layout import Layout

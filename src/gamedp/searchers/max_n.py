@@ -164,7 +164,8 @@ class MaxN(Searcher[MaxNResult]):
         players = range(root.rules.num_players)
         values = tuple(payoff_of(root.rules, root.state, player) for player in players)
         bounds = tuple(zip(values, values, strict=True))
-        return ended(root, self, MaxNResult, values=values, bounds=bounds)
+        result: MaxNResult = ended(root, self, MaxNResult, values=values, bounds=bounds)
+        return result
 
     def _start(self, root: Root, compile: Tier, progress: ProgressCallback | None) -> MaxNSearch:
         return MaxNSearch(self, root, compile, progress)

@@ -12,8 +12,8 @@ from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.rules.exactness import IN_STAGES
 from gamedp.rules.expand import check_start
+from gamedp.rules.game import StagedRules
 from gamedp.rules.layout import Codec, Layout
-from gamedp.rules.staged import StagedRules
 from gamedp.stages.model import StagedModel
 from gamedp.stages.patient_sweeper import PatientSweeper
 from gamedp.stages.plain_rules import PlainRules

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 
-from gamedp.rules.game import Rules
-from gamedp.rules.staged import StagedRules
+from gamedp.rules.game import Rules, StagedRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
+    from gamedp.rules.game import StagedRules
     from gamedp.rules.layout import Codec, Layout
-    from gamedp.rules.staged import StagedRules
     from gamedp.stages.vector_code import Program
 
 __all__ = ["Contexts", "Onward", "StagedModel", "Sweep", "Sweeper"]

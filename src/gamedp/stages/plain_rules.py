@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
+    from gamedp.rules.game import StagedRules
     from gamedp.rules.layout import Codec, Layout
-    from gamedp.rules.staged import StagedRules
 
 __all__ = ["PlainRules"]
 

@@ -16,11 +16,11 @@ from gamedp.compiler.bridge import bind, compiled_methods, record
 from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import disagree, loops_over_rules, state_functions
 from gamedp.compiler.native import NativeFunction, Place
-from gamedp.compiler.overflow import compiled_twin, refuse_overflow_at
+from gamedp.compiler.reasons import compiled_twin, refuse_overflow_at
 from gamedp.errors import shown
 from gamedp.rules.anatomy import dissect, fields_read
 from gamedp.rules.exactness import IN_STAGES, is_rounded, refuse_rounded
-from gamedp.rules.staged import STAGED_DEFAULTS, STAGED_METHODS, StagedRules
+from gamedp.rules.game import STAGED_DEFAULTS, STAGED_METHODS, StagedRules
 from gamedp.runtime.jit import LANES
 from gamedp.stages import context_loop, ends_loop, unrolled_code
 from gamedp.stages.answer_loop import answer_end

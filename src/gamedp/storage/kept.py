@@ -22,7 +22,7 @@ import attrs
 
 from gamedp.errors import GamedpError, InvalidParameterError, KeptSolutionWarning, shown, warn
 from gamedp.results.status import Statistics
-from gamedp.rules.identity import rules_digest
+from gamedp.rules.anatomy import rules_digest
 from gamedp.runtime.encoding import encode, encode_object, is_unwritable
 from gamedp.runtime.jit import cache_directory
 from gamedp.searchers.endings.build import IDENTIFIED

@@ -14,10 +14,10 @@ from gamedp.compiler.spot_check import SPOT_CHECKS, differences
 from gamedp.errors import DamagedFileError, InvalidModelError
 from gamedp.model.model import Model
 from gamedp.model.validation.forms import ARRAYS
+from gamedp.rules.anatomy import encode_game, rules_digest
 from gamedp.rules.exactness import written
 from gamedp.rules.expand import start
 from gamedp.rules.game import Rules
-from gamedp.rules.identity import encode_game, rules_digest
 from gamedp.rules.layout import Codec, Layout, PackedTable
 from gamedp.runtime.encoding import decode, encode
 from gamedp.storage.arrays import EXACT, numbers_of

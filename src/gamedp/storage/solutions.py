@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import DamagedFileError, GamedpError
-from gamedp.rules.game import Rules
-from gamedp.rules.staged import StagedRules, is_staged
+from gamedp.rules.game import Rules, StagedRules, is_staged
 from gamedp.runtime.files import as_path
 from gamedp.stages.solution import StagedSolution
 from gamedp.storage import ordinary, staged

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from gamedp.errors import DamagedFileError, InvalidParameterError, shown
-from gamedp.rules.identity import encode_game, rules_digest
+from gamedp.rules.anatomy import encode_game, rules_digest
+from gamedp.rules.game import StagedRules
 from gamedp.rules.layout import Codec, Layout
-from gamedp.rules.staged import StagedRules
 from gamedp.stages.compile import compile_staged
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution

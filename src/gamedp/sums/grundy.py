@@ -11,7 +11,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model, check_finite, describe_choice
-from gamedp.rules.staged import is_staged
+from gamedp.rules.game import is_staged
 from gamedp.runtime.notebook import html_table
 from gamedp.sums.composition import Sum, SumPosition
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, shown
-from gamedp.rules.game import REQUIRED
-from gamedp.rules.staged import STAGED_REQUIRED
+from gamedp.rules.game import REQUIRED, STAGED_REQUIRED
 from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:
     from gamedp.certificates import Certificate, Verified
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
-    from gamedp.rules.game import Game
-    from gamedp.rules.staged import StagedGame
+    from gamedp.rules.game import Game, StagedGame
     from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.stages.model import StagedModel

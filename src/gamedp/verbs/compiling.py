@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 from gamedp.errors import InvalidParameterError
-from gamedp.rules.staged import is_staged
+from gamedp.rules.game import is_staged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gamedp.model.model import Model
-    from gamedp.rules.game import Game
-    from gamedp.rules.staged import StagedGame
+    from gamedp.rules.game import Game, StagedGame
     from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.stages.model import StagedModel

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from gamedp.errors import InvalidParameterError, warn
 from gamedp.runtime import compile_clock
-from gamedp.runtime.collector import without_collection
+from gamedp.runtime.compile_clock import without_collection
 from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from gamedp.model.problem import Problem
     from gamedp.results.solution import Solution
     from gamedp.results.status import Tolerance
-    from gamedp.rules.game import Game
-    from gamedp.rules.staged import StagedGame
+    from gamedp.rules.game import Game, StagedGame
     from gamedp.runtime.options import Tier
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.solvers.tools.base import Solver

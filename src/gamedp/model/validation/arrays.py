@@ -21,8 +21,15 @@ from gamedp.model.validation.forms import (
 )
 from gamedp.model.validation.outcomes import check_outcomes, distributions, hint_of_sum, normalised
 from gamedp.model.validation.payments import checked_rewards, endings
-from gamedp.rules.answers import as_real, as_sum_of_two
-from gamedp.rules.exactness import as_array, as_given, as_rational, model_numbers, nearest
+from gamedp.rules.exactness import (
+    as_array,
+    as_given,
+    as_rational,
+    as_real,
+    as_sum_of_two,
+    model_numbers,
+    nearest,
+)
 from gamedp.rules.game import MOST_PLAYERS
 from gamedp.runtime.floats import FAINT, LEAST, LEAST_PROBABILITY, SUM_TOLERANCE
 

@@ -10,8 +10,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.rules.answers import as_real
-from gamedp.rules.exactness import LARGE, as_given
+from gamedp.rules.exactness import LARGE, as_given, as_real
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

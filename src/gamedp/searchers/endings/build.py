@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 
 from gamedp.compiler.methods import disagree
-from gamedp.compiler.overflow import refuse_overflow
+from gamedp.compiler.reasons import refuse_overflow
 from gamedp.errors import DamagedFileError, InvalidModelError, UnsupportedProblemError, shown
+from gamedp.rules.anatomy import rules_digest
 from gamedp.rules.expand import expand
-from gamedp.rules.identity import rules_digest
 from gamedp.runtime.block_file import BLOCK, BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.encoding import encode_object
 from gamedp.searchers.driver import Driver, Loop

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.rules.staged import StagedRules
+from gamedp.rules.game import StagedRules
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.processors import processors
 from gamedp.runtime.slices import CONTEXTS

@@ -16,7 +16,7 @@ from gamedp.cli import main
 from gamedp.compiler import build, limits, spot_check
 from gamedp.rules.expand import expand
 
-TIERS = ["never", "always"]
+MODES = ["never", "always"]
 compiling = pytest.mark.skipif(config.DISABLE_JIT, reason="with the JIT disabled nothing compiles")
 
 
@@ -322,10 +322,10 @@ class Drawn(Countdown):
         yield 1 - chance, Spot(0)
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_random_numbers_are_noticed_in_both_tiers(tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_random_numbers_are_noticed_in_both_tiers(mode):
     with pytest.raises(gamedp.InvalidModelError, match="answer differently when asked twice"):
-        gamedp.compile(Drawn(), compile=tier)
+        gamedp.compile(Drawn(), compile=mode)
 
 
 def test_asking_again_is_a_small_share():
@@ -341,8 +341,8 @@ def test_asking_again_is_a_small_share():
     assert 1 < again * 8 <= max(1000, model.num_transitions // 32) + 8
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_asking_again_takes_little_time_and_is_counted(tier, monkeypatch):
+@pytest.mark.parametrize("mode", MODES)
+def test_asking_again_takes_little_time_and_is_counted(mode, monkeypatch):
     game = Countdown(start=60)
     asked = []
 
@@ -352,11 +352,11 @@ def test_asking_again_takes_little_time_and_is_counted(tier, monkeypatch):
         return expand(rules, state)
 
     monkeypatch.setattr(spot_check, "expand", slowly)
-    model = gamedp.compile(game, compile=tier)
+    model = gamedp.compile(game, compile=mode)
     assert len(set(asked)) == len(asked) >= spot_check.SPOT_CHECKS
     asked.clear()
     monkeypatch.setattr(spot_check, "MOST_SECONDS", 0.0)
-    model = gamedp.compile(game, compile=tier)
+    model = gamedp.compile(game, compile=mode)
     assert len(asked) == spot_check.FEW
     assert {asked[0], asked[1]} == {model.state(0), model.state(model.num_states - 1)}
     assert model.seconds["explore"] >= 0.02 * spot_check.FEW
@@ -374,10 +374,10 @@ class Growing(Countdown):
         yield 1.0, Spot(state.left + 1)
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_a_limit_shows_what_grows(tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_limit_shows_what_grows(mode):
     with pytest.raises(gamedp.errors.LimitExceededError) as caught:
-        gamedp.compile(Growing(), compile=tier, max_states=500)
+        gamedp.compile(Growing(), compile=mode, max_states=500)
     text = str(caught.value)
     assert "still to explore" in text
     late = [int(part.split(")")[0]) for part in text.split("Spot(left=")[1:]]
@@ -548,18 +548,18 @@ class Plane(Countdown):
         return 1.0
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_a_field_that_goes_on_growing_is_named_before_memory_is_full(tier, monkeypatch):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_field_that_goes_on_growing_is_named_before_memory_is_full(mode, monkeypatch):
     monkeypatch.setattr(limits, "STATES_BEFORE_WARNING", 2000)
     monkeypatch.setattr(build, "INTERPRETED_STATES_BEFORE_WARNING", 2000)
     with (
         pytest.warns(RuntimeWarning, match=r"row has grown from [\d,]+ to [\d,]+\. If") as caught,
         pytest.raises(gamedp.errors.LimitExceededError),
     ):
-        gamedp.compile(Plane(), compile=tier, max_bytes=2e7)
+        gamedp.compile(Plane(), compile=mode, max_bytes=2e7)
     assert len(caught) == 1
     assert "column" not in str(caught[0].message)
     assert Path(caught[0].filename) == Path(__file__)  # the line that has called gamedp
     # Who sets a limit knows, and where it ends nothing is said.
     with pytest.raises(gamedp.errors.LimitExceededError):
-        gamedp.compile(Plane(), compile=tier, max_states=40_000)
+        gamedp.compile(Plane(), compile=mode, max_states=40_000)

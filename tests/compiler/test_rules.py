@@ -1,4 +1,4 @@
-"""From rules to models: both tiers agree, and every mistake gets one clear error."""
+"""From rules to models: both modes agree, and every mistake gets one clear error."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ from gamedp.rules import expand as expanding
 from gamedp.rules.anatomy import dissect
 from gamedp.runtime.compile_clock import reporting_compilation
 
-TIERS = ["never", "always"]
+MODES = ["never", "always"]
 
 compiling = pytest.mark.skipif(config.DISABLE_JIT, reason="with the JIT disabled nothing compiles")
 
@@ -88,31 +88,31 @@ class Chatty:
         return 1.0
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_rules_may_print(monkeypatch, capsys, tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_rules_may_print(monkeypatch, capsys, mode):
     monkeypatch.setattr(build, "spot_check", lambda *_: None)  # it would ask plain Python again
     monkeypatch.setattr(build, "ask_again", lambda *_: None)
     for _ in range(2):  # compiled, then read from disk
         methods.native_function.cache_clear()
-        gamedp.compile(Chatty(), compile=tier)
+        gamedp.compile(Chatty(), compile=mode)
         lines = capsys.readouterr().out.splitlines()  # a state is asked again if arrays must grow
         assert list(dict.fromkeys(lines)) == ["at 3 1.5", "at 2 1.0", "at 1 0.5"]
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_a_box_is_enumerated(tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_box_is_enumerated(mode):
     box = {"player": (0, 1), "own": (0, 4), "opponent": (0, 4), "turn": (0, 4)}
-    model = gamedp.compile(Wubbel(goal=5), compile=tier, box=box)
-    reached = gamedp.compile(Wubbel(goal=5), compile=tier)
+    model = gamedp.compile(Wubbel(goal=5), compile=mode, box=box)
+    reached = gamedp.compile(Wubbel(goal=5), compile=mode)
     assert model.num_states > reached.num_states
     assert_same_model(model, gamedp.compile(Wubbel(goal=5), compile="never", box=box))
     assert model.index(State(0, 4, 4, 4))
     with pytest.raises(gamedp.errors.InvalidParameterError, match="missing: turn"):
-        gamedp.compile(Wubbel(goal=5), compile=tier, box={k: box[k] for k in list(box)[:3]})
+        gamedp.compile(Wubbel(goal=5), compile=mode, box={k: box[k] for k in list(box)[:3]})
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_mistakes_in_a_box_name_the_state(tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_mistakes_in_a_box_name_the_state(mode):
     box = {"player": (0, 1), "left": (0, 3)}
     for options, words in (
         ({"restless": True}, "canonical(Spot(player=0, left="),
@@ -120,18 +120,18 @@ def test_mistakes_in_a_box_name_the_state(tier):
         ({"fault": "swapped"}, "must represent itself, not swapped"),
     ):
         with pytest.raises(gamedp.InvalidModelError) as caught:
-            gamedp.compile(Faulty(**options), compile=tier, box=box)
+            gamedp.compile(Faulty(**options), compile=mode, box=box)
         assert words in str(caught.value)
     with pytest.raises(KeyError) as lost:
-        gamedp.compile(Faulty("is_state"), compile=tier, box=box)
+        gamedp.compile(Faulty("is_state"), compile=mode, box=box)
     assert lost.value.__notes__ == [f"gamedp: raised by the rules in is_state({IN_2})"]
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_a_box_keeps_to_real_states(tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_box_keeps_to_real_states(mode):
     box = {"warm": (0, 1), "where[0][0]": (-4, 4), "where[0][1]": (-4, 4), "where[1]": (0, 2),
            "depth": (-4, 0)}  # fmt: skip
-    model = gamedp.compile(Walk(), compile=tier, box=box)
+    model = gamedp.compile(Walk(), compile=mode, box=box)
     assert_same_model(model, gamedp.compile(Walk(), compile="never", box=box))
 
 
@@ -203,10 +203,10 @@ class Endless(Countdown):
 
 
 @pytest.mark.parametrize("loop", [1, 2, 3], ids=["actions", "outcomes", "no outcomes"])
-@pytest.mark.parametrize("tier", TIERS)
-def test_a_loop_without_an_end_keeps_to_the_limit_of_time(tier, loop):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_loop_without_an_end_keeps_to_the_limit_of_time(mode, loop):
     with pytest.raises(gamedp.errors.LimitExceededError, match="stopped at max_seconds=0"):
-        gamedp.compile(Endless(loop=loop), compile=tier, max_seconds=0.1)
+        gamedp.compile(Endless(loop=loop), compile=mode, max_seconds=0.1)
 
 
 @pytest.mark.parametrize("loop", [1, 2, 3], ids=["actions", "outcomes", "no outcomes"])
@@ -230,18 +230,18 @@ def test_the_clock_is_looked_at_within_a_state(monkeypatch, loop):
     assert 20_000 < len(taken) < 20_000 + 2 * expanding.IN_A_ROW
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_a_large_box_keeps_to_the_limit_of_time(tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_large_box_keeps_to_the_limit_of_time(mode):
     class Never(Countdown):
         def is_state(self, state):
             return state.left == 0
 
     box = {"player": (0, 0), "left": (0, 2**40)}
     with pytest.raises(gamedp.errors.LimitExceededError, match="stopped at max_seconds=0"):
-        gamedp.compile(Never(), compile=tier, box=box, max_seconds=0.5)
+        gamedp.compile(Never(), compile=mode, box=box, max_seconds=0.5)
 
 
-@pytest.mark.parametrize("tier", [*TIERS, "auto"])
+@pytest.mark.parametrize("mode", [*MODES, "auto"])
 @pytest.mark.parametrize(
     ("left", "error", "words"),
     [
@@ -254,11 +254,11 @@ def test_a_large_box_keeps_to_the_limit_of_time(tier):
         ((5, 1), "InvalidParameterError", "which is empty"),
     ],
 )
-def test_a_box_that_cannot_be_is_refused(tier, left, error, words):
+def test_a_box_that_cannot_be_is_refused(mode, left, error, words):
     with pytest.raises(getattr(gamedp.errors, error), match=words):
-        gamedp.compile(Countdown(), compile=tier, box={"player": (0, 0), "left": left})
+        gamedp.compile(Countdown(), compile=mode, box={"player": (0, 0), "left": left})
     with pytest.raises(gamedp.errors.InvalidParameterError, match="box is"):
-        gamedp.compile(Countdown(), compile=tier, box=[left])
+        gamedp.compile(Countdown(), compile=mode, box=[left])
 
 
 @attrs.frozen
@@ -376,18 +376,18 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("options", "words"), FAULTS, ids=lambda value: str(value)[:60])
-def test_wrong_rules_get_one_clear_error(options, words, tier):
+def test_wrong_rules_get_one_clear_error(options, words, mode):
     with pytest.raises(gamedp.InvalidModelError) as caught:
-        gamedp.compile(Faulty(**options), compile=tier)
+        gamedp.compile(Faulty(**options), compile=mode)
     for word in words:
         assert word in str(caught.value)
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_duplicate_outcomes_are_merged_and_impossible_ones_dropped(tier):
-    model = gamedp.compile(Faulty(repeated=True), compile=tier)
+@pytest.mark.parametrize("mode", MODES)
+def test_duplicate_outcomes_are_merged_and_impossible_ones_dropped(mode):
+    model = gamedp.compile(Faulty(repeated=True), compile=mode)
     row = slice(*model.transition_offsets[:2].tolist())
     assert model.probabilities[row].tolist() == [0.5, 0.5]
     assert Spot(1, 77) not in [model.state(index) for index in range(model.num_states)]
@@ -425,7 +425,7 @@ def test_plain_python_knows_no_largest_integer():
     assert model.index(largest) == (model.num_states - 1, False)
 
 
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("fault", "call"),
     [
@@ -438,9 +438,9 @@ def test_plain_python_knows_no_largest_integer():
         ("no payoff", "payoff(Spot(player=1, left=0), 0)"),
     ],
 )
-def test_what_the_rules_raise_comes_through_with_the_place(fault, call, tier):
+def test_what_the_rules_raise_comes_through_with_the_place(fault, call, mode):
     with pytest.raises(KeyError) as caught:
-        gamedp.compile(Faulty(fault), compile=tier)
+        gamedp.compile(Faulty(fault), compile=mode)
     assert caught.value.__notes__ == [f"gamedp: raised by the rules in {call}"]
 
 
@@ -513,18 +513,18 @@ WRONG_TYPES = {
 }
 
 
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", WRONG_TYPES)
-def test_wrong_types_get_one_clear_error(name, tier):
+def test_wrong_types_get_one_clear_error(name, mode):
     methods, words = WRONG_TYPES[name]
     game = type("Odd", (Countdown,), methods)()
     with pytest.raises(gamedp.InvalidModelError) as caught:
-        gamedp.compile(game, compile=tier)
+        gamedp.compile(game, compile=mode)
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_an_initial_state_that_is_none_gets_a_clear_error(tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_an_initial_state_that_is_none_gets_a_clear_error(mode):
     for start, words in (
         (None, "the initial states contain None, which is not a state"),
         ([(0.5, Spot(0, 1))], "the initial states have total probability 0.5, not 1"),
@@ -534,7 +534,7 @@ def test_an_initial_state_that_is_none_gets_a_clear_error(tier):
     ):
         game = type("Odd", (Countdown,), {"initial_state": lambda self, start=start: start})()
         with pytest.raises(gamedp.InvalidModelError) as caught:
-            gamedp.compile(game, compile=tier)
+            gamedp.compile(game, compile=mode)
         assert words in str(caught.value)
 
 
@@ -736,24 +736,24 @@ def test_a_large_game_is_compiled_once_that_is_clear(monkeypatch):
     assert_same_model(gamedp.compile(Stroll(19), max_bytes=limit), plain)
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_limits_say_how_far_the_exploration_got(tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_limits_say_how_far_the_exploration_got(mode):
     with pytest.raises(
         gamedp.errors.LimitExceededError, match="stopped at max_states=500"
     ) as caught:
-        gamedp.compile(Wubbel(goal=30), compile=tier, max_states=500)
+        gamedp.compile(Wubbel(goal=30), compile=mode, max_states=500)
     assert caught.value.states > 500
     assert caught.value.transitions > 0
     with pytest.raises(gamedp.errors.LimitExceededError, match="max_seconds"):
-        gamedp.compile(Wubbel(goal=30), compile=tier, max_seconds=1e-9)
+        gamedp.compile(Wubbel(goal=30), compile=mode, max_seconds=1e-9)
     with pytest.raises(gamedp.errors.LimitExceededError, match="MiB") as caught:
-        gamedp.compile(Wubbel(goal=30), compile=tier, max_bytes=1000)
+        gamedp.compile(Wubbel(goal=30), compile=mode, max_bytes=1000)
     assert "bytes a state" in str(caught.value)
     with pytest.raises(gamedp.errors.InvalidParameterError, match="must be positive"):
         gamedp.compile(Wubbel(), max_states=0)
     with pytest.raises(gamedp.errors.LimitExceededError, match="max_states=3"):
-        gamedp.compile(Faulty(), compile=tier, max_states=3)
-    assert gamedp.compile(Faulty(), compile=tier, max_states=6).num_states == 6
+        gamedp.compile(Faulty(), compile=mode, max_states=3)
+    assert gamedp.compile(Faulty(), compile=mode, max_states=6).num_states == 6
 
 
 def test_progress_is_reported(monkeypatch):
@@ -1091,12 +1091,12 @@ class Broad(Countdown):
             yield 1 / count, Spot(0, (place + action) % 5)
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_one_state_may_have_very_many_choices_and_outcomes(tier):
-    model = gamedp.compile(Broad(), compile=tier)
+@pytest.mark.parametrize("mode", MODES)
+def test_one_state_may_have_very_many_choices_and_outcomes(mode):
+    model = gamedp.compile(Broad(), compile=mode)
     assert (model.num_states, model.num_choices) == (6, 304)
     with pytest.raises(gamedp.errors.LimitExceededError, match="max_bytes"):
-        gamedp.compile(Broad(), compile=tier, max_bytes=5_000)
+        gamedp.compile(Broad(), compile=mode, max_bytes=5_000)
 
 
 @compiling

@@ -511,9 +511,9 @@ class ByLot:
         return self.lots[state.number][1]
 
 
-@pytest.mark.parametrize("tier", ["never", "auto"])
-def test_rules_that_start_by_chance(tier, tmp_path):
-    model = gamedp.compile(ByLot(), compile=tier)
+@pytest.mark.parametrize("mode", ["never", "auto"])
+def test_rules_that_start_by_chance(mode, tmp_path):
+    model = gamedp.compile(ByLot(), compile=mode)
     assert gamedp.solve(model).bounds() == (0, 0)
     exact = gamedp.solve(model, solver=EXACT)
     assert exact.exact_value() == 0
@@ -602,10 +602,10 @@ def test_a_discount_that_no_double_is_equal_to_is_refused(discount):
 
 
 @pytest.mark.parametrize("number", ["1e400", "1e-999999999", "1e999999999", "nan"])
-@pytest.mark.parametrize("tier", ["never", "auto"])
-def test_rules_that_pay_what_is_beyond_all_numbers_are_refused(number, tier):
+@pytest.mark.parametrize("mode", ["never", "auto"])
+def test_rules_that_pay_what_is_beyond_all_numbers_are_refused(number, mode):
     with pytest.raises(gamedp.InvalidModelError, match=r"payoff\(.* must be one finite number"):
-        gamedp.compile(ByLot(((1, decimal.Decimal(number)),)), compile=tier)
+        gamedp.compile(ByLot(((1, decimal.Decimal(number)),)), compile=mode)
 
 
 def test_fractions_that_belong_to_other_numbers_are_refused():

@@ -10,7 +10,7 @@ import pytest
 
 import gamedp
 
-TIERS = ["never", "auto"]
+MODES = ["never", "auto"]
 THIRD = Fraction(1, 3)
 LARGE = 2**53 + 1
 
@@ -94,10 +94,10 @@ def holds(solution, exact):
     return high - low
 
 
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("end", [LARGE, -LARGE, 2**60 + 3, 2**53, 7])
-def test_integers_beyond_doubles(end, tier):
-    solution = gamedp.solve(Last(end), compile=tier)
+def test_integers_beyond_doubles(end, mode):
+    solution = gamedp.solve(Last(end), compile=mode)
     assert holds(solution, end) <= 2 * abs(int(float(end)) - end) + math.ulp(end) * 4
     assert (solution.bounds(Place(1))[0] == end) == (float(end) == end)
     assert solution.bounds(Place(1))[0] <= end <= solution.bounds(Place(1))[1]
@@ -227,7 +227,7 @@ REFUSED = "which no 64-bit number is equal to"
 
 
 @pytest.mark.parametrize(
-    ("game", "tier"),
+    ("game", "mode"),
     [
         (Three((LARGE, 0)), "never"),
         (Three((THIRD, 0)), "never"),
@@ -237,11 +237,11 @@ REFUSED = "which no 64-bit number is equal to"
     ],
     ids=str,
 )
-def test_with_three_players_they_are_refused(game, tier):
+def test_with_three_players_they_are_refused(game, mode):
     """To round them may change what is best for one player, and so all values."""
     with pytest.raises(gamedp.InvalidModelError, match=REFUSED):
-        gamedp.solve(game, compile=tier)
-    fine = gamedp.solve(Three((2**60, 0), 0), compile=tier)
+        gamedp.solve(game, compile=mode)
+    fine = gamedp.solve(Three((2**60, 0), 0), compile=mode)
     assert fine.bounds(player=2) == (2.0**60, 2.0**60)
 
 
@@ -275,16 +275,16 @@ def test_a_search_refuses_them(searcher):
         searcher.search(Ranged(7, most=LARGE), compile="never")
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_a_search_refuses_them_where_it_meets_them(tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_search_refuses_them_where_it_meets_them(mode):
     searcher = gamedp.searchers.Minimax()
     with pytest.raises(gamedp.InvalidModelError, match=rf"payoff\(.* is {LARGE}, {REFUSED}"):
-        searcher.search(Steps(earned=1, end=LARGE, costs=1, steps=3), compile=tier)
+        searcher.search(Steps(earned=1, end=LARGE, costs=1, steps=3), compile=mode)
     with pytest.raises(
         gamedp.InvalidModelError, match=rf"reward\(.*step=[12].* is {LARGE}, {REFUSED}"
     ):
-        searcher.search(Steps(earned=LARGE, end=1, costs=1, steps=3), compile=tier)
-    fine = searcher.search(Steps(earned=2**60, end=1, costs=-(2**60), steps=2), compile=tier)
+        searcher.search(Steps(earned=LARGE, end=1, costs=1, steps=3), compile=mode)
+    fine = searcher.search(Steps(earned=2**60, end=1, costs=-(2**60), steps=2), compile=mode)
     assert fine.lower <= 1 <= fine.upper
 
 
@@ -370,18 +370,18 @@ class Legs:
 
 
 @pytest.mark.parametrize(
-    ("where", "number", "tier"),
+    ("where", "number", "mode"),
     [
         *itertools.product(["earned", "end", "leg"], [LARGE, THIRD], ["never"]),
         ("end", LARGE, "auto"),
         ("earned", LARGE, "auto"),
     ],
 )
-def test_a_staged_game_refuses_them(where, number, tier):
+def test_a_staged_game_refuses_them(where, number, mode):
     numbers = {"earned": 0, "end": 0, "leg": 0}
     with pytest.raises(gamedp.InvalidModelError, match="no 64-bit number"):
-        gamedp.solve(Legs(**(numbers | {where: number})), compile=tier)
-    fine = gamedp.solve(Legs(**(numbers | {where: 2**60})), compile=tier, tolerance=1e6)
+        gamedp.solve(Legs(**(numbers | {where: number})), compile=mode)
+    fine = gamedp.solve(Legs(**(numbers | {where: 2**60})), compile=mode, tolerance=1e6)
     assert fine.value() == 2.0**60 * (1 if where == "end" else 3)
 
 

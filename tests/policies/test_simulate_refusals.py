@@ -54,8 +54,8 @@ def test_games_of_seventy_players_who_leave_it_to_chance():
     game = Round()
     players = [RandomPlayer(game)] * 70
     found = [
-        gamedp.simulate(game, players, games=40, seed=1, by_rules=True, compile=tier).means
-        for tier in ("always", "never")
+        gamedp.simulate(game, players, games=40, seed=1, by_rules=True, compile=mode).means
+        for mode in ("always", "never")
     ]
     assert found[0] == found[1]
 

@@ -160,8 +160,8 @@ def test_what_a_policy_reads_may_change(monkeypatch):
     for limit in (4, 7):
         monkeypatch.setitem(globals(), "LIMIT", limit)
         plain, again = (
-            gamedp.simulate(SMALL, [bold, bold], games=300, seed=1, by_rules=True, compile=tier)
-            for tier in ("never", "always")
+            gamedp.simulate(SMALL, [bold, bold], games=300, seed=1, by_rules=True, compile=mode)
+            for mode in ("never", "always")
         )
         assert facts(plain) == facts(again)
         found.append(facts(plain))
@@ -294,7 +294,7 @@ class Wrong:
         return 1.0 if player == state.mover else -1.0
 
 
-@pytest.mark.parametrize("tier", ["never", "always"])
+@pytest.mark.parametrize("mode", ["never", "always"])
 @pytest.mark.parametrize(
     ("mistake", "error", "words"),
     [
@@ -304,9 +304,9 @@ class Wrong:
     ],
     ids=["sum", "payoffs", "error"],
 )
-def test_wrong_rules_are_refused_where_they_are_met(mistake, error, words, tier):
+def test_wrong_rules_are_refused_where_they_are_met(mistake, error, words, mode):
     with pytest.raises(error, match=words):
-        gamedp.simulate(Wrong(mistake), [push] * 2, games=500, seed=1, by_rules=True, compile=tier)
+        gamedp.simulate(Wrong(mistake), [push] * 2, games=500, seed=1, by_rules=True, compile=mode)
 
 
 @attrs.frozen
@@ -346,10 +346,10 @@ class Stubborn:
         return 5 if state.turn > 3 else 0
 
 
-@pytest.mark.parametrize("tier", ["never", "always"])
-def test_an_action_that_there_is_not_is_refused(tier):
+@pytest.mark.parametrize("mode", ["never", "always"])
+def test_an_action_that_there_is_not_is_refused(mode):
     with pytest.raises(InvalidParameterError, match=r"Stubborn\(\) chooses 5 in State\("):
-        gamedp.simulate(SMALL, [Hold(3), Stubborn()], games=9, seed=1, by_rules=True, compile=tier)
+        gamedp.simulate(SMALL, [Hold(3), Stubborn()], games=9, seed=1, by_rules=True, compile=mode)
 
 
 def test_what_cannot_play_by_rules_is_refused():

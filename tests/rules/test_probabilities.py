@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 import gamedp
 from gamedp.rules.probabilities import LONG_ROW, Gathering
 
-TIERS = ["never", "always"]
+MODES = ["never", "always"]
 TWO_UNITS = Fraction(1, 2**51)
 
 
@@ -70,7 +70,7 @@ def ways():
     return found
 
 
-@pytest.fixture(scope="module", params=TIERS)
+@pytest.fixture(scope="module", params=MODES)
 def six_dice(request):
     """Return the model of the throw of six dice."""
     return gamedp.compile(Dice(), compile=request.param)
@@ -104,11 +104,11 @@ def test_bounds_and_certificates_are_about_the_throw_of_six_dice(six_dice):
 
 
 def test_both_tiers_store_the_same_bits():
-    plain, compiled = (gamedp.compile(Dice(), compile=tier) for tier in TIERS)
+    plain, compiled = (gamedp.compile(Dice(), compile=mode) for mode in MODES)
     assert plain.digest() == compiled.digest()
 
 
-# Rows of all kinds, in both tiers ---------------------------------------------------------------
+# Rows of all kinds, in both modes ---------------------------------------------------------------
 
 
 class Row(NamedTuple):
@@ -171,7 +171,7 @@ def random_table(seed, width, kinds, spread):
 @pytest.mark.parametrize(("width", "kinds"), [(9, 4), (40, 10), (60, 40), (300, 90)])
 def test_rows_of_all_lengths_are_the_same_in_both_tiers_and_as_meant(seed, width, kinds):
     game = random_table(seed, width, kinds, (0.0, 3.0, 20.0)[seed % 3])
-    plain, compiled = (gamedp.compile(game, compile=tier) for tier in TIERS)
+    plain, compiled = (gamedp.compile(game, compile=mode) for mode in MODES)
     assert plain.digest() == compiled.digest()
     for state in range(plain.num_states):
         for choice in range(*plain.choice_offsets[state : state + 2].tolist()):
@@ -280,7 +280,7 @@ class Thirds:
         return (1e6 if player == 0 else -1e6) * (state.points - 1)
 
 
-@pytest.mark.parametrize("tier", first_of(TIERS))
+@pytest.mark.parametrize("mode", first_of(MODES))
 @pytest.mark.parametrize("depth", [None, 3])
 @pytest.mark.parametrize(
     "searcher",
@@ -294,14 +294,14 @@ class Thirds:
     ],
     ids=lambda searcher: f"{type(searcher).__name__} {getattr(searcher, 'pruning', '')}",
 )
-def test_searchers_scale_probabilities_as_models_do(searcher, depth, tier):
+def test_searchers_scale_probabilities_as_models_do(searcher, depth, mode):
     exact = 2 * Fraction(10) ** 6
-    model_low, model_high = gamedp.solve(gamedp.compile(Thirds(), compile=tier)).bounds()
+    model_low, model_high = gamedp.solve(gamedp.compile(Thirds(), compile=mode)).bounds()
     assert model_low <= exact <= model_high
-    result = attrs.evolve(searcher, depth=depth).search(Thirds(), compile=tier)
+    result = attrs.evolve(searcher, depth=depth).search(Thirds(), compile=mode)
     assert result.lower <= exact <= result.upper
     assert result.upper - result.lower < 1e-6
-    before = attrs.evolve(searcher, depth=depth).search(Thirds(), Sum(1), compile=tier)
+    before = attrs.evolve(searcher, depth=depth).search(Thirds(), Sum(1), compile=mode)
     assert before.lower <= exact <= before.upper
 
 
@@ -318,10 +318,10 @@ class Missing(Thirds):
     "searcher",
     [gamedp.searchers.Expectiminimax(), gamedp.searchers.Minimax(), gamedp.searchers.MaxN()],
 )
-@pytest.mark.parametrize("tier", first_of(TIERS))
-def test_searchers_refuse_what_is_far_from_one(searcher, tier):
+@pytest.mark.parametrize("mode", first_of(MODES))
+def test_searchers_refuse_what_is_far_from_one(searcher, mode):
     with pytest.raises(gamedp.InvalidModelError, match=r"total probability 0\.5"):
-        searcher.search(Missing(), compile=tier)
+        searcher.search(Missing(), compile=mode)
 
 
 @attrs.frozen
@@ -350,13 +350,13 @@ FEW_DIGITS = "has too few digits for proofs"
     ],
     ids=lambda ask: ask.__qualname__,
 )
-@pytest.mark.parametrize("tier", TIERS)
-def test_probabilities_with_too_few_digits_are_refused_in_rules(ask, tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_probabilities_with_too_few_digits_are_refused_in_rules(ask, mode):
     """Two units in the last place of them are no small part of them."""
     words = rf"action 0 in Sum\(points=1\) give .* the probability 1\.1125.*e-308.*{FEW_DIGITS}"
     with pytest.raises(gamedp.InvalidModelError, match=words):
-        ask(Faint(), compile=tier)
-    ask(Faint(chance=2.0**-1021), compile=tier)
+        ask(Faint(), compile=mode)
+    ask(Faint(chance=2.0**-1021), compile=mode)
 
 
 def test_fractions_that_no_double_is_near_are_refused():

@@ -1,4 +1,4 @@
-"""Numbers of distributions: a bijection without gaps, in both tiers, and refused out of range."""
+"""Numbers of distributions: a bijection without gaps, in both modes, and refused out of range."""
 
 import itertools
 import math
@@ -99,8 +99,8 @@ class NextRow:
         return float(gamedp.rules.rank_distribution(state.counts))
 
 
-@pytest.mark.parametrize("tier", ["always", "never"])
-def test_rules_may_rank_and_unrank(tier):
-    solution = gamedp.solve(NextRow(), compile=tier)
+@pytest.mark.parametrize("mode", ["always", "never"])
+def test_rules_may_rank_and_unrank(mode):
+    solution = gamedp.solve(NextRow(), compile=mode)
     assert solution.model.num_states == math.comb(8, 3)
     assert solution.value() == math.comb(8, 3) - 1

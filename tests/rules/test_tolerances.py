@@ -10,7 +10,7 @@ import gamedp
 from gamedp.rules.game import Rules
 from gamedp.rules.symmetry import counterparts
 
-TIERS = ["never", "always"]
+MODES = ["never", "always"]
 
 NEAR, FAR = 5e-10, 2e-9
 """Parts of the larger number, or of one: near enough to be rounding, and too far from it."""
@@ -109,9 +109,9 @@ class Paid:
         return self.rewards[player]
 
 
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("first", "second", "size"), PAIRS)
-def test_rules_of_two_players_add_up_by_the_size_of_their_numbers(first, second, size, tier):
+def test_rules_of_two_players_add_up_by_the_size_of_their_numbers(first, second, size, mode):
     total = first + second
     for part in (NEAR, -NEAR, FAR, -FAR):
         payoffs = Paid(payoffs=(first, second + part * size), constant_sum=total)
@@ -121,11 +121,11 @@ def test_rules_of_two_players_add_up_by_the_size_of_their_numbers(first, second,
             (Paid(rewards=opposite), "the rewards of"),
         ):
             if abs(part) == NEAR:
-                model = gamedp.compile(game, compile=tier)
+                model = gamedp.compile(game, compile=mode)
                 assert first in {model.payoffs[0], model.rewards[0]}
             else:
                 with pytest.raises(gamedp.InvalidModelError, match=words):
-                    gamedp.compile(game, compile=tier)
+                    gamedp.compile(game, compile=mode)
 
 
 # Symmetric states ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Endgame tables: right in both tiers; what is wrong with rules, files or limits is noticed."""
+"""Endgame tables: right in both modes; what is wrong with rules, files or limits is noticed."""
 
 import errno
 import hashlib
@@ -26,7 +26,7 @@ from gamedp.runtime import block_file
 from gamedp.runtime.block_file import BLOCK, BlockFile
 from gamedp.searchers import AlphaBeta, EndgameTables
 
-TIERS = ("never", "always")
+MODES = ("never", "always")
 IS_POSIX = os.name == "posix"
 
 MANCALAS = [
@@ -105,8 +105,8 @@ class TestValues:
     @pytest.mark.parametrize(("game", "material"), MANCALAS, ids=repr)
     def test_of_mancala_are_those_of_the_sparse_core(self, game, material):
         expected = true_values(game, material)
-        for tier in TIERS:
-            tables = EndgameTables.build(game, material, compile=tier)
+        for mode in MODES:
+            tables = EndgameTables.build(game, material, compile=mode)
             assert table_of(tables) == expected
             assert tables.verify(300) >= 300
         assert tables.num_positions == sum(map(len, expected))
@@ -117,8 +117,8 @@ class TestValues:
     def test_of_made_up_games(self, kind, ahead, seed):
         game = kind(seed=seed, ahead=ahead)
         expected = true_values(game, 4)
-        for tier in TIERS:
-            tables = EndgameTables.build(game, 4, compile=tier)
+        for mode in MODES:
+            tables = EndgameTables.build(game, 4, compile=mode)
             assert table_of(tables) == expected
             assert tables.verify(200) >= 200
             settled = Heap(1, 3, 17, 5)
@@ -139,7 +139,7 @@ class TestValues:
         last = int(game.payoff(Heap(0, 1, 4999, 0), 0))
         assert table_of(tables)[1] == [last * (-1) ** (4999 - place) for place in range(5000)]
 
-    @pytest.mark.parametrize("tier", first_of(TIERS))
+    @pytest.mark.parametrize("mode", first_of(MODES))
     @pytest.mark.parametrize(
         ("game", "materials"),
         [
@@ -151,13 +151,13 @@ class TestValues:
         ],
         ids=repr,
     )
-    def test_search_with_tables_is_search_without(self, game, materials, tier):
-        value = gamedp.solve(game, compile=tier).value()
-        plain = AlphaBeta().search(game, compile=tier)
+    def test_search_with_tables_is_search_without(self, game, materials, mode):
+        value = gamedp.solve(game, compile=mode).value()
+        plain = AlphaBeta().search(game, compile=mode)
         assert plain.value() == value
         for material in materials:
-            tables = EndgameTables.build(game, material, compile=tier)
-            found = AlphaBeta(endings=tables).search(game, compile=tier)
+            tables = EndgameTables.build(game, material, compile=mode)
+            found = AlphaBeta(endings=tables).search(game, compile=mode)
             assert found.value() == value
             assert found.best_actions == plain.best_actions
             if material == materials[-1]:
@@ -272,22 +272,22 @@ WRONG = [
 
 
 class TestWrongRules:
-    @pytest.mark.parametrize("tier", TIERS)
+    @pytest.mark.parametrize("mode", MODES)
     @pytest.mark.parametrize(
         ("fault", "error", "words"), WRONG, ids=[fault for fault, _, _ in WRONG]
     )
-    def test_are_refused_while_building(self, fault, error, words, tier):
+    def test_are_refused_while_building(self, fault, error, words, mode):
         named = fault == "stumbling"
         game = games.Stumbling() if named else games.Wrong(fault=getattr(games, fault))
         with pytest.raises(error, match=words):
-            EndgameTables.build(game, 2, compile=tier)
+            EndgameTables.build(game, 2, compile=mode)
 
-    @pytest.mark.parametrize("tier", TIERS)
-    def test_a_number_outside_the_tables_stops_a_search(self, tier):
+    @pytest.mark.parametrize("mode", MODES)
+    def test_a_number_outside_the_tables_stops_a_search(self, mode):
         game = games.Wrong(layers=8, fault=games.LATE_OUTSIDE)
-        tables = EndgameTables.build(game, 1, compile=tier)
+        tables = EndgameTables.build(game, 1, compile=mode)
         with pytest.raises(gamedp.InvalidModelError, match=r"ending_index\(Heap.*is -?10000000000"):
-            AlphaBeta(endings=tables).search(game, compile=tier)
+            AlphaBeta(endings=tables).search(game, compile=mode)
         with pytest.raises(gamedp.InvalidModelError, match=r"ending_index\(Heap.*is 10000000000"):
             tables.value(Heap(0, 1, 5, 9))
 
@@ -695,12 +695,12 @@ class TestFiles:
 
 
 class TestLimits:
-    @pytest.mark.parametrize("tier", TIERS)
-    def test_time_that_runs_out(self, tmp_path, expected, tier):
+    @pytest.mark.parametrize("mode", MODES)
+    def test_time_that_runs_out(self, tmp_path, expected, mode):
         with pytest.raises(
             gamedp.NotSolvedError, match="stopped at its limit of 1e-09 seconds"
         ) as caught:
-            EndgameTables.build(GAME, MATERIAL, max_seconds=1e-9, compile=tier)
+            EndgameTables.build(GAME, MATERIAL, max_seconds=1e-9, compile=mode)
         tables = caught.value.solution
         assert 0 <= tables.material < MATERIAL
         assert table_of(tables) == expected[: tables.material + 1]
@@ -710,7 +710,7 @@ class TestLimits:
         assert found.value() == gamedp.solve(GAME).value()
         for _ in range(2):
             with pytest.raises(gamedp.NotSolvedError, match="Call again: building goes on with"):
-                EndgameTables.build(GAME, MATERIAL, max_seconds=1e-9, folder=tmp_path, compile=tier)
+                EndgameTables.build(GAME, MATERIAL, max_seconds=1e-9, folder=tmp_path, compile=mode)
         assert len(names(tmp_path)) >= 2
         assert table_of(EndgameTables.build(GAME, MATERIAL, folder=tmp_path)) == expected
 

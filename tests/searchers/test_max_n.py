@@ -327,10 +327,10 @@ class NearlyOne:
         return payoff if player == 0 else -payoff
 
 
-@pytest.mark.parametrize("tier", ["always", "never"])
-def test_what_another_action_may_be_worth_is_rounded_up(tier):
+@pytest.mark.parametrize("mode", ["always", "never"])
+def test_what_another_action_may_be_worth_is_rounded_up(mode):
     """A sum of the score and its error that is just above one is not rounded to one."""
-    result = gamedp.searchers.MaxN().search(NearlyOne(), compile=tier)
+    result = gamedp.searchers.MaxN().search(NearlyOne(), compile=mode)
     assert 1.0 < result.upper < 1 + 1e-15
     assert -1 - 1e-15 < result.bounds(1)[0] < -1.0
 

@@ -28,8 +28,8 @@ class ForwardBounded(Bounded):
     acyclic = True
 
 
-def ask(game, tier="auto", **options):
-    result = gamedp.searchers.ProofNumberSearch(**options).search(game, compile=tier)
+def ask(game, mode="auto", **options):
+    result = gamedp.searchers.ProofNumberSearch(**options).search(game, compile=mode)
     assert result.status is gamedp.Status.SOLVED
     return result
 
@@ -123,11 +123,11 @@ def test_both_tiers_prove_the_same_with_a_full_table():
     has_room, too_small = [], []
     for seed in (12, 13, 14):
         game = ForwardMirrored(seed=seed, layers=8)
-        compiled, plain = (ask(game, tier, table_bytes=2**12) for tier in ("auto", "never"))
+        compiled, plain = (ask(game, mode, table_bytes=2**12) for mode in ("auto", "never"))
         assert (compiled.lower, compiled.upper) == (plain.lower, plain.upper)
         assert compiled.best_actions == plain.best_actions
         too_small += [compiled.statistics.nodes, plain.statistics.nodes]
-        has_room += [ask(game, tier).statistics.nodes for tier in ("auto", "never")]
+        has_room += [ask(game, mode).statistics.nodes for mode in ("auto", "never")]
     assert has_room[::2] == has_room[1::2]
     assert sum(too_small) > sum(has_room)  # it was full
 
@@ -208,7 +208,7 @@ class Halving(Forward):
         return Node(state.player, state.layer, 0)
 
 
-@pytest.mark.parametrize("tier", ["auto", "never"])
+@pytest.mark.parametrize("mode", ["auto", "never"])
 @pytest.mark.parametrize(
     ("game", "words"),
     [
@@ -219,6 +219,6 @@ class Halving(Forward):
     ],
     ids=["range", "heuristic", "player", "settled"],
 )
-def test_wrong_rules_are_named(game, words, tier):
+def test_wrong_rules_are_named(game, words, mode):
     with pytest.raises(gamedp.InvalidModelError, match=words):
-        gamedp.searchers.ProofNumberSearch().search(game, compile=tier)
+        gamedp.searchers.ProofNumberSearch().search(game, compile=mode)

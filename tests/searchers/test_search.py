@@ -36,12 +36,12 @@ KINDS = (MadeUp, Earning, Mirrored, Bounded)
 TABLES = (0, 4000, 2**20)
 
 
-def agree(game, depth, table_bytes, tier):
-    plain = gamedp.searchers.Minimax(depth=depth).search(game, compile=tier)
+def agree(game, depth, table_bytes, mode):
+    plain = gamedp.searchers.Minimax(depth=depth).search(game, compile=mode)
     quick = gamedp.searchers.AlphaBeta(depth=depth, table_bytes=table_bytes).search(
-        game, compile=tier
+        game, compile=mode
     )
-    truth = gamedp.solve(game, compile=tier)
+    truth = gamedp.solve(game, compile=mode)
     assert quick.value() == pytest.approx(plain.value(), abs=1e-12)
     for result in (plain, quick):
         assert result.lower <= truth.value() <= result.upper
@@ -96,8 +96,8 @@ def test_both_tiers_do_the_same_work(kind, depth):
     for seed in range(3):
         game = kind(seed=seed, layers=5)
         results = [
-            gamedp.searchers.AlphaBeta(depth=depth).search(game, compile=tier)
-            for tier in ("auto", "never")
+            gamedp.searchers.AlphaBeta(depth=depth).search(game, compile=mode)
+            for mode in ("auto", "never")
         ]
         assert results[0].statistics.nodes == results[1].statistics.nodes
         assert results[0].actions == results[1].actions
@@ -292,15 +292,15 @@ class TestRefusals:
         with pytest.raises(gamedp.UnsupportedProblemError, match="MaxN"):
             gamedp.searchers.AlphaBeta(depth=3).search(Mancala(players=3))
 
-    @pytest.mark.parametrize("tier", first_of(["never", "auto"]))
-    def test_a_range_without_a_number_in_it(self, tier):
+    @pytest.mark.parametrize("mode", first_of(["never", "auto"]))
+    def test_a_range_without_a_number_in_it(self, mode):
         @attrs.frozen
         class Wrong(MadeUp):
             def value_range(self, state, player):
                 return (1.0, -1.0) if state.layer == 2 else (-9.0, 9.0)
 
         with pytest.raises(gamedp.InvalidModelError, match="value_range"):
-            gamedp.searchers.AlphaBeta(depth=6).search(Wrong(seed=3), compile=tier)
+            gamedp.searchers.AlphaBeta(depth=6).search(Wrong(seed=3), compile=mode)
 
     @pytest.mark.parametrize(
         "searcher", [gamedp.searchers.AlphaBeta(depth=6), gamedp.searchers.Minimax(depth=6)]
@@ -454,15 +454,15 @@ SUMS = [
 EXACT = SUMS[-2:]
 
 
-@pytest.mark.parametrize("tier", first_of(["never", "always"]))
+@pytest.mark.parametrize("mode", first_of(["never", "always"]))
 @pytest.mark.parametrize(
     "searcher",
     [gamedp.searchers.Minimax(), gamedp.searchers.AlphaBeta(), gamedp.searchers.Expectiminimax()],
 )
-def test_bounds_hold_what_rounding_loses(searcher, tier):
+def test_bounds_hold_what_rounding_loses(searcher, mode):
     for rewards, last, constant_sum in SUMS:
         game = Path(rewards, last, constant_sum)
-        result = searcher.search(game, compile=tier)
+        result = searcher.search(game, compile=mode)
         truth = sum(map(Fraction, rewards)) + Fraction(last)
         assert Fraction(result.lower) <= truth <= Fraction(result.upper), game
         (action,) = result.actions
@@ -489,7 +489,7 @@ class Known(Path):
         return 0.0
 
 
-@pytest.mark.parametrize("tier", first_of(["never", "always"]))
+@pytest.mark.parametrize("mode", first_of(["never", "always"]))
 @pytest.mark.parametrize("room", [0.0, 3.0])
 @pytest.mark.parametrize(
     "searcher",
@@ -499,10 +499,10 @@ class Known(Path):
         gamedp.searchers.Expectiminimax(depth=1),
     ],
 )
-def test_ranges_that_half_the_sum_rounds(searcher, room, tier):
+def test_ranges_that_half_the_sum_rounds(searcher, room, mode):
     """What is left of -1e-20 once one is taken off is -1, and zero once it is added again."""
     game = Known(constant_sum=2.0, last=-1e-20, room=room)
-    result = searcher.search(game, compile=tier)
+    result = searcher.search(game, compile=mode)
     for found in (result, *result.actions):
         assert found.lower <= -1e-20 <= found.upper
 

@@ -124,10 +124,10 @@ class PaidJourney(Journey):
         return (end.place - 2 * context.luck) * (1 - 2 * player)
 
 
-@pytest.mark.parametrize(("optimum", "tier"), [("max", "never"), ("min", "always")])
-def test_rewards_on_the_way_and_two_movers(tier, optimum):
+@pytest.mark.parametrize(("optimum", "mode"), [("max", "never"), ("min", "always")])
+def test_rewards_on_the_way_and_two_movers(mode, optimum):
     game = PaidJourney(days=3)
-    solution = gamedp.solve(game, gamedp.TotalReward(optimum=optimum), compile=tier)
+    solution = gamedp.solve(game, gamedp.TotalReward(optimum=optimum), compile=mode)
     by_hand = ByHand(game, policy_of(solution))
     assert_equal(gamedp.stages.distribution(solution, Date(3, 1)), by_hand.totals(Date(3, 1)))
     mixed = defaultdict(Fraction)
@@ -459,17 +459,17 @@ def test_kniffel(rules, mean, deviation, quantiles):
 
 
 @pytest.mark.parametrize(
-    ("game", "games", "tier"),
+    ("game", "games", "mode"),
     [
         (attrs.evolve(SMALL, faces=2), 600, "never"),
         pytest.param(Kniffel(), 400, "auto", marks=pytest.mark.deep),
     ],
     ids=["small", "whole"],
 )
-def test_games_that_are_played_have_this_distribution(game, games, tier):
+def test_games_that_are_played_have_this_distribution(game, games, mode):
     if numba.config.DISABLE_JIT and game.dice > 2:
         pytest.skip("the whole table takes hours uncompiled")
-    solution = gamedp.solve(game, tolerance=1e-8, compile=tier)
+    solution = gamedp.solve(game, tolerance=1e-8, compile=mode)
     stage, rng = game.stage(), np.random.default_rng(2)
     inside = functools.cache(solution.inside)
     totals = []

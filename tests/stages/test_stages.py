@@ -21,12 +21,12 @@ from gamedp.stages.context_loop import sweep_contexts_jit
 from gamedp.stages.program import program_of
 from gamedp.testing import check_game, exact_values
 
-TIERS = ("always", "never")
+MODES = ("always", "never")
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_turns_of_wubbel_are_worth_what_the_whole_game_says(tier):
-    staged = gamedp.solve(StagedWubbel(12), compile=tier, tolerance=1e-9)
+@pytest.mark.parametrize("mode", MODES)
+def test_turns_of_wubbel_are_worth_what_the_whole_game_says(mode):
+    staged = gamedp.solve(StagedWubbel(12), compile=mode, tolerance=1e-9)
     whole = gamedp.solve(Wubbel(goal=12), tolerance=1e-9)
     assert staged.guarantee is gamedp.Guarantee.TWO_SIDED
     assert staged.width <= 1e-9
@@ -99,11 +99,11 @@ def test_a_stage_that_does_not_say_whether_it_is_over():
             gamedp.solve(game, compile="never")
 
 
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("days", [1, 2, 5])
-def test_two_opponents_and_forbidden_ends_as_in_the_flattened_game(tier, days):
+def test_two_opponents_and_forbidden_ends_as_in_the_flattened_game(mode, days):
     game = Journey(days=days, again=False)
-    solution = gamedp.solve(game, compile=tier)
+    solution = gamedp.solve(game, compile=mode)
     flat = gamedp.compile(gamedp.stages.Flattened(game), compile="never")
     truth = exact_values(flat)
     begin = game.stage().initial_state()
@@ -233,7 +233,7 @@ def test_unrolled_code_finds_the_same_numbers():
 @pytest.mark.parametrize("rules", first_of(["article", "yahtzee"]))
 def test_tiers_agree_where_contexts_of_one_block_allow_different_ends(rules):
     game = Kniffel(rules, dice=2, faces=2, throws=1, threshold=2)
-    values = [gamedp.solve(game, compile=tier).values for tier in TIERS]
+    values = [gamedp.solve(game, compile=mode).values for mode in MODES]
     assert np.isfinite(values[0]).sum() > 512
     np.testing.assert_array_equal(*values)
 
@@ -373,7 +373,7 @@ class Wrong(Journey):
         return (Date(context.left, 1 - context.luck) if self.fault == TURNS else context), False
 
 
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
@@ -386,9 +386,9 @@ class Wrong(Journey):
         pytest.param(TURNS, "it must represent itself", id="turns"),
     ],
 )
-def test_wrong_rules_are_refused_in_words(fault, words, tier):
+def test_wrong_rules_are_refused_in_words(fault, words, mode):
     with pytest.raises(gamedp.InvalidModelError, match=words) as caught:
-        gamedp.solve(Wrong(fault=fault), compile=tier)
+        gamedp.solve(Wrong(fault=fault), compile=mode)
     assert "Date(" in str(caught.value)
 
 
@@ -406,10 +406,10 @@ def test_a_context_that_is_not_said_to_be_over_or_not_is_refused():
         gamedp.solve(Undecided(), compile="never")
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_rules_that_raise_are_named(tier):
+@pytest.mark.parametrize("mode", MODES)
+def test_rules_that_raise_are_named(mode):
     with pytest.raises(ZeroDivisionError) as caught:
-        gamedp.solve(Wrong(fault=DIVIDES), compile=tier)
+        gamedp.solve(Wrong(fault=DIVIDES), compile=mode)
     assert caught.value.__notes__ == ["gamedp: raised by the rules in Date(left=1, luck=0)"]
 
 
@@ -421,7 +421,7 @@ class Rounds(Journey):
         return 1.0 if large - 2**53 == 1 else -1.0
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no other tier")
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is no other mode")
 def test_rules_that_differ_when_they_are_compiled_are_refused():
     with pytest.raises(gamedp.InvalidModelError, match=r"disagree on what Walk.* is worth in Date"):
         gamedp.compile(Rounds(days=2), compile="always")
@@ -709,8 +709,8 @@ def test_bounds_at_the_start_are_those_of_the_mean_rounded_outward():
 
 
 def test_a_small_staged_game_begins_in_plain_python(monkeypatch):
-    def solved(tier="auto"):
-        return gamedp.solve(StagedWubbel(goal=5), compile=tier)
+    def solved(mode="auto"):
+        return gamedp.solve(StagedWubbel(goal=5), compile=mode)
 
     made, plain = [], solved("never")
     compiled = compile_module._compiled

@@ -337,10 +337,10 @@ def test_what_the_server_was_started_for_is_kept():
 
 
 def test_strangers_have_rules_compiled_for_a_few_shapes_only(monkeypatch):
-    tiers = []
+    modes = []
 
     def solve(game, **options):
-        tiers.append(options["compile"])
+        modes.append(options["compile"])
         return gamedp.solve(game, **{**options, "compile": "never"})
 
     monkeypatch.setattr(tables, "solve", solve)
@@ -350,21 +350,21 @@ def test_strangers_have_rules_compiled_for_a_few_shapes_only(monkeypatch):
         client.position("nim", parameters={"misere": False})
         client.position("nim")
         client.position("nim", parameters={"heaps": [2, 2, 2]})
-    assert tiers == ["auto", "auto", "never", "never", "never", "auto", "auto"]
+    assert modes == ["auto", "auto", "never", "never", "never", "auto", "auto"]
 
 
 def test_a_search_of_further_shapes_is_not_compiled_either(monkeypatch):
-    tiers = []
+    modes = []
 
     def search(*given, **options):
-        tiers.append(options["compile"])
+        modes.append(options["compile"])
         return gamedp.search(*given, **{**options, "compile": "never"})
 
     monkeypatch.setattr(tables, "search", search)
     with Client(tables=Tables(Limits(states=3, shapes=1))) as client:
         for heaps in ([2, 2], [2, 1], [1, 2, 2]):
             client.position("nim", parameters={"heaps": heaps}, look={"depth": 2})
-    assert tiers == ["auto", "auto", "never"]
+    assert modes == ["auto", "auto", "never"]
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])

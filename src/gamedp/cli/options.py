@@ -20,6 +20,7 @@ from gamedp.model.objectives import (
     Optimum,
     TotalReward,
 )
+from gamedp.runtime.options import CompileMode
 from gamedp.runtime.registry import GAMES, SOLVERS, find, registered
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ StateTexts: TypeAlias = Annotated[
 ]
 
 Compile: TypeAlias = Annotated[
-    Literal["auto", "always", "never"],
+    CompileMode,
     Parameter(
         help="Compile the rules with numba or not; auto compiles those of large games, and runs "
         "them as plain Python if that fails."
@@ -254,7 +255,7 @@ class ExploreOptions:
         not given. For a model in a file: what reading it may take, 1 GiB if not given.
     """
 
-    compile: Literal["auto", "always", "never"] = "auto"
+    compile: CompileMode = "auto"
     max_states: float | None = None
     max_seconds: float | None = None
     max_bytes: float | None = None

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.compiler.explorer import Explorer
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Patience", "Rows", "compile_game", "explore", "fall_back", "payments_of"]
@@ -182,7 +182,7 @@ _warned: set[type] = set()
 def compile_game(
     game: Any,
     *,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
@@ -190,8 +190,8 @@ def compile_game(
     progress: ProgressCallback | None = None,
 ) -> Model:
     """Return the model of an ordinary game; see :func:`gamedp.compile`."""
-    tier: Any = compile
-    if not isinstance(tier, str) or tier not in ("auto", "always", "never"):
+    mode: Any = compile
+    if not isinstance(mode, str) or mode not in ("auto", "always", "never"):
         message = f'compile is {shown(compile)}; it must be "auto", "always" or "never".'
         raise InvalidParameterError(message)
     rules = Rules(game)

@@ -23,7 +23,7 @@ from gamedp.runtime.notebook import html_rows, html_table, with_error
 if TYPE_CHECKING:
     from gamedp.play.play import GameRecord
     from gamedp.policies.evaluation import Evaluation
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
 
 __all__ = ["Meeting", "Pairing", "Result", "compute", "new_meeting", "payoff_rows"]
 
@@ -287,7 +287,7 @@ def compute(
     players: Mapping[str, Any],
     meetings: Mapping[tuple[str, ...], Pairing | Meeting],
     games: int,
-    compile: Tier,
+    compile: CompileMode,
 ) -> None:
     """Fill the meetings that need no games with their expected results.
 

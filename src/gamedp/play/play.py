@@ -17,7 +17,7 @@ from gamedp.play.players import seats_taken
 from gamedp.play.seat import Fault, Forfeit, Seat
 from gamedp.policies.given import checked_whole
 from gamedp.rules.game import Rules, method
-from gamedp.runtime.options import Tier
+from gamedp.runtime.options import CompileMode
 
 __all__ = [
     "GameRecord",
@@ -223,7 +223,7 @@ def play_game(
     *,
     start: Hashable | None = None,
     max_plies: int = MOST_PLIES,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
 ) -> GameRecord:
     """Play one game.
 

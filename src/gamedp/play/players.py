@@ -22,7 +22,7 @@ from gamedp.policies.random_player import RandomPlayer
 from gamedp.results.solution import Solution
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
-from gamedp.runtime.options import Tier, whole_and_positive
+from gamedp.runtime.options import CompileMode, whole_and_positive
 from gamedp.searchers.bound_rules import bind_once
 from gamedp.searchers.choose import searcher_for
 from gamedp.searchers.expectiminimax import Expectiminimax
@@ -62,7 +62,7 @@ class LevelPlayer:
         game: Any,
         state: Any = None,
         *,
-        compile: Tier = "auto",
+        compile: CompileMode = "auto",
         progress: ProgressCallback | None = None,
     ) -> SearchResult:
         """Search a position; the parameters and errors are those of :meth:`AlphaBeta.search`."""
@@ -83,7 +83,7 @@ def _searcher_at(level: LevelPlayer, rules: Rules, state: Any = None) -> Any:
 
 
 @contextlib.contextmanager
-def seats_taken(rules: Rules, players: Sequence[Any], compile: Tier) -> Iterator[list[Seat]]:
+def seats_taken(rules: Rules, players: Sequence[Any], compile: CompileMode) -> Iterator[list[Seat]]:
     """Give each player a seat; programs are ended on exit.
 
     Raises
@@ -98,7 +98,7 @@ def seats_taken(rules: Rules, players: Sequence[Any], compile: Tier) -> Iterator
         yield seats
 
 
-def seated(rules: Rules, player: Any, compile: Tier) -> Seat:
+def seated(rules: Rules, player: Any, compile: CompileMode) -> Seat:
     """Return the object that chooses the actions of a player; nothing is started yet.
 
     Raises

@@ -31,7 +31,7 @@ from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
     from gamedp.play.seat import Seat
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Meeting", "Pairing", "RoundRobin", "round_robin"]
@@ -199,7 +199,7 @@ def round_robin(  # noqa: PLR0913 - what is usually set in one call
     exact: bool = False,
     save: str | Path | None = None,
     records: bool = False,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     progress: ProgressCallback | None = None,
 ) -> RoundRobin:
     """Let all players play each other, in all orders of the seats.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.play.seat import Seat
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Tournament", "groups_of", "opened", "tournament"]
@@ -210,7 +210,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     seed: int | None = None,
     opening: int = 0,
     max_plies: int = MOST_PLIES,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     progress: ProgressCallback | None = None,
 ) -> Tournament:
     """Let two players play many games, and take turns at beginning.

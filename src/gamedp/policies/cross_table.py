@@ -21,7 +21,7 @@ from gamedp.policies.stepwise import even_steps
 from gamedp.results.start import mean_of
 from gamedp.results.status import opposite_bounds
 from gamedp.runtime.notebook import html_rows
-from gamedp.runtime.options import Tier
+from gamedp.runtime.options import CompileMode
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def cross_table(
     objective: Objective | None = None,
     *,
     tolerance: float = 1e-9,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
 ) -> CrossTable:
     """Compute the value of every policy of a family against every other, without playing a game.
 

@@ -12,7 +12,7 @@ from gamedp.policies.followed import followed
 from gamedp.policies.given import is_of_stages, listed, model_for
 from gamedp.policies.solving import solved
 from gamedp.policies.stepwise import even_steps
-from gamedp.runtime.options import Tier
+from gamedp.runtime.options import CompileMode
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def evaluate(
     *,
     tolerance: float = 1e-9,
     everywhere: bool = False,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
 ) -> Evaluation:
     """Compute the values of policies against each other, between proven bounds.
 

@@ -16,7 +16,7 @@ from gamedp.policies.arrays import is_array
 from gamedp.policies.policy import AnyPolicy, model_of, refuse_other_game, rule_of
 from gamedp.policies.random_player import RandomPlayer
 from gamedp.rules.game import Rules, is_staged
-from gamedp.runtime.options import Tier
+from gamedp.runtime.options import CompileMode
 from gamedp.stages.model import StagedModel
 
 __all__ = [
@@ -38,7 +38,7 @@ def is_of_stages(given: Any) -> bool:
     return isinstance(given, StagedModel) or is_staged(given)
 
 
-def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
+def model_for(given: Any, policies: Sequence[AnyPolicy], mode: CompileMode) -> Model:
     """Return a given model; for a game, the model of a policy, or the compiled one.
 
     Raises
@@ -67,7 +67,7 @@ def model_for(given: Any, policies: Sequence[AnyPolicy], tier: Tier) -> Model:
             "solution.model, and not a game."
         )
         raise InvalidParameterError(message)
-    return compile_game(given, compile=tier)
+    return compile_game(given, compile=mode)
 
 
 def listed(policies: Any) -> list[Any]:

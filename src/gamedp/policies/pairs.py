@@ -21,7 +21,7 @@ from gamedp.policies.rules_games import RulesGames
 from gamedp.policies.simulation import PairedSimulation, Simulation
 from gamedp.policies.staged_games import StagedGames
 from gamedp.policies.tally import Played, Tally, added, in_blocks, moments, sums_of
-from gamedp.runtime.options import Tier
+from gamedp.runtime.options import CompileMode
 
 __all__ = ["simulate_pairs"]
 
@@ -38,7 +38,7 @@ def simulate_pairs(
     threads: int = 1,
     max_plies: int = 1_000_000,
     by_rules: bool = False,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
 ) -> PairedSimulation:
     """Compare two policies by games in pairs, with swapped seats and the same dice.
 

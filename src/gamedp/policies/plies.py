@@ -11,7 +11,7 @@ from gamedp.bellman.enclosures import Products, enclosed_sums, scaled
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.policies.given import model_for
 from gamedp.policies.survival import Survival
-from gamedp.runtime.options import Tier
+from gamedp.runtime.options import CompileMode
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -166,7 +166,7 @@ def greatest_survival(
     plies: int,
     *,
     actions: Collection[int] | None = None,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
 ) -> Survival:
     """Return bounds of the greatest probability over all policies that play lasts beyond n plies.
 
@@ -215,7 +215,7 @@ def most_unfinished(
     plies: int,
     *,
     actions: Collection[int] | None = None,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
 ) -> tuple[float, float]:
     """Return bounds of the greatest probability that play is not over after a number of plies.
 

@@ -23,7 +23,7 @@ from gamedp.policies.stepwise import even_steps
 from gamedp.results.start import mean_of
 from gamedp.results.status import Guarantee, Status, check_player, opposite_bounds
 from gamedp.runtime.notebook import html_table
-from gamedp.runtime.options import Tier
+from gamedp.runtime.options import CompileMode
 from gamedp.solvers.asked import checked_number, checked_objective
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def best_response(
     *,
     tolerance: float = 1e-9,
     everywhere: bool = False,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
 ) -> Response:
     """Find the best response to policies, and its value, between proven bounds.
 
@@ -417,7 +417,7 @@ def exploitability(
     objective: Objective | None = None,
     *,
     tolerance: float = 1e-9,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
 ) -> Exploitability:
     """Bound each player's gain from deviating unilaterally from a joint policy.
 

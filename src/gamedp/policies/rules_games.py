@@ -26,7 +26,7 @@ from gamedp.rules.layout import Layout
 
 if TYPE_CHECKING:
     from gamedp.rules.game import Rules
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
 
 __all__ = ["RulesGames"]
 
@@ -64,7 +64,7 @@ class RulesGames:
         key: np.uint64,
         most: int,
         threads: int,
-        compile: Tier,
+        compile: CompileMode,
         *,
         in_pairs: bool = False,
     ) -> None:

@@ -19,7 +19,7 @@ from gamedp.policies.rules_games import RulesGames
 from gamedp.policies.sequential import Stopping
 from gamedp.policies.simulation import Simulation
 from gamedp.policies.staged_games import StagedGames
-from gamedp.runtime.options import Tier
+from gamedp.runtime.options import CompileMode
 
 __all__ = ["simulate"]
 
@@ -35,7 +35,7 @@ def simulate(  # noqa: PLR0913 - what is usually set in one call
     width: float | None = None,
     confidence: float = 0.95,
     by_rules: bool = False,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
 ) -> Simulation:
     """Play games of given policies, by the million.
 

@@ -26,7 +26,7 @@ from gamedp.policies import staged_kernels
 from gamedp.policies.staged_players import OwnContexts, Stage, StageRule, check_players
 from gamedp.policies.tally import Played, Tally, as_paid
 from gamedp.policies.walk_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
-from gamedp.runtime.options import Tier
+from gamedp.runtime.options import CompileMode
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.compile import compile_staged
 from gamedp.stages.model import StagedModel
@@ -83,7 +83,7 @@ class StagedGames:
         key: np.uint64,
         most: int,
         threads: int,
-        compile: Tier = "auto",
+        compile: CompileMode = "auto",
         *,
         in_pairs: bool = False,
     ) -> None:
@@ -473,7 +473,7 @@ def _earns(model: StagedModel) -> bool:
     return False
 
 
-def _model_of(given: Any, policies: Sequence[Any], compile: Tier) -> StagedModel:
+def _model_of(given: Any, policies: Sequence[Any], compile: CompileMode) -> StagedModel:
     """Return the model that is played, after a check of the players."""
     own = [given] if isinstance(given, StagedModel) else []
     models = own + check_players(given, policies)

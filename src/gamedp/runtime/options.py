@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias, get_args
 from gamedp.errors import InvalidParameterError, shown
 
 __all__ = [
+    "CompileMode",
     "Sweep",
-    "Tier",
     "finite",
     "is_number",
     "none_or_more",
@@ -24,7 +24,7 @@ __all__ = [
 Sweep: TypeAlias = Literal["gauss-seidel", "jacobi"]
 """Whether a sweep uses its own new values, in depth-first order, or the last sweep's alone."""
 
-Tier: TypeAlias = Literal["auto", "always", "never"]
+CompileMode: TypeAlias = Literal["auto", "always", "never"]
 """Whether numba compiles the rules of a game: where that pays, always, or never."""
 
 

@@ -23,7 +23,7 @@ from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchedAction
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.root import Choice, Root, RoundingLog
 
@@ -106,7 +106,7 @@ class AlphaBeta(Searcher[SearchResult]):
     all_best: bool = True
 
     def _start(
-        self, root: Root, compile: Tier, progress: ProgressCallback | None
+        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
     ) -> AlphaBetaSearch:
         return AlphaBetaSearch(self, root, compile, progress)
 
@@ -292,7 +292,7 @@ class AlphaBetaSearch(Search[SearchResult]):
         self,
         options: AlphaBeta,
         root: Root,
-        compile: Tier,
+        compile: CompileMode,
         progress: ProgressCallback | None,
     ) -> None:
         self.compile = compile

@@ -10,7 +10,7 @@ import attrs
 
 from gamedp.results.search_result import SearchResult, SearchStatistics
 from gamedp.runtime.floats import TINY
-from gamedp.runtime.options import Tier, positive, whole_and_positive
+from gamedp.runtime.options import CompileMode, positive, whole_and_positive
 from gamedp.searchers.bound_rules import bind_once
 from gamedp.searchers.driver import Driver
 from gamedp.searchers.root import RoundingLog, ended, root_of
@@ -61,7 +61,7 @@ class Searcher(abc.ABC, Generic[Result]):
         game: Any,
         state: Any = None,
         *,
-        compile: Tier = "auto",
+        compile: CompileMode = "auto",
         progress: ProgressCallback | None = None,
     ) -> Result:
         """Search a position.
@@ -105,7 +105,7 @@ class Searcher(abc.ABC, Generic[Result]):
 
     @abc.abstractmethod
     def _start(
-        self, root: Root, compile: Tier, progress: ProgressCallback | None
+        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
     ) -> Search[Result]:
         """Return a search of a position that has actions."""
 
@@ -137,7 +137,7 @@ class Search(abc.ABC, Generic[Result]):
         options: Any,
         root: Root,
         loop: Loop,
-        compile: Tier,
+        compile: CompileMode,
         progress: ProgressCallback | None,
         **driver_options: Any,
     ) -> None:

@@ -37,11 +37,12 @@ from gamedp.searchers.position_loop import QUESTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Literal, NoReturn
+    from typing import NoReturn
 
     from numpy.typing import NDArray
 
     from gamedp.rules.game import Rules
+    from gamedp.runtime.options import CompileMode
 
 __all__ = [
     "SearchRules",
@@ -188,7 +189,7 @@ def search_rules(
     loop: Callable[..., int],
     warm_up: Callable[[SearchRules], None],
     *,
-    compile: Literal["auto", "always", "never"],
+    compile: CompileMode,
     more: tuple[str, ...] = (),
     with_endings: bool = True,
 ) -> SearchRules:

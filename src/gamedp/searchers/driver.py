@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 import numpy as np
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.rules.game import Rules
+    from gamedp.runtime.options import CompileMode
     from gamedp.searchers.bound_rules import SearchRules
     from gamedp.searchers.stacks import Fields
     from gamedp.searchers.watch import Watch
@@ -107,7 +108,7 @@ class Driver:
         loop: Loop,
         rules: Rules,
         state: Any,
-        compile: Literal["auto", "always", "never"],
+        compile: CompileMode,
         *,
         arrays: Callable[[int], dict[str, Any]] = lambda _: {},
         with_plies: tuple[str, ...] = (),

@@ -25,7 +25,7 @@ from gamedp.searchers.transposition import EXACT, LOWER, UPPER
 from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.root import Root
 
@@ -99,7 +99,7 @@ class Expectiminimax(Searcher[SearchResult]):
     table_bytes: float = 2**26
 
     def _start(
-        self, root: Root, compile: Tier, progress: ProgressCallback | None
+        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
     ) -> ExpectiminimaxSearch:
         to_the_end = self.depth is None and min(self.max_seconds, self.max_nodes) == INFINITY
         return ExpectiminimaxSearch(self, root, compile, progress, to_the_end=to_the_end)
@@ -112,7 +112,7 @@ class ExpectiminimaxSearch(Search[SearchResult]):
         self,
         options: Expectiminimax,
         root: Root,
-        compile: Tier,
+        compile: CompileMode,
         progress: ProgressCallback | None,
         *,
         to_the_end: bool,

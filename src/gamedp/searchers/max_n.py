@@ -41,7 +41,7 @@ from gamedp.searchers.watch import OutOfTime
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["MaxN", "MaxNAction", "MaxNResult"]
@@ -167,7 +167,9 @@ class MaxN(Searcher[MaxNResult]):
         result: MaxNResult = ended(root, self, MaxNResult, values=values, bounds=bounds)
         return result
 
-    def _start(self, root: Root, compile: Tier, progress: ProgressCallback | None) -> MaxNSearch:
+    def _start(
+        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
+    ) -> MaxNSearch:
         return MaxNSearch(self, root, compile, progress)
 
 
@@ -211,7 +213,7 @@ class MaxNSearch(Search[MaxNResult]):
         self,
         options: MaxN,
         root: Root,
-        compile: Tier,
+        compile: CompileMode,
         progress: ProgressCallback | None,
     ) -> None:
         limits, last = (options.max_seconds, options.max_nodes), options.depth

@@ -17,7 +17,7 @@ from gamedp.searchers.transposition import EXACT
 from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.root import Choice, Outcome, Root
 
@@ -61,7 +61,9 @@ class Minimax(Searcher[SearchResult]):
 
     depth: int | None = plies_ahead()
 
-    def _start(self, root: Root, compile: Tier, progress: ProgressCallback | None) -> MinimaxSearch:
+    def _start(
+        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
+    ) -> MinimaxSearch:
         return MinimaxSearch(self, root, compile, progress)
 
 
@@ -72,7 +74,7 @@ class MinimaxSearch(Search[SearchResult]):
         self,
         options: Minimax,
         root: Root,
-        compile: Tier,
+        compile: CompileMode,
         progress: ProgressCallback | None,
     ) -> None:
         super().__init__(options, root, LOOP, compile, progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -17,6 +17,7 @@ from gamedp.searchers.root import root_state
 from gamedp.searchers.watch import OutOfTime, Watch
 
 if TYPE_CHECKING:
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Perft", "perft"]
@@ -48,7 +49,7 @@ def perft(
     depth: int,
     state: Any = None,
     *,
-    compile: Literal["auto", "always", "never"] = "auto",
+    compile: CompileMode = "auto",
     max_seconds: float = float("inf"),
     progress: ProgressCallback | None = None,
 ) -> Perft:

@@ -30,7 +30,7 @@ from gamedp.searchers.root import (
 from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.root import Choice, Root
 
@@ -107,7 +107,9 @@ class ProofNumberSearch(Searcher[SearchResult]):
             raise UnsupportedProblemError(message)
         return root
 
-    def _start(self, root: Root, compile: Tier, progress: ProgressCallback | None) -> ProofSearch:
+    def _start(
+        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
+    ) -> ProofSearch:
         return ProofSearch(self, root, compile, progress)
 
 
@@ -118,7 +120,7 @@ class ProofSearch(Search[SearchResult]):
         self,
         options: ProofNumberSearch,
         root: Root,
-        compile: Tier,
+        compile: CompileMode,
         progress: ProgressCallback | None,
     ) -> None:
         self.answered: tuple[float, bool, bool] | None = None

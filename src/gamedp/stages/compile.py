@@ -22,7 +22,7 @@ from gamedp.stages.vector_code import Program
 
 if TYPE_CHECKING:
     from gamedp.model.model import Model
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.stages.model import Sweeper
 
@@ -42,7 +42,7 @@ SPOTS = 16
 def compile_staged(
     game: Any,
     *,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     progress: ProgressCallback | None = None,
     stage: Model | None = None,
 ) -> StagedModel:

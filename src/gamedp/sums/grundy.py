@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
 
 __all__ = ["GrundyValues", "SumValues", "grundy_value", "grundy_values", "mex", "nim_sum"]
 
@@ -228,7 +228,7 @@ class SumValues:
         ]
 
 
-def grundy_values(game_or_model: Any, *, compile: Tier = "auto") -> Any:
+def grundy_values(game_or_model: Any, *, compile: CompileMode = "auto") -> Any:
     """Return the nim-value of every state of an impartial game.
 
     Takes one pass over the model, ends first. Refuses games of other kinds: with chance, rewards,
@@ -296,7 +296,7 @@ def grundy_value(
     game_or_model: Any,
     state: Hashable | None = None,
     *,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
 ) -> int:
     """Return the nim-value of one position of an impartial game, or of its start.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
     from gamedp.rules.game import Game, StagedGame
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.stages.model import StagedModel
     from gamedp.stages.solution import StagedSolution
@@ -77,7 +77,7 @@ def verify(
     game_or_model: Game | StagedGame | Model | StagedModel,
     certificate: Certificate,
     *,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     progress: ProgressCallback | None = None,
 ) -> Verified:
     """Check a certificate independently of the solver that made it.

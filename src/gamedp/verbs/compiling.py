@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
     from gamedp.rules.game import Game, StagedGame
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.stages.model import StagedModel
 
@@ -21,7 +21,7 @@ __all__ = ["compile"]
 
 @overload
 def compile(
-    game: StagedGame, *, compile: Tier = "auto", progress: ProgressCallback | None = None
+    game: StagedGame, *, compile: CompileMode = "auto", progress: ProgressCallback | None = None
 ) -> StagedModel: ...
 
 
@@ -29,7 +29,7 @@ def compile(
 def compile(
     game: Game,
     *,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
@@ -41,7 +41,7 @@ def compile(
 def compile(
     game: Game | StagedGame,
     *,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),

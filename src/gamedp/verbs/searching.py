@@ -9,7 +9,7 @@ from gamedp.errors import InvalidParameterError, shown
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
     from gamedp.rules.game import Game
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.max_n import MaxNResult
 
@@ -23,7 +23,7 @@ def search(
     *,
     depth: int | None = None,
     max_seconds: float = float("inf"),
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     progress: ProgressCallback | None = None,
 ) -> SearchResult | MaxNResult:
     """Search from one position, without a model: for games that are too large to solve.

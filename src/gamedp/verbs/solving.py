@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.results.status import Tolerance
     from gamedp.rules.game import Game, StagedGame
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.solvers.tools.base import Solver
     from gamedp.solvers.tools.limit import Limit
@@ -37,7 +37,7 @@ def solve(
     tolerance: float | None = None,
     relative: bool = False,
     progress: ProgressCallback | None = None,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
@@ -55,7 +55,7 @@ def solve(
     tolerance: float | None = None,
     relative: bool = False,
     progress: ProgressCallback | None = None,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
@@ -72,7 +72,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     tolerance: float | None = None,
     relative: bool = False,
     progress: ProgressCallback | None = None,
-    compile: Tier = "auto",
+    compile: CompileMode = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),

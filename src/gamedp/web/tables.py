@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gamedp.policies.remoteness import Remoteness
     from gamedp.results.search_result import SearchResult
     from gamedp.results.solution import Solution
-    from gamedp.runtime.options import Tier
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import Progress, ProgressCallback
     from gamedp.web.catalogue import Made
     from gamedp.web.requests import Look
@@ -107,7 +107,7 @@ class Tables:
             If the game cannot be served at all.
         """
         job = self.solves.find(
-            made.key, lambda report: _solved(made, report, self.limits, self._tier(made))
+            made.key, lambda report: _solved(made, report, self.limits, self._mode(made))
         )
         found: Basis = job.value()
         return found
@@ -135,12 +135,12 @@ class Tables:
         """
         key = (made.key, state, look)
         job = self.searches.find(
-            key, lambda report: _searched(made, state, look, report, self._tier(made))
+            key, lambda report: _searched(made, state, look, report, self._mode(made))
         )
         found: SearchResult = job.value()
         return found
 
-    def _tier(self, made: Made) -> Tier:
+    def _mode(self, made: Made) -> CompileMode:
         """Return whether the rules of a game may be compiled."""
         shape = made.shape
         with self._lock:
@@ -159,7 +159,7 @@ class Tables:
 
 
 def _solved(
-    made: Made, report: ProgressCallback | None, limits: Limits, tier: Tier = "auto"
+    made: Made, report: ProgressCallback | None, limits: Limits, mode: CompileMode = "auto"
 ) -> Basis:
     """Solve a game; return the reason if it is too large."""
     if made.solution is not None:
@@ -168,7 +168,7 @@ def _solved(
         solution: Solution = solve(
             made.rules.game,
             tolerance=TOLERANCE,
-            compile=tier,
+            compile=mode,
             max_states=limits.states,
             max_seconds=limits.seconds,
             max_bytes=limits.bytes,
@@ -238,7 +238,7 @@ def _without(made: Made, why: str) -> Basis:
 
 
 def _searched(
-    made: Made, state: Any, look: Look, report: ProgressCallback, tier: Tier
+    made: Made, state: Any, look: Look, report: ProgressCallback, mode: CompileMode
 ) -> SearchResult:
     """Search a position."""
     seconds = MOST_SECONDS if look.seconds is None else look.seconds
@@ -248,7 +248,7 @@ def _searched(
             state,
             depth=look.depth,
             max_seconds=seconds,
-            compile=tier,
+            compile=mode,
             progress=report,
         )
     except GamedpError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.rules.game import Rules
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.endings.strata import Strata
 
@@ -102,7 +103,7 @@ class Builder(Driver):
         rules: Rules,
         tables: Strata,
         missing: list[int],
-        compile: Literal["auto", "always", "never"],
+        compile: CompileMode,
         max_seconds: float,
         progress: ProgressCallback | None,
     ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 import numpy as np
@@ -28,6 +28,7 @@ from gamedp.searchers.endings.strata import Strata
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["EndgameTables"]
@@ -92,7 +93,7 @@ class EndgameTables(Strata):
         material: int,
         *,
         folder: str | Path | None = None,
-        compile: Literal["auto", "always", "never"] = "auto",
+        compile: CompileMode = "auto",
         max_seconds: float = float("inf"),
         progress: ProgressCallback | None = None,
     ) -> EndgameTables:
@@ -163,7 +164,7 @@ class EndgameTables(Strata):
         material: int,
         *,
         folder: str | Path | None = None,
-        compile: Literal["auto", "always", "never"] = "auto",
+        compile: CompileMode = "auto",
         max_seconds: float = float("inf"),
         progress: ProgressCallback | None = None,
     ) -> Iterator[EndgameTables]:

@@ -25,7 +25,7 @@ MODULES = (
     "bellman/policy_proofs.py", "bellman/equation.py", "runtime/floats.py", "results/solution.py",
     "certificates/checking/*.py", "reduction/*.py", "storage/*.py",
     "model/validation/*.py", "searchers/*.py", "searchers/endings/*.py",
-    "compiler/explore_loop.py", "compiler/explore_loop.py", "rules/expand.py",
+    "compiler/explore_loop.py", "rules/expand.py",
 )  # fmt: skip
 """Where a fault that nobody notices costs most."""
 

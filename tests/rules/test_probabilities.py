@@ -12,7 +12,7 @@ from depth import first_of
 from hypothesis import given, strategies as st
 
 import gamedp
-from gamedp.rules.probabilities import LONG_ROW, Gathering
+from gamedp.rules.exactness import LONG_ROW, Gathering
 
 MODES = ["never", "always"]
 TWO_UNITS = Fraction(1, 2**51)

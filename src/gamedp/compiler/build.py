@@ -26,11 +26,18 @@ from gamedp.errors import (
     warn,
 )
 from gamedp.model.model import Model
-from gamedp.rules.exactness import LARGE, SEVERAL, as_array, as_given, model_numbers, refuse_rounded
+from gamedp.rules.exactness import (
+    LARGE,
+    LONG_ROW,
+    SEVERAL,
+    as_array,
+    as_given,
+    model_numbers,
+    refuse_rounded,
+)
 from gamedp.rules.expand import Numbering, canonical_state, expand, is_state, start
 from gamedp.rules.game import Rules, method
 from gamedp.rules.layout import WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable
-from gamedp.rules.probabilities import LONG_ROW
 from gamedp.runtime.compile_clock import without_collection
 
 if TYPE_CHECKING:

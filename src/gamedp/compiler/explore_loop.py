@@ -17,8 +17,8 @@ from numba import njit
 
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.native import RAISED, call_native, called_by_rules, compiled_for_all, held_at
-from gamedp.rules.probabilities import LONG_ROW, lost
-from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
+from gamedp.rules.exactness import LONG_ROW
+from gamedp.runtime.floats import LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE, lost
 from gamedp.runtime.jit import inlined
 
 # What a call returns.

@@ -10,13 +10,12 @@ import numpy as np
 from gamedp.compiler import explore_loop
 from gamedp.compiler.bridge import record
 from gamedp.compiler.limits import LATE
-from gamedp.compiler.methods import disagree
+from gamedp.compiler.methods import disagree, refuse_overflow
 from gamedp.compiler.native import Place
-from gamedp.compiler.reasons import refuse_overflow
 from gamedp.errors import InvalidModelError, shown
+from gamedp.rules.exactness import LONG_ROW
 from gamedp.rules.expand import canonical_state, expand, is_state
 from gamedp.rules.layout import Codec, PackedTable
-from gamedp.rules.probabilities import LONG_ROW
 from gamedp.runtime.memory import fitted, roomier
 from gamedp.runtime.slices import NEW_TRANSITIONS
 

@@ -26,8 +26,7 @@ from gamedp.model.objectives import (
     resolved,
     value_of_endless_play,
 )
-from gamedp.rules.probabilities import lost
-from gamedp.runtime.floats import check_arithmetic
+from gamedp.runtime.floats import check_arithmetic, lost
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

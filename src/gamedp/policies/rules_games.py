@@ -13,8 +13,8 @@ import numba
 import numpy as np
 
 from gamedp.compiler.build import fall_back
-from gamedp.compiler.methods import disagree
-from gamedp.compiler.reasons import first_reason, refuse_overflow
+from gamedp.compiler.methods import disagree, refuse_overflow
+from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.policies.joined_rules import JoinedRules
 from gamedp.policies.ply_loop import NUM_ASKED, NUM_FOUND

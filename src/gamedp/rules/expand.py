@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from gamedp.errors import InvalidModelError, LimitExceededError, shown
 from gamedp.rules.exactness import (
     SEVERAL,
+    Gathering,
     as_rational,
     as_real,
     as_truth,
+    gathered,
     is_rounded,
     refuse_rounded,
+    sum_to_one,
 )
 from gamedp.rules.game import method
-from gamedp.rules.probabilities import Gathering, gathered, sum_to_one
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_TOLERANCE
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ __all__ = [
     "UNIT",
     "UPWARD",
     "check_arithmetic",
+    "lost",
     "rounds",
 ]
 
@@ -76,3 +77,14 @@ def rounds(first: float, second: float, total: float) -> bool:
     """
     part = total - first
     return (first - (total - part)) + (second - part) != 0.0
+
+
+def lost(first: float, second: float, total: float) -> float:
+    """Return what `total`, computed as ``first + second``, lacks of their sum [1]_.
+
+    References
+    ----------
+    .. [1] D. Knuth, "The Art of Computer Programming" 2 (1997), section 4.2.2, theorem B.
+    """
+    part = total - first
+    return (first - (total - part)) + (second - part)

@@ -22,10 +22,11 @@ from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import (
     disagree,
     native_function,
+    refuse_overflow,
     state_functions,
 )
 from gamedp.compiler.native import NativeFunction, Place
-from gamedp.compiler.reasons import first_reason, refuse_overflow
+from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
 from gamedp.rules.exactness import as_real, as_truth, is_rounded, refuse_rounded

@@ -14,9 +14,14 @@ from numba import int64, typeof
 
 from gamedp.compiler.bridge import bind, compiled_methods, record
 from gamedp.compiler.cache import hash_of
-from gamedp.compiler.methods import disagree, loops_over_rules, state_functions
+from gamedp.compiler.methods import (
+    compiled_twin,
+    disagree,
+    loops_over_rules,
+    refuse_overflow_at,
+    state_functions,
+)
 from gamedp.compiler.native import NativeFunction, Place
-from gamedp.compiler.reasons import compiled_twin, refuse_overflow_at
 from gamedp.errors import shown
 from gamedp.rules.anatomy import dissect, fields_read
 from gamedp.rules.exactness import IN_STAGES, is_rounded, refuse_rounded

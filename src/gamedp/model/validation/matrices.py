@@ -11,8 +11,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError
 from gamedp.model.validation.forms import as_numbers, offsets_of
 from gamedp.rules.exactness import as_given, nearest, upward
-from gamedp.rules.probabilities import lost
-from gamedp.runtime.floats import PROBABILITY_ROUNDING
+from gamedp.runtime.floats import PROBABILITY_ROUNDING, lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -253,7 +252,7 @@ def means_of(
 
 
 def _lost(first: Floats, second: Floats, total: Floats) -> Floats:
-    """Return the rounding error of a sum, as :func:`gamedp.rules.probabilities.lost` does."""
+    """Return the rounding error of a sum, as :func:`gamedp.runtime.floats.lost` does."""
     rest: Any = lost(first, second, total)  # type: ignore[arg-type]
     return rest  # type: ignore[no-any-return]
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from gamedp.compiler.methods import disagree
-from gamedp.compiler.reasons import refuse_overflow
+from gamedp.compiler.methods import disagree, refuse_overflow
 from gamedp.errors import DamagedFileError, InvalidModelError, UnsupportedProblemError, shown
 from gamedp.rules.anatomy import rules_digest
 from gamedp.rules.expand import expand

@@ -348,7 +348,7 @@ FEW_DIGITS = "has too few digits for proofs"
         gamedp.searchers.Minimax().search,
         gamedp.searchers.MaxN().search,
     ],
-    ids=lambda ask: ask.__qualname__,
+    ids=["compile", "Expectiminimax", "Minimax", "MaxN"],
 )
 @pytest.mark.parametrize("mode", MODES)
 def test_probabilities_with_too_few_digits_are_refused_in_rules(ask, mode):

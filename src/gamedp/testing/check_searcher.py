@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
 import gamedp
 from gamedp.errors import shown
-from gamedp.runtime.options import CompileMode
 from gamedp.testing.check_solver import small_problems
 from gamedp.testing.complaints import Complaints, check_value
 from gamedp.testing.exact import exact_choice_values, exact_values
@@ -52,7 +51,7 @@ def check_searcher(
     searcher: Any,
     games: Mapping[str, Any] | None = None,
     *,
-    compile: CompileMode = "never",
+    compile: Literal["auto", "always", "never"] = "never",
 ) -> SearcherReport:
     """Verify the results of a searcher in every position of small games.
 
@@ -130,7 +129,7 @@ class _Trial:
     def _add(self, kind: str, text: str) -> None:
         self.complaints.add(f"{self.name}: {kind}", f"in {shown(self.state)}, {text}")
 
-    def run(self, compile: CompileMode) -> bool:
+    def run(self, compile: Literal["auto", "always", "never"]) -> bool:
         """Search, and check the result; return whether the searcher called it solved."""
         found = self.searcher.search(self.game, self.state, compile=compile)
         if not isinstance(found, gamedp.SearchResult):

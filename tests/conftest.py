@@ -65,7 +65,7 @@ def fresh_cache(request, tmp_path_factory):
         folder = folder.parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GAMEDP_CACHE_DIR", str(folder / "compiled-rules"))
-        patch.setattr(jit, "PATIENCE", 0.0)
+        patch.setattr(jit, "SECONDS_BEFORE_COMPILING", 0.0)
         yield
 
 

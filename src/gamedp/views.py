@@ -34,7 +34,7 @@ MOST_PARTS = 4096
 MOST_LETTERS = 20_000
 """Largest number of characters in a text of a view."""
 
-MOST = 2**53 - 1
+MAX_BROWSER_INTEGER = 2**53 - 1
 """The largest number that a browser holds exactly."""
 
 DRAWN = 40
@@ -83,7 +83,7 @@ def _spots(spots: Any) -> Any:
 
 
 def _is_whole(value: object, least: int = 0) -> bool:
-    return type(value) is int and least <= value <= MOST
+    return type(value) is int and least <= value <= MAX_BROWSER_INTEGER
 
 
 def _check_sequence(view: object, name: str, values: Any, what: str) -> None:
@@ -98,7 +98,9 @@ def _check_wholes(view: object, name: str, values: Any) -> None:
     _check_sequence(view, name, values, "whole numbers")
     for value in values:
         if not _is_whole(value):
-            problem = f"{name} must be whole numbers, 0 to {MOST}, not {shown(value)}"
+            problem = (
+                f"{name} must be whole numbers, 0 to {MAX_BROWSER_INTEGER}, not {shown(value)}"
+            )
             raise _refused(view, problem)
 
 
@@ -149,7 +151,7 @@ class _Picture:
         if len(spots) > MOST_PARTS:
             raise _refused(self, f"spots has {len(spots):,} entries; the most is {MOST_PARTS:,}")
         for action, place in spots.items():
-            if not _is_whole(action, -MOST):
+            if not _is_whole(action, -MAX_BROWSER_INTEGER):
                 raise _refused(self, f"spots names the action {shown(action)}, no whole number")
             if not self._has(place):
                 problem = f"spots puts action {action} at {shown(place)}, and there is no such part"
@@ -495,7 +497,7 @@ class Card(_Picture):
             for entry in row[1:]:
                 if isinstance(entry, str):
                     _check_text(self, "an entry", entry)
-                elif entry is not None and not _is_whole(entry, -MOST):
+                elif entry is not None and not _is_whole(entry, -MAX_BROWSER_INTEGER):
                     problem = f"an entry must be a whole number, text or None, not {shown(entry)}"
                     raise _refused(self, problem)
         if len({len(row) for row in self.rows}) > 1:

@@ -357,9 +357,9 @@ def test_asking_again_takes_little_time_and_is_counted(mode, monkeypatch):
     asked.clear()
     monkeypatch.setattr(spot_check, "MOST_SECONDS", 0.0)
     model = gamedp.compile(game, compile=mode)
-    assert len(asked) == spot_check.FEW
+    assert len(asked) == spot_check.MIN_SPOT_CHECKS
     assert {asked[0], asked[1]} == {model.state(0), model.state(model.num_states - 1)}
-    assert model.seconds["explore"] >= 0.02 * spot_check.FEW
+    assert model.seconds["explore"] >= 0.02 * spot_check.MIN_SPOT_CHECKS
 
 
 # What a limit says --------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def solve_all(model):
 
 
 if __name__ == "__main__":
-    jit.PATIENCE = float(sys.argv[1])
+    jit.SECONDS_BEFORE_COMPILING = float(sys.argv[1])
     count = Count()
     event.register("numba:compile", count)
     random = np.random.default_rng(7)

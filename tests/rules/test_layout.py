@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from gamedp.errors import InvalidModelError, UnknownStateError
-from gamedp.rules.layout import LARGEST, WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable
+from gamedp.rules.layout import MAX_INT64, WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable
 
 SMALLEST = -(2**63)
 
@@ -106,9 +106,9 @@ def ranges(draw):
     for width in draw(st.lists(widths, min_size=1, max_size=9)):
         low = draw(
             st.one_of(
-                st.sampled_from([SMALLEST, LARGEST + 1 - width]),
-                st.integers(SMALLEST, LARGEST + 1 - width),
-                st.just(max(SMALLEST, min(-3, LARGEST + 1 - width))),
+                st.sampled_from([SMALLEST, MAX_INT64 + 1 - width]),
+                st.integers(SMALLEST, MAX_INT64 + 1 - width),
+                st.just(max(SMALLEST, min(-3, MAX_INT64 + 1 - width))),
             )
         )
         found.append((low, low + width))
@@ -145,8 +145,8 @@ def test_what_is_out_of_range(limits, data):
     place = data.draw(st.integers(0, len(limits) - 1))
     low, end = limits[place]
     outside = data.draw(st.sampled_from([low - 1, end, 2**64, -(2**64)]))
-    wide = end - low > WORD_LIMIT or end > LARGEST
-    assume(not wide or not SMALLEST <= outside <= LARGEST)
+    wide = end - low > WORD_LIMIT or end > MAX_INT64
+    assume(not wide or not SMALLEST <= outside <= MAX_INT64)
     inside[place] = outside
     assert not codec.contains(inside)
 
@@ -173,14 +173,14 @@ def test_how_many_words_a_code_takes(widths, words, size):
 
 
 def test_a_field_that_ends_where_64_bits_do():
-    codec = Codec.of_ranges([LARGEST - 4, 0], [LARGEST + 1, 2])
-    fields = np.array([[LARGEST - 4, 1], [LARGEST, 0]])
+    codec = Codec.of_ranges([MAX_INT64 - 4, 0], [MAX_INT64 + 1, 2])
+    fields = np.array([[MAX_INT64 - 4, 1], [MAX_INT64, 0]])
     assert np.array_equal(codec.unpack(codec.pack(fields)), fields)
-    assert codec.contains([LARGEST, 1])
-    assert not codec.contains([LARGEST + 1, 1])
+    assert codec.contains([MAX_INT64, 1])
+    assert not codec.contains([MAX_INT64 + 1, 1])
 
 
-leaves = st.one_of(st.integers(-3, 3), st.integers(SMALLEST, LARGEST), st.booleans())
+leaves = st.one_of(st.integers(-3, 3), st.integers(SMALLEST, MAX_INT64), st.booleans())
 
 
 @st.composite
@@ -199,7 +199,7 @@ def like_states(draw):
         if kind is bool:
             return draw(st.booleans())
         if kind == "wide":
-            return draw(st.integers(SMALLEST, LARGEST))
+            return draw(st.integers(SMALLEST, MAX_INT64))
         items = [state(*part) for part in parts]
         return tuple(items) if kind is tuple else kind(*items)
 
@@ -278,12 +278,12 @@ def test_a_state_may_be_looked_up_in_other_integers():
 
 
 def test_codes_of_several_words_are_found():
-    states = [Position(player, (2**62 * player, -player), LARGEST) for player in range(-1, 2)]
+    states = [Position(player, (2**62 * player, -player), MAX_INT64) for player in range(-1, 2)]
     found = table_of_states(states)
     assert found.codec.num_words > 1
     assert [found.index(state) for state in states] == [0, 1, 2]
     with pytest.raises(UnknownStateError):
-        found.index(Position(0, (0, 1), LARGEST))
+        found.index(Position(0, (0, 1), MAX_INT64))
 
 
 def test_a_table_is_locked_also_after_pickling():

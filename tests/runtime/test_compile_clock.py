@@ -226,7 +226,7 @@ def compiled_by(script, folder, patience=0.0):
     """Return the names of the functions that a script compiles, with empty caches, line by line."""
     # A file, since the text of rules is read from there.
     file = folder / "script.py"
-    setting = f"gamedp.runtime.jit.PATIENCE = {patience}\n"
+    setting = f"gamedp.runtime.jit.SECONDS_BEFORE_COMPILING = {patience}\n"
     file.write_text(LIST + setting + script, encoding="utf-8")
     caches = {"NUMBA_CACHE_DIR": f"{folder}/kernels", "GAMEDP_CACHE_DIR": f"{folder}/rules"}
     done = subprocess.run(

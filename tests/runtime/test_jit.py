@@ -132,7 +132,7 @@ class Patient:
 
     def __init__(self, monkeypatch, folder):
         monkeypatch.setattr(config, "CACHE_DIR", str(folder))
-        monkeypatch.setattr(jit, "PATIENCE", 60.0)
+        monkeypatch.setattr(jit, "SECONDS_BEFORE_COMPILING", 60.0)
         self.kernel = fresh(halve_jit)
 
     def answer(self, size=2):
@@ -145,7 +145,10 @@ class Patient:
 def test_a_kernel_begins_in_plain_python_while_its_arrays_are_small(monkeypatch, tmp_path):
     patient = Patient(monkeypatch, tmp_path)
     assert [patient.answer(), patient.answer(0)] == [0, 0]
-    assert [patient.answer(jit.SMALL), patient.answer(jit.SMALL + 1)] == [0, 1]
+    assert [
+        patient.answer(jit.MAX_INTERPRETED_NUMBERS),
+        patient.answer(jit.MAX_INTERPRETED_NUMBERS + 1),
+    ] == [0, 1]
     assert patient.answer() == 1
     # What is on disk is read, however small the arrays are.
     patient.kernel = fresh(halve_jit)
@@ -154,20 +157,20 @@ def test_a_kernel_begins_in_plain_python_while_its_arrays_are_small(monkeypatch,
 
 
 def test_arrays_in_tuples_count(monkeypatch):
-    half = np.zeros(jit.SMALL // 2)
-    assert jit._size_of((half, (half, 1.0), None)) == jit.SMALL
+    half = np.zeros(jit.MAX_INTERPRETED_NUMBERS // 2)
+    assert jit._size_of((half, (half, 1.0), None)) == jit.MAX_INTERPRETED_NUMBERS
 
 
 def test_a_kernel_is_compiled_once_it_has_taken_long_in_plain_python(monkeypatch, tmp_path):
     patient = Patient(monkeypatch, tmp_path)
     assert patient.answer() == 0
-    monkeypatch.setattr(jit, "PATIENCE", patient.kernel._seconds_in_python)
+    monkeypatch.setattr(jit, "SECONDS_BEFORE_COMPILING", patient.kernel._seconds_in_python)
     assert patient.answer() == 1
 
 
 def test_code_on_disk_that_cannot_be_read_keeps_nothing_from_an_answer(monkeypatch, tmp_path):
     patient = Patient(monkeypatch, tmp_path)
-    assert patient.answer(jit.SMALL + 1) == 1
+    assert patient.answer(jit.MAX_INTERPRETED_NUMBERS + 1) == 1
     (index,) = tmp_path.rglob("*.halve-*.nbi")
     index.write_bytes(b"damaged")
     patient.kernel = fresh(halve_jit)
@@ -189,7 +192,7 @@ def test_plain_python_warns_of_no_more_than_compiled_code_does(monkeypatch, tmp_
         return float(numbers[0] / numbers[1])
 
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(jit, "PATIENCE", 60.0)
+    monkeypatch.setattr(jit, "SECONDS_BEFORE_COMPILING", 60.0)
     kernel = jit.compiled(inverse)
     assert kernel(np.array([1.0, 0.0])) == np.inf
     assert not kernel.signatures

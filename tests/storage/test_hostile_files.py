@@ -643,7 +643,7 @@ import numba.core.caching
 numba.core.caching.CacheImpl._locator_classes = []  # as where numba may write nowhere
 import gamedp
 from gamedp.runtime import jit
-jit.PATIENCE = 0.0
+jit.SECONDS_BEFORE_COMPILING = 0.0
 model = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], rewards=[2.0], payoffs=[0.0])
 print(model.coded_probabilities[1])  # by a small kernel
 """

@@ -397,7 +397,7 @@ def test_ctrl_c_at_many_moments_of_a_command(tmp_path):
 AS_SOMEBODY = """
 import gamedp
 from gamedp.runtime import jit
-jit.PATIENCE = 0.0
+jit.SECONDS_BEFORE_COMPILING = 0.0
 model = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], rewards=[2.0], payoffs=[0.0])
 print(model.coded_probabilities[1])  # by a small kernel, which is compiled and kept
 """

@@ -41,7 +41,7 @@ DIALECT = {"dtmc": False, "mdp": True}
 NUMBERED = re.compile(r'(\d+)="([^"]*)"')
 """A label in the first line of a file of PRISM's, with its number."""
 
-MANY = 1000
+MAX_UNREACHED_RATIO = 1000
 """Ratio of declared states to those in the transitions above which the number is refused."""
 
 VALUES = re.compile(r"\(([^()]*)\)")
@@ -194,7 +194,7 @@ def _states(table: _Table, least: int) -> int:
     if states < least:
         message = f"there is a state {least - 1}, and the first line says there are {states}"
         raise table.file.damaged(len(table.file.lines), message)
-    if states > max(MANY, MANY * least):
+    if states > max(MAX_UNREACHED_RATIO, MAX_UNREACHED_RATIO * least):
         message = f"the last state that leads anywhere or is reached is {least - 1} of {states:,}"
         raise table.file.damaged(table.places[0] - 1 if table.places else 0, message)
     return states

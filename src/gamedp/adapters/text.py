@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from gamedp.errors import DamagedFileError, shown
-from gamedp.rules.exactness import LARGE, as_given, as_rational
+from gamedp.rules.exactness import MAX_EXACT_INTEGER, as_given, as_rational
 from gamedp.runtime.files import open_plain
 from gamedp.runtime.slices import LINES
 
@@ -90,7 +90,7 @@ class TextFile:
         if not self.is_exact and "_" not in "".join(words):
             with contextlib.suppress(ValueError):
                 numbers = np.array(list(map(float, words)), np.float64)
-                if np.abs(numbers).max(initial=0.0) < LARGE:
+                if np.abs(numbers).max(initial=0.0) < MAX_EXACT_INTEGER:
                     return numbers
         convert = _exact_number if self.is_exact else _number
         return as_given(self._converted(functools.cache(convert), words, places, what))

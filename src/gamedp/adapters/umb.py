@@ -25,6 +25,7 @@ from gamedp.adapters.archive import (
 )
 from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts, check_memory, too_large
 from gamedp.errors import shown
+from gamedp.rules.layout import MAX_INT64
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +39,6 @@ VERSIONS = (0, 1)
 
 ROWS = {STATES: "#states", CHOICES: "#choices", TRANSITIONS: "#branches"}
 
-LARGEST = 2**63 - 1
 
 LONGEST_NAME = 60
 """Largest length of an identifier: the name of a file in an archive has room for 100 letters."""
@@ -128,7 +128,7 @@ def _system(archive: Archive) -> dict[str, Any]:
 
 def _count(archive: Archive, system: dict[str, Any], name: str) -> int:
     number = system.get(name)
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= LARGEST:
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_INT64:
         raise damaged(archive, f"has {name} {number!r} in {INDEX}, which must be a number")
     if number * 8 > archive.most:  # what has no file of its own takes memory all the same
         does = f"has {number:,} {name.removeprefix('#')}, which take"

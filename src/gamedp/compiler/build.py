@@ -27,8 +27,8 @@ from gamedp.errors import (
 )
 from gamedp.model.model import Model
 from gamedp.rules.exactness import (
-    LARGE,
     LONG_ROW,
+    MAX_EXACT_INTEGER,
     SEVERAL,
     as_array,
     as_given,
@@ -594,7 +594,7 @@ def payments_of(rules: Rules, model: Model, *, compiled: bool) -> dict[str, NDAr
         stored = getattr(model, name)
         sizes = np.abs(stored) if stored.ndim == 1 else np.abs(stored).max(axis=1, initial=0.0)
         given = {}
-        for place in np.flatnonzero((sizes >= LARGE) | (not compiled)).tolist():
+        for place in np.flatnonzero((sizes >= MAX_EXACT_INTEGER) | (not compiled)).tolist():
             for player in range(rules.num_players if rules.num_players > 2 else 1):
                 words, given[place] = ask(place, player)
                 if rules.num_players > 2:

@@ -28,7 +28,7 @@ SPOT_CHECKS = 24
 ENDS = 4
 """Number of these at either end of a model that was explored in plain Python."""
 
-FEW = 3
+MIN_SPOT_CHECKS = 3
 """Number of states that are expanded again however long it takes."""
 
 LEAST, SHARE = 1000, 32
@@ -37,7 +37,7 @@ LEAST, SHARE = 1000, 32
 MOST_SECONDS = 0.3
 """Seconds of processor time after which no other state is expanded again."""
 
-LARGE = 2.0**31
+WIDE_RANGE = 2.0**31
 """Range of a field beyond which the states with its largest numbers are checked, too."""
 
 
@@ -99,7 +99,7 @@ def _within_bounds(model: Model, indices: Iterable[int]) -> Iterator[int]:
     for number, index in enumerate(dict.fromkeys(indices), 1):
         yield index
         left -= int(np.diff(model.transition_offsets[model.choice_offsets[index : index + 2]])[0])
-        if number >= FEW and (left < 0 or time.thread_time() - begin > MOST_SECONDS):
+        if number >= MIN_SPOT_CHECKS and (left < 0 or time.thread_time() - begin > MOST_SECONDS):
             return
 
 
@@ -142,7 +142,7 @@ def _extreme_states(model: Model) -> set[int]:
     codec = table.codec
     extents = codec.high.astype(np.float64) - codec.low
     extremes: dict[tuple[int, int], tuple[int, int]] = {}
-    for k in np.flatnonzero(extents > LARGE).tolist():
+    for k in np.flatnonzero(extents > WIDE_RANGE).tolist():
         for first in range(0, len(table), UNPACKED_STATES):
             numbers = codec.unpack(table.codes[first : first + UNPACKED_STATES])[:, k]
             for sign in (1, -1):

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "IN_STAGES",
-    "LARGE",
     "LONG_ROW",
+    "MAX_EXACT_INTEGER",
     "SEVERAL",
     "Gathering",
     "as_array",
@@ -53,7 +53,7 @@ __all__ = [
     "written",
 ]
 
-LARGE = 2.0**53
+MAX_EXACT_INTEGER = 2.0**53
 """Largest number up to which all integers are doubles."""
 
 MOST_DIGITS = 5000
@@ -96,7 +96,9 @@ def as_rational(number: Any) -> Fraction | None:
 
 def is_rounded(number: Any) -> bool:
     """Return whether a number is rational, and no double is equal to it."""
-    if type(number) is float or (isinstance(number, int) and -LARGE <= number <= LARGE):
+    if type(number) is float or (
+        isinstance(number, int) and -MAX_EXACT_INTEGER <= number <= MAX_EXACT_INTEGER
+    ):
         return False
     try:
         exact = as_rational(number)

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Codec", "Layout", "ObjectTable", "PackedTable", "StateTable"]
 
-LARGEST = 2**63 - 1
+MAX_INT64 = 2**63 - 1
+"""The largest number of 64 bits with a sign."""
+
 WORD_LIMIT = 2**62
 """A word holds mixed-radix numbers below this; a field with a wider range has a word of its own."""
 
@@ -151,7 +153,7 @@ class Codec:
         word, product = 0, 1
         for lowest, end in zip(low, high, strict=True):
             extent = end - lowest
-            if extent > WORD_LIMIT or end > LARGEST:
+            if extent > WORD_LIMIT or end > MAX_INT64:
                 word += product > 1
                 strides.append(0)
                 words.append(word)
@@ -167,7 +169,7 @@ class Codec:
         return cls(
             # The ends of a wide field are not used; clipped so that they fit.
             np.array([max(value, -(2**63)) for value in low], np.int64),
-            np.array([min(value, LARGEST) for value in high], np.int64),
+            np.array([min(value, MAX_INT64) for value in high], np.int64),
             np.array(strides, np.int64),
             np.array(words, np.int64),
             num_words,

@@ -79,10 +79,10 @@ event.register("numba:compile", _Clock())
 LANES = 64
 """Number of columns of a block: that many contexts of a staged game are swept together."""
 
-PATIENCE = 0.5
+SECONDS_BEFORE_COMPILING = 0.5
 """Seconds that a kernel may run in plain Python, in one process, before it is compiled."""
 
-SMALL = 200_000
+MAX_INTERPRETED_NUMBERS = 200_000
 """Numbers in the arrays of a call that plain Python may answer. A look at each takes it a tenth of
 a second, in each process anew, for as long as there is no code on disk.
 """
@@ -350,8 +350,8 @@ class Kernel(CPUDispatcher):  # type: ignore[misc] # numba has no types
 
     def _compile_for_args(self, *arguments: Any, **keywords: Any) -> Any:
         """Return the result of a call for whose arguments nothing has been compiled or read yet."""
-        is_small = sum(map(_size_of, arguments)) <= SMALL
-        if is_small and self._seconds_in_python < PATIENCE and self._is_python:
+        is_small = sum(map(_size_of, arguments)) <= MAX_INTERPRETED_NUMBERS
+        if is_small and self._seconds_in_python < SECONDS_BEFORE_COMPILING and self._is_python:
             kinds = tuple(map(self.typeof_pyval, arguments))
             if kinds not in self._are_kept:
                 self._are_kept[kinds] = kinds in self._cache.kept

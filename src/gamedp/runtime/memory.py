@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 __all__ = ["fitted", "roomier", "untouched"]
 
-SMALL = 1 << 18
+MAX_ORDINARY_BYTES = 1 << 18
 """Largest number of bytes of an ordinary array; reserved memory comes in pages of 2 MiB."""
 
 ADDRESS_SPACE = 1 << 36
@@ -37,7 +37,7 @@ def roomier(array: NDArray[Any], used: int, wanted: int, most_bytes: float) -> N
     used = min(used, len(array))
     columns = array.shape[1:]
     row_bytes = array.itemsize * int(np.prod(columns, dtype=np.int64))
-    if wanted * row_bytes > SMALL:
+    if wanted * row_bytes > MAX_ORDINARY_BYTES:
         reserved = _reserve(int(min(most_bytes, ADDRESS_SPACE)))
         if reserved is not None and len(reserved) // row_bytes >= wanted:
             count = len(reserved) // row_bytes * (row_bytes // array.itemsize)
@@ -52,7 +52,7 @@ def roomier(array: NDArray[Any], used: int, wanted: int, most_bytes: float) -> N
 def fitted(array: NDArray[Any], used: int) -> NDArray[Any]:
     """Return the first `used` rows; a copy where that is small, so that no room is kept."""
     rows = array[:used]
-    return rows.copy() if rows.nbytes <= SMALL else rows
+    return rows.copy() if rows.nbytes <= MAX_ORDINARY_BYTES else rows
 
 
 def untouched(shape: tuple[int, ...], dtype: type[Any]) -> NDArray[Any]:
@@ -61,7 +61,7 @@ def untouched(shape: tuple[int, ...], dtype: type[Any]) -> NDArray[Any]:
     `numpy.zeros` does, too, unless it gets memory that was used before: then it writes all of it.
     """
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-    if size <= SMALL:
+    if size <= MAX_ORDINARY_BYTES:
         return np.zeros(shape, dtype)
     return np.frombuffer(mmap.mmap(-1, size), dtype, int(np.prod(shape))).reshape(shape)
 

@@ -35,7 +35,7 @@ from gamedp.searchers.ordering_loop import (
 )
 from gamedp.searchers.outcomes_loop import (
     KINDS,
-    LARGE,
+    MAX_WINDOW,
     above_jit,
     bound_outcomes_jit,
     divided_jit,
@@ -331,9 +331,9 @@ def expectiminimax(work, page, rules, budget):
                     low += positions[place + 1].rest_low
                     high += positions[place + 1].rest_high
                 if positions[place].flips_sign:
-                    child_alpha = min(divided_jit(alpha - high, probability), LARGE)
+                    child_alpha = min(divided_jit(alpha - high, probability), MAX_WINDOW)
                 else:
-                    child_beta = max(divided_jit(beta - low, probability), -LARGE)
+                    child_beta = max(divided_jit(beta - low, probability), -MAX_WINDOW)
             else:
                 total = here.sum
                 while place <= last and positions[place].low == positions[place].high:
@@ -362,8 +362,8 @@ def expectiminimax(work, page, rules, budget):
                         low += positions[place + 1].rest_low
                         high += positions[place + 1].rest_high
                     probability = positions[place].probability
-                    child_alpha = min(divided_jit(alpha - high, probability), LARGE)
-                    child_beta = max(divided_jit(beta - low, probability), -LARGE)
+                    child_alpha = min(divided_jit(alpha - high, probability), MAX_WINDOW)
+                    child_beta = max(divided_jit(beta - low, probability), -MAX_WINDOW)
                     if child_beta <= child_alpha:
                         child_beta = above_jit(child_alpha)
             here.child_alpha = child_alpha

@@ -14,8 +14,8 @@ __all__ = [
     "ESTIMATE",
     "HIGH_END",
     "KINDS",
-    "LARGE",
     "LOW_END",
+    "MAX_WINDOW",
     "above",
     "above_jit",
     "bound_outcomes_jit",
@@ -31,17 +31,17 @@ KINDS = 4
 come back with other numbers of plies left, and neither entry in the table may drive out the other.
 """
 
-LARGE = 1e308
+MAX_WINDOW = 1e308
 """Bound of finite ends of windows: only open ends are infinite."""
 
 
 def divided(number, probability):
     """Return the quotient, which is infinite only if the number is."""
-    if abs(number) < LARGE * probability:
+    if abs(number) < MAX_WINDOW * probability:
         return number / probability
     if abs(number) == float("inf"):
         return number
-    return LARGE if number > 0.0 else -LARGE
+    return MAX_WINDOW if number > 0.0 else -MAX_WINDOW
 
 
 divided_jit = inlined(divided)

@@ -41,7 +41,7 @@ BLOCK = 1 << 16
 UNKNOWN, BEGUN = -128, -127
 """Marks in an endgame table: a position without a value yet, and one that waits for others."""
 
-LARGEST = 125
+MAX_ENDING_VALUE = 125
 """The largest value that fits into a byte beside the two marks."""
 
 CHECKED = 63
@@ -330,7 +330,7 @@ def value_ending(game, page, state, index):
                 best = value
     if best == -float("inf"):
         return BAD_RULES, -1, 0.0
-    if not abs(best) <= LARGEST or best != float(int(best)):
+    if not abs(best) <= MAX_ENDING_VALUE or best != float(int(best)):
         return TOO_LARGE, -1, 0.0
     return 0, -1, best
 

@@ -10,7 +10,8 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.rules.exactness import LARGE, as_given, as_real
+from gamedp.rules.exactness import MAX_EXACT_INTEGER, as_given, as_real
+from gamedp.rules.layout import MAX_INT64
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ARRAYS",
-    "LARGEST",
+    "MAX_INT64",
     "Rows",
     "as_index",
     "as_integers",
@@ -48,8 +49,6 @@ ARRAYS = (
     "initial_probabilities",
 )
 """The arrays that a model is made of."""
-
-LARGEST = 2**63 - 1
 
 
 @attrs.frozen(eq=False)
@@ -111,7 +110,7 @@ def as_integers(name: str, values: Any) -> Integers:
     """Return a copy as 64-bit integers."""
     array = _as_array(name, values, (1,))
     if array.size and (
-        array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() > LARGEST)
+        array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() > MAX_INT64)
     ):
         message = (
             f"{name} holds {array.dtype}; it must hold integers of at most 64 bits with a sign. "
@@ -148,7 +147,7 @@ def _may_round(array: NDArray[Any]) -> bool:
     if array.dtype.kind == "O" or array.dtype.itemsize > 8:
         return True
     return array.dtype.itemsize == 8 and bool(
-        array.max(initial=0) >= LARGE or array.min(initial=0) <= -LARGE
+        array.max(initial=0) >= MAX_EXACT_INTEGER or array.min(initial=0) <= -MAX_EXACT_INTEGER
     )
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError
-from gamedp.model.validation.forms import LARGEST, Rows, how_many, offsets_of
+from gamedp.model.validation.forms import Rows, how_many, offsets_of
 from gamedp.rules.exactness import nearest
+from gamedp.rules.layout import MAX_INT64
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -325,6 +326,6 @@ def _sums(numbers: Floats, starts: NDArray[np.intp]) -> Floats:
 def _by_row_and_successor(rows: Integers, successors: Integers) -> NDArray[np.intp]:
     """Return a stable order by both keys."""
     width = int(successors.max(initial=0)) + 1
-    if width * (int(rows.max(initial=0)) + 1) > LARGEST:
+    if width * (int(rows.max(initial=0)) + 1) > MAX_INT64:
         return np.lexsort((successors, rows))
     return np.argsort(rows * width + successors, kind="stable")  # many times faster

@@ -15,7 +15,7 @@ from gamedp.runtime.encoding import encode_object
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.endings import loop
 from gamedp.searchers.endings.strata import numbered
-from gamedp.searchers.position_loop import CHECKED, LARGEST, UNKNOWN, value_endings
+from gamedp.searchers.position_loop import CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
 from gamedp.searchers.root import refuse_chance
 from gamedp.searchers.stacks import LoopStatus, clear
 from gamedp.searchers.watch import OutOfTime, Watch
@@ -174,8 +174,8 @@ class Builder(Driver):
         if status is LoopStatus.TOO_LARGE:
             expand(rules, state)
             message = (
-                f"the value of {shown(state)} is not a whole number between -{LARGEST} and "
-                f"{LARGEST}, which is what endgame tables hold."
+                f"the value of {shown(state)} is not a whole number between -{MAX_ENDING_VALUE} "
+                f"and {MAX_ENDING_VALUE}, which is what endgame tables hold."
             )
             raise UnsupportedProblemError(message)
         self.explain()

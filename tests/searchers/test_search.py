@@ -26,7 +26,7 @@ from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.rules.game import Rules
 from gamedp.searchers import alpha_beta_loop, bound_rules, max_n_loop, proof_number_loop
-from gamedp.searchers.endings import loop as endings_loop
+from gamedp.searchers.endings import build as endings_build
 
 large = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="the trees take a minute in plain Python"
@@ -120,7 +120,7 @@ def test_loops_are_compiled_once_for_all_games():
     fills = set()
     for game in (Mancala(pits=2, stones=1), Shedding()):
         gamedp.searchers.EndgameTables.build(game, 1, compile="always")
-        fills.add(len(endings_loop.fill_stratum_jit.overloads))
+        fills.add(len(endings_build.fill_stratum_jit.overloads))
     assert len(fills) == 1
 
 

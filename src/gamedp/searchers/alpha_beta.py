@@ -15,7 +15,7 @@ from gamedp.searchers import alpha_beta_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop
-from gamedp.searchers.ordering_loop import ACTIONS_KEPT, NO_ACTION
+from gamedp.searchers.node_loop import ACTIONS_KEPT, NO_ACTION
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, payoff_of, root_of, step
 from gamedp.searchers.transposition import LOWER, UPPER, flipped

@@ -17,20 +17,18 @@ from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.runtime.jit import inlined
 from gamedp.searchers.node_loop import (
     ENTER,
+    KEEPS_TURN,
     NEXT,
     ask_estimate_jit,
     begin_actions_jit,
     come_to_jit,
-    zero_sum_range_jit,
-)
-from gamedp.searchers.ordering_loop import (
-    KEEPS_TURN,
     next_action_jit,
     next_promising_jit,
     note_success_jit,
     order_actions_jit,
     place_of_jit,
     swap_actions_jit,
+    zero_sum_range_jit,
 )
 from gamedp.searchers.position_loop import FULL, KNOWN, NO_NUMBER, UNREAD
 from gamedp.searchers.stacks import POSITIONS, Fields, LoopStatus

@@ -16,8 +16,7 @@ from gamedp.searchers import expectiminimax_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop
-from gamedp.searchers.node_loop import NEXT
-from gamedp.searchers.ordering_loop import ACTIONS_KEPT
+from gamedp.searchers.node_loop import ACTIONS_KEPT, NEXT
 from gamedp.searchers.outcomes_loop import ESTIMATE, HIGH_END, KINDS, LOW_END, above
 from gamedp.searchers.position_loop import estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, root_of, step

@@ -20,13 +20,11 @@ from gamedp.compiler.native import compiled_for_all
 from gamedp.searchers.node_loop import (
     ENTER,
     NEXT,
+    NO_ACTION,
     ask_estimate_jit,
     ask_outcomes_jit,
     begin_actions_jit,
     come_to_jit,
-)
-from gamedp.searchers.ordering_loop import (
-    NO_ACTION,
     next_action_jit,
     note_success_jit,
     order_actions_jit,

@@ -8,7 +8,7 @@ import attrs
 
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
-from gamedp.searchers import tree_loop as loop
+from gamedp.searchers import minimax_loop as loop
 from gamedp.searchers.base import RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.driver import Loop
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Minimax"]
 
 
-LOOP = Loop(loop.minimax_jit, (enter, list_actions, follow, estimate), loop.MINIMAX_PLY)
+LOOP = Loop(loop.minimax_jit, (enter, list_actions, follow, estimate), loop.PLY)
 
 
 @attrs.frozen(kw_only=True, field_transformer=limits_last)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
-from gamedp.searchers import tree_loop as loop
 from gamedp.searchers.driver import Driver, Loop
-from gamedp.searchers.position_loop import unfold
+from gamedp.searchers.position_loop import FULL, unfold
 from gamedp.searchers.root import root_state
+from gamedp.searchers.stacks import PLIES, POSITIONS, Fields, LoopStatus
 from gamedp.searchers.watch import OutOfTime, Watch
 
 if TYPE_CHECKING:
@@ -22,7 +23,69 @@ if TYPE_CHECKING:
 
 __all__ = ["Perft", "perft"]
 
-LOOP = Loop(loop.perft_jit, (unfold,), loop.PERFT_PLY)
+
+def count_positions(work: Any, page: Any, rules: Any, budget: int) -> int:  # noqa: C901 - one loop, which can pause anywhere
+    """Count the positions at each ply, and those among them that end the game: the compiled loop.
+
+    It keeps no line of play: ply 0 holds the position in question.
+
+    Parameters
+    ----------
+    work
+        ``depths`` (P,) are the plies of the first positions of the page, a stack of
+        ``tally.wanted`` that wait; ``found`` and ``over`` (depth + 1,) count; ``depth`` is where to
+        stop.
+    page, rules
+        The record of a question to the rules, see `gamedp.searchers.driver`.
+    budget : int
+        Positions after which to pause.
+    """
+    fields, depths, found, over = page.fields, work.depths, work.found, work.over
+    tally, question, depth = work.tally[0], page.question[0], work.depth
+    height = tally.proven
+    last_node = tally.nodes + budget
+    while height > 0:
+        tally.proven = height
+        work.plies[0].row = height - 1
+        if tally.nodes >= last_node:
+            return LoopStatus.PAUSED
+        ply = depths[height - 1] + 1
+        question.row = height - 1
+        # The position itself is needed until all that come after it are written.
+        question.first = height
+        question.action = 1 if ply < depth else 0
+        many = call_native(rules.unfold, rules.game, rules.page)
+        if many == RAISED:
+            return LoopStatus.FAILED
+        if many == FULL:
+            tally.wanted = POSITIONS
+            return LoopStatus.GROW
+        if many == 0:
+            return LoopStatus.BAD_RULES
+        ended = question.number
+        last = height
+        if ply < depth:
+            last += many - ended
+        if last > depths.size:
+            tally.wanted = PLIES
+            return LoopStatus.GROW
+        tally.nodes += many
+        found[ply] += many
+        over[ply] += ended
+        for place in range(height, last):
+            depths[place] = ply
+        # The last one takes the place of the position that is done with.
+        last -= 1
+        if last >= height:
+            for k in range(fields.shape[1]):
+                fields[height - 1, k] = fields[last, k]
+            depths[height - 1] = ply
+        height = last
+    tally.proven = 0
+    return LoopStatus.DONE
+
+
+LOOP = Loop(compiled_for_all(count_positions), (unfold,), Fields("row"))
 
 
 @attrs.frozen

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from gamedp.compiler.methods import disagree, refuse_overflow
+from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.errors import DamagedFileError, InvalidModelError, UnsupportedProblemError, shown
 from gamedp.rules.anatomy import rules_digest
 from gamedp.rules.expand import expand
 from gamedp.runtime.block_file import BLOCK, BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.encoding import encode_object
 from gamedp.searchers.driver import Driver, Loop
-from gamedp.searchers.endings import loop
 from gamedp.searchers.endings.strata import numbered
-from gamedp.searchers.position_loop import CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
+from gamedp.searchers.position_loop import BEGUN, CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
 from gamedp.searchers.root import refuse_chance
-from gamedp.searchers.stacks import LoopStatus, clear
+from gamedp.searchers.stacks import PLIES, Fields, LoopStatus, clear
 from gamedp.searchers.watch import OutOfTime, Watch
 
 if TYPE_CHECKING:
@@ -41,7 +41,67 @@ STEP = "next_ending"
 IDENTIFIED = (*METHODS, STEP, "player", "reward", "canonical")
 """Methods on which tables depend, besides those of every game."""
 
-LOOP = Loop(loop.fill_stratum_jit, (value_endings,), loop.PLY, ("ending_state",))
+PLY = Fields("index")
+"""At ply 0, the next ending in the order of numbers; above, each is one that the ply below waits
+for."""
+
+
+def fill_stratum(work: Any, page: Any, rules: Any, budget: int) -> int:
+    """Compute the value of every position of a stratum, after its successors in the same stratum.
+
+    It is compiled once for all games, and asks the rules through pointers; see
+    :func:`gamedp.searchers.position_loop.value_endings`.
+
+    Parameters
+    ----------
+    work
+        ``plies`` is the stack of what waits.
+    page, rules
+        The record of a question to the rules, see `gamedp.searchers.driver`. The stratum is
+        ``question.material``.
+    budget : int
+        Positions after which to pause.
+
+    Returns
+    -------
+    status : LoopStatus
+        BAD_RULES if the ending numbered ``question.first`` is wrong; ``question.fault`` says how.
+    """
+    plies, tally, question, values = work.plies, work.tally[0], page.question[0], page.endings
+    material = question.material
+    start, size = page.ending_offsets[material], page.ending_sizes[material]
+    ply, left = tally.ply, budget
+    while True:
+        here = plies[ply]
+        tally.ply = ply
+        if left <= 0:
+            return LoopStatus.PAUSED
+        if ply + 2 > len(plies):
+            tally.wanted = PLIES
+            return LoopStatus.GROW
+        question.first = here.index
+        question.last = here.index + 1
+        if ply == 0:
+            question.last = min(size, here.index + left)
+        found = call_native(rules.value_endings, rules.game, rules.page)
+        here.index = question.first
+        tally.nodes += question.number
+        left -= question.number + 1
+        if found < 0:
+            return LoopStatus.FAILED if found == RAISED else LoopStatus.BAD_RULES
+        if found > 0:
+            values[start + here.index] = BEGUN
+            ply += 1
+            plies[ply].index = question.row
+        elif ply > 0:
+            ply -= 1
+        elif here.index == size:
+            return LoopStatus.DONE
+
+
+fill_stratum_jit = compiled_for_all(fill_stratum)
+
+LOOP = Loop(fill_stratum_jit, (value_endings,), PLY, ("ending_state",))
 
 
 class Home:

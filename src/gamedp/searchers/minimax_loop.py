@@ -1,7 +1,7 @@
-"""The compiled loops over a whole tree of play: counting positions, and plain minimax.
+"""The compiled loop of plain minimax over a whole tree of play.
 
-On stacks of their own, so that a game may be long and the loops can pause anywhere. They are
-compiled once for all games, and ask the rules through pointers; see
+On a stack of its own, so that a game may be long and the loop can pause anywhere. It is compiled
+once for all games, and asks the rules through pointers; see
 :mod:`gamedp.searchers.position_loop`.
 """
 
@@ -19,79 +19,16 @@ from gamedp.searchers.node_loop import (
     next_outcome_jit,
     zero_sum_range_jit,
 )
-from gamedp.searchers.position_loop import FULL
-from gamedp.searchers.stacks import PLIES, POSITIONS, Fields, LoopStatus
+from gamedp.searchers.stacks import Fields, LoopStatus
 
 # Phases of minimax, besides ENTER and NEXT.
 RETURN, BEGIN = range(2, 4)
 
-MINIMAX_PLY = Fields(
+PLY = Fields(
     "row first count current rest flips_sign first_row outcomes outcome all_proven most",
     "best sum reward low high",
 )
 """A position on the way, its actions, and the outcomes of the one that is being searched."""
-
-PERFT_PLY = Fields("row")
-"""The ply of counting, which keeps no line of play: the position in question."""
-
-
-def perft(work, page, rules, budget):
-    """Count the positions at each ply, and those among them that end the game.
-
-    Parameters
-    ----------
-    work
-        ``depths`` (P,) are the plies of the first positions of the page, a stack of
-        ``tally.wanted`` that wait; ``found`` and ``over`` (depth + 1,) count; ``depth`` is where to
-        stop.
-    page, rules
-        The record of a question to the rules, see `gamedp.searchers.driver`.
-    budget : int
-        Positions after which to pause.
-    """
-    fields, depths, found, over = page.fields, work.depths, work.found, work.over
-    tally, question, depth = work.tally[0], page.question[0], work.depth
-    height = tally.proven
-    last_node = tally.nodes + budget
-    while height > 0:
-        tally.proven = height
-        work.plies[0].row = height - 1
-        if tally.nodes >= last_node:
-            return LoopStatus.PAUSED
-        ply = depths[height - 1] + 1
-        question.row = height - 1
-        # The position itself is needed until all that come after it are written.
-        question.first = height
-        question.action = 1 if ply < depth else 0
-        many = call_native(rules.unfold, rules.game, rules.page)
-        if many == RAISED:
-            return LoopStatus.FAILED
-        if many == FULL:
-            tally.wanted = POSITIONS
-            return LoopStatus.GROW
-        if many == 0:
-            return LoopStatus.BAD_RULES
-        ended = question.number
-        last = height
-        if ply < depth:
-            last += many - ended
-        if last > depths.size:
-            tally.wanted = PLIES
-            return LoopStatus.GROW
-        tally.nodes += many
-        found[ply] += many
-        over[ply] += ended
-        for place in range(height, last):
-            depths[place] = ply
-        # The last one takes the place of the position that is done with.
-        last -= 1
-        if last >= height:
-            for k in range(fields.shape[1]):
-                fields[height - 1, k] = fields[last, k]
-            depths[height - 1] = ply
-        height = last
-    tally.proven = 0
-    return LoopStatus.DONE
 
 
 def minimax(work, page, rules, budget):
@@ -227,5 +164,4 @@ def minimax(work, page, rules, budget):
             phase = NEXT
 
 
-perft_jit = compiled_for_all(perft)
 minimax_jit = compiled_for_all(minimax)

@@ -147,6 +147,7 @@ def alpha_beta(work, page, rules, budget):
             status = come_to_jit(tally, plies, ply, last_node)
             if status != LoopStatus.DONE:
                 return status
+            # Enter: whose move it is, and the window, seen from that side.
             row = here.row
             position = positions[row]
             mover = position.mover
@@ -177,6 +178,7 @@ def alpha_beta(work, page, rules, budget):
                 beta = here.beta
                 ends = here.ends
                 depth = here.rest
+            # Enter: what is known without searching: ends, endgame tables, the range.
             low, high = zero_sum_range_jit(tally, position, half)
             if position.is_over:
                 if not is_probe:
@@ -219,6 +221,7 @@ def alpha_beta(work, page, rules, budget):
                 kind = UPPER
                 proof = UPPER
                 continue
+            # Enter: the horizon.
             if depth <= 0:
                 status, score = ask_estimate_jit(work, question, rules, row, mover)
                 if status != LoopStatus.DONE:
@@ -232,6 +235,7 @@ def alpha_beta(work, page, rules, budget):
                     score = high
                     proof = UPPER
                 continue
+            # Enter: the transposition table.
             suggested = -1
             mixed = 0
             if keeps:
@@ -266,6 +270,7 @@ def alpha_beta(work, page, rules, budget):
                     if depth < UNLIMITED >> 1 or infos[entry] >> DEPTH >= UNLIMITED >> 1:
                         # On the way to the ends of the game, what an estimate suggests misleads.
                         suggested = ((infos[entry] >> MOVE) & MOVES) - 1
+            # Enter: a probe goes back.
             if is_probe:
                 # Nothing settles it: it has to wait until all have been probed.
                 if high - low < infinity:
@@ -290,6 +295,7 @@ def alpha_beta(work, page, rules, budget):
                 ply -= 1
                 phase = NEXT
                 continue
+            # Enter: the actions, in order, and the window narrowed to the range.
             status = begin_actions_jit(tally, question, rules, plies, ply)
             if status != LoopStatus.DONE:
                 tally.nodes -= 1
@@ -325,12 +331,14 @@ def alpha_beta(work, page, rules, budget):
             here.high = high
             phase = NEXT
         elif phase == NEXT:
+            # Next: after the last probe, the actions that it has left open.
             cut = here.raised == CUT
             if here.stage == PROBE and here.current == here.count and not cut:
                 here.stage = AFTER_PROBE
                 here.count = here.open
                 here.current = 0
             first, count, current, stage = here.first, here.count, here.current, here.stage
+            # Next: the most promising action, and the position after it.
             if current < count and not cut:
                 chosen = first + current
                 if stage == AFTER_PROBE and here.rest >= UNLIMITED >> 1:
@@ -370,6 +378,7 @@ def alpha_beta(work, page, rules, budget):
                             tally.inexact = 1
                     position.reward = reward
                 here.reward = positions[row].reward
+                # Next: its window, empty for all but the first action: a test.
                 alpha, beta, ends = here.alpha, here.beta, here.ends
                 is_test = alpha < beta and stage != PROBE and (current > 0 or here.raised > 0)
                 if is_test:
@@ -384,6 +393,7 @@ def alpha_beta(work, page, rules, budget):
                 plies[ply].row = row
                 phase = ENTER
                 continue
+            # Next: all actions are done, or one cuts off: the score, and what it bounds.
             best, low, high = here.best, here.low, here.high
             score = best
             proof = here.best_proof & LOWER
@@ -403,6 +413,7 @@ def alpha_beta(work, page, rules, budget):
                 elif not here.raised and not fails_low_jit(best, here.original, here.original_ends):
                     # Rounding alone has lifted a bound from above over alpha.
                     score = here.original
+            # Next: what this teaches the move ordering and the table.
             if cut:
                 tally.cutoffs += 1
                 label = actions[first + current - 1].label
@@ -418,6 +429,7 @@ def alpha_beta(work, page, rules, budget):
                 )  # fmt: skip
             phase = RETURN
         else:
+            # Return: the score at ply 0 is the result.
             size = abs(score)
             if size > tally.largest:
                 tally.largest = size
@@ -427,6 +439,7 @@ def alpha_beta(work, page, rules, budget):
                 tally.proven = proof
                 tally.score = score
                 return LoopStatus.DONE
+            # Return: the score from the side of the player above, with the reward.
             if here.flips_sign:
                 score = -score
                 kind = flipped_jit(kind)
@@ -438,6 +451,7 @@ def alpha_beta(work, page, rules, budget):
                 if rounds_jit(here.reward, score, total):
                     tally.inexact = 1
                 score = total
+            # Return: a test that exceeds alpha is searched again, in the open window.
             ends = here.ends
             exceeds = kind != UPPER and not fails_low_jit(score, here.alpha, ends)
             cuts = kind != UPPER and fails_high_jit(score, here.beta, ends)
@@ -452,6 +466,7 @@ def alpha_beta(work, page, rules, budget):
                 ply += 1
                 phase = ENTER
                 continue
+            # Return: the best so far.
             here.all_proof &= proof
             if score > here.best:
                 here.best = score

@@ -129,6 +129,7 @@ def expectiminimax(work, page, rules, budget):
             status = come_to_jit(tally, plies, ply, last_node)
             if status != LoopStatus.DONE:
                 return status
+            # Enter: the window, and what is certain, from the side of the player to move.
             above = plies[ply - 1]
             row = here.row
             position = positions[row]
@@ -146,6 +147,7 @@ def expectiminimax(work, page, rules, budget):
             phase = RETURN
             is_true = position.is_true
             known_true = is_true
+            # Enter: certain bounds that decide, or the horizon.
             if low >= beta:
                 score = low
                 kind = LOWER
@@ -162,6 +164,7 @@ def expectiminimax(work, page, rules, budget):
                 kind = EXACT
                 is_true = 0
                 continue
+            # Enter: the transposition table.
             suggested = -1
             mixed = 0
             if keeps:
@@ -197,6 +200,7 @@ def expectiminimax(work, page, rules, budget):
                         is_true = known_true
                         continue
                     suggested = ((infos[entry] >> MOVE) & MOVES) - 1
+            # Enter: the actions, in order.
             status = begin_actions_jit(tally, question, rules, plies, ply)
             if status != LoopStatus.DONE:
                 tally.nodes -= 1
@@ -221,6 +225,7 @@ def expectiminimax(work, page, rules, budget):
             first, count, current = here.first, here.count, here.current
             best = here.best
             is_cut = best >= here.beta
+            # Next: the most promising action, its outcomes and their bounds.
             if current < count and not is_cut and not (here.probed and current == 1):
                 chosen = next_action_jit(actions, first, count, current)
                 swap_actions_jit(actions, chosen, first + current)
@@ -266,6 +271,7 @@ def expectiminimax(work, page, rules, budget):
                 else:
                     sum_bounds_jit(positions, base, base + number - 1)
                 continue
+            # Next: all actions are done, or one cuts off: the score, and what it bounds.
             score = best
             phase = RETURN
             if ply == 0:
@@ -298,6 +304,7 @@ def expectiminimax(work, page, rules, budget):
                     kind = UPPER
                 else:
                     kind = EXACT
+            # Next: what this teaches the table.
             if keeps:
                 proof = kind if is_true else 0
                 keep_entry_jit(
@@ -313,6 +320,7 @@ def expectiminimax(work, page, rules, budget):
             alpha, beta = here.alpha - reward, here.beta - reward
             child_alpha, child_beta = -infinity, infinity
             probed = here.stage == PROBING
+            # Chance: the window of the next probe; after the last, all outcomes are searched.
             if probed:
                 place, low, high = next_probe_jit(
                     positions, place, last, here.sum_low, here.sum_high, alpha, beta
@@ -333,6 +341,7 @@ def expectiminimax(work, page, rules, budget):
                 else:
                     child_beta = max(divided_jit(beta - low, probability), -MAX_WINDOW)
             else:
+                # Chance: the window of the next open outcome; if bounds decide, the action is done.
                 total = here.sum
                 while place <= last and positions[place].low == positions[place].high:
                     total += positions[place].probability * positions[place].low
@@ -372,6 +381,7 @@ def expectiminimax(work, page, rules, budget):
             plies[ply].probed = probed
             phase = ENTER
         elif phase == ACTION:
+            # Action: its score with the reward, and the best so far.
             if abs(score) < infinity:
                 total = here.reward + score
                 if rounds_jit(here.reward, score, total):
@@ -402,6 +412,7 @@ def expectiminimax(work, page, rules, budget):
                 here.alpha = score
             phase = NEXT
         else:
+            # Return: the score at ply 0 is the result.
             if abs(score) < infinity:
                 tally.largest = max(tally.largest, abs(score))
             if ply == 0:
@@ -413,6 +424,7 @@ def expectiminimax(work, page, rules, budget):
             if here.flips_sign:
                 score = -score
                 kind = flipped_jit(kind)
+            # Return: an infinite outcome decides.
             ply -= 1
             here = plies[ply]
             here.action_true &= is_true
@@ -420,6 +432,7 @@ def expectiminimax(work, page, rules, budget):
                 kind = EXACT
                 phase = ACTION
                 continue
+            # Return: the mean of the outcomes, and whether bounds decide.
             place = here.first_row + here.outcome
             here.outcome += 1
             phase = CHANCE

@@ -28,7 +28,6 @@ from gamedp.cli.options import (
 from gamedp.cli.parameters import make
 from gamedp.cli.positions import position_of, starts_of
 from gamedp.cli.watch import watch
-from gamedp.compiler.limits import available_bytes
 from gamedp.errors import (
     InvalidParameterError,
     KeptSolutionWarning,
@@ -36,6 +35,7 @@ from gamedp.errors import (
     SearchInterrupted,
     warn,
 )
+from gamedp.runtime.machine import available_bytes
 from gamedp.runtime.registry import SEARCHERS, find
 from gamedp.runtime.settings import settings_of, values_of
 from gamedp.searchers.choose import searcher_for

@@ -16,7 +16,7 @@ from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.exactness import LONG_ROW
 from gamedp.rules.expand import canonical_state, expand, is_state
 from gamedp.rules.layout import Codec, PackedTable
-from gamedp.runtime.memory import fitted, roomier
+from gamedp.runtime.machine import fitted, roomier
 from gamedp.runtime.slices import NEW_TRANSITIONS
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -10,25 +9,11 @@ import attrs
 import numpy as np
 
 from gamedp.errors import LimitExceededError, shown, warn
+from gamedp.runtime.machine import available_bytes
 from gamedp.runtime.options import positive
 from gamedp.runtime.progress import ProgressCallback, Reporter
 
-__all__ = ["LATE", "Limits", "Watch", "available_bytes"]
-
-
-def available_bytes() -> int:
-    """Return the memory available for new arrays: nine tenths of the system's free memory."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123 - not a real file
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024 * 9 // 10
-    except OSError:
-        pass  # not Linux: ask for physical memory instead
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 9 // 10
-    except (AttributeError, ValueError, OSError):
-        return 2**63  # the system does not tell
+__all__ = ["LATE", "Limits", "Watch"]
 
 
 @attrs.frozen

@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
-from gamedp.runtime.memory import untouched
+from gamedp.runtime.machine import untouched
 from gamedp.runtime.options import one_of
 from gamedp.searchers import expectiminimax_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead

@@ -12,7 +12,7 @@ from gamedp.errors import UnsupportedProblemError
 from gamedp.results.search_result import SearchedAction, SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.floats import rounds
-from gamedp.runtime.memory import untouched
+from gamedp.runtime.machine import untouched
 from gamedp.runtime.options import finite
 from gamedp.searchers import proof_number_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last

@@ -14,8 +14,8 @@ from gamedp.model.problem import AnyProblem
 from gamedp.results.status import Guarantee, Statistics, Status
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import LANES
+from gamedp.runtime.machine import processors
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.runtime.processors import processors
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.solvers.tools.support import Support
 from gamedp.stages.in_turns import always_changes_places, settle_in_turns

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import attrs
 import numpy as np
 
-from gamedp.compiler.limits import available_bytes
 from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
@@ -22,7 +21,7 @@ from gamedp.errors import (
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
 from gamedp.runtime.block_file import BLOCK, BlockFile
-from gamedp.runtime.memory import untouched
+from gamedp.runtime.machine import available_bytes, untouched
 from gamedp.searchers.endings.build import METHODS, Builder, Home
 from gamedp.searchers.endings.strata import Strata
 from gamedp.searchers.root import refuse_chance

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.runtime.processors import processors
+from gamedp.runtime.machine import processors
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.totals.forward import ForwardPass

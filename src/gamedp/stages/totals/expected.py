@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.runtime.processors import processors
+from gamedp.runtime.machine import processors
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.totals.forward import ForwardPass

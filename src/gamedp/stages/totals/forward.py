@@ -13,7 +13,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.rules.game import StagedRules
 from gamedp.runtime.floats import UNIT
-from gamedp.runtime.processors import processors
+from gamedp.runtime.machine import processors
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution

@@ -1,18 +1,43 @@
-"""Arrays of unknown final length, without ever copying a large one.
+"""The machine: its processors, its free memory, and arrays that take no more of it than they need.
 
 Address space is reserved once for as much as the limits allow; the system gives memory to it only
-where it is written. So an array grows in place, and its peak is its final size.
+where it is written. So an array of unknown final length grows in place, and its peak is its final
+size.
 """
 
 from __future__ import annotations
 
 import mmap
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fitted", "roomier", "untouched"]
+__all__ = ["available_bytes", "fitted", "processors", "roomier", "untouched"]
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def available_bytes() -> int:
+    """Return the memory available for new arrays: nine tenths of the system's free memory."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123 - not a real file
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024 * 9 // 10
+    except OSError:
+        pass  # not Linux: ask for physical memory instead
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 9 // 10
+    except (AttributeError, ValueError, OSError):
+        return 2**63  # the system does not tell
+
 
 MAX_ORDINARY_BYTES = 1 << 18
 """Largest number of bytes of an ordinary array; reserved memory comes in pages of 2 MiB."""

@@ -21,8 +21,8 @@ from gamedp.cli import levels
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Hold, State, Wubbel
+from gamedp.searchers.budget import SearchBudget
 from gamedp.searchers.endings.build import Builder
-from gamedp.searchers.watch import Watch
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
 PLAIN = ("--compile", "never")
@@ -257,7 +257,7 @@ class TestSearch:
     @pytest.mark.parametrize("at", [1, 5, 15])
     @pytest.mark.parametrize("endings", [[], ["--endings", 0]], ids=["tables", "none"])
     def test_ctrl_c_prints_what_is_known(self, run, at, endings, monkeypatch):
-        looks, look = [0], Watch.look
+        looks, look = [0], SearchBudget.look
 
         def pressed(watch):
             looks[0] += watch._unit == "nodes"  # not while tables are made
@@ -265,8 +265,8 @@ class TestSearch:
                 signal.raise_signal(signal.SIGINT)
             look(watch)
 
-        monkeypatch.setattr(Watch, "look", pressed)
-        monkeypatch.setattr(Watch, "budget", lambda _: 50)
+        monkeypatch.setattr(SearchBudget, "look", pressed)
+        monkeypatch.setattr(SearchBudget, "next_slice", lambda _: 50)
         monkeypatch.setattr("gamedp.cli.search.FIRST_ENDINGS", 28)
         code, out, err = run("search", *SMALL, "--exact", *endings, *PLAIN, "--json")
         facts = json.loads(out)

@@ -224,7 +224,7 @@ def test_the_clock_is_looked_at_within_a_state(monkeypatch, loop):
                 taken.append(pair)
                 yield pair
 
-    monkeypatch.setattr(limits.Watch, "seconds", property(lambda self: len(taken)))
+    monkeypatch.setattr(limits.ExplorationBudget, "seconds", property(lambda self: len(taken)))
     with pytest.raises(gamedp.errors.LimitExceededError, match="max_seconds=20000"):
         gamedp.compile(Counting(loop=loop), compile="never", max_seconds=20_000)
     assert 20_000 < len(taken) < 20_000 + 2 * expanding.IN_A_ROW

@@ -18,7 +18,7 @@ from gamedp.errors import SearchInterrupted
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.searchers.watch import Watch
+from gamedp.searchers.budget import SearchBudget
 from gamedp.testing import problem_kinds
 from gamedp.testing.models import random_model
 
@@ -143,7 +143,7 @@ SEARCHES = [
 
 def pressing_ctrl_c(monkeypatch, at, times=1):
     """Let Ctrl-C be pressed so many times when a search looks at its limits after some nodes."""
-    looks, look = [0], Watch.look
+    looks, look = [0], SearchBudget.look
 
     def pressed(watch):
         looks[0] += 1
@@ -152,8 +152,8 @@ def pressing_ctrl_c(monkeypatch, at, times=1):
                 signal.raise_signal(signal.SIGINT)
         look(watch)
 
-    monkeypatch.setattr(Watch, "budget", lambda _: 5)
-    monkeypatch.setattr(Watch, "look", pressed)
+    monkeypatch.setattr(SearchBudget, "next_slice", lambda _: 5)
+    monkeypatch.setattr(SearchBudget, "look", pressed)
     return looks
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.compiler.limits import LATE, Limits, Watch
+from gamedp.compiler.limits import LATE, ExplorationBudget, Limits
 from gamedp.compiler.reasons import first_reason
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
@@ -89,13 +89,13 @@ class Rows(Numbering):
     ----------
     seeds : sequence of states
         The representatives from which the exploration begins.
-    watch : Watch
+    budget : ExplorationBudget
         Knows the limits.
     """
 
-    def __init__(self, seeds: Sequence[Any], watch: Watch) -> None:
+    def __init__(self, seeds: Sequence[Any], budget: ExplorationBudget) -> None:
         super().__init__(seeds)
-        self._watch = watch
+        self._budget = budget
         self.done = 0
         self.choice_offsets = [0]
         self.transition_offsets = [0]
@@ -109,8 +109,8 @@ class Rows(Numbering):
 
     @property
     def limits(self) -> Limits:
-        """The limits of the watch."""
-        return self._watch.limits
+        """The limits of the budget."""
+        return self._budget.limits
 
     @property
     def num_bytes(self) -> int:
@@ -121,7 +121,7 @@ class Rows(Numbering):
     def look(self) -> None:
         """Check the limits."""
         sizes = len(self.states), len(self.labels), len(self.successors)
-        self._watch.check(
+        self._budget.check(
             self.done,
             *sizes,
             self.num_bytes,
@@ -207,22 +207,22 @@ def compile_game(
         if max_bytes is None
         else Limits(max_states, max_seconds, max_bytes)
     )
-    watch = Watch(limits, progress)
+    budget = ExplorationBudget(limits, progress)
     begin = start(rules)
     layout = Layout.of(begin[0][1])
     rows = None
     if compile == "auto":
-        rows = _begun(rules, begin, layout, box, watch)
+        rows = _begun(rules, begin, layout, box, budget)
     if compile != "never" and (rows is None or rows.done < len(rows.states)):
-        model = _compiled(rules, begin, layout, box, watch, must=compile == "always")
+        model = _compiled(rules, begin, layout, box, budget, must=compile == "always")
         if model is not None:
             return model
     if rows is None:
-        rows = _seeded(rules, begin, layout, box, watch)
+        rows = _seeded(rules, begin, layout, box, budget)
     explore(rules, rows)
     model = _model_of_rows(rules, begin, rows)
     ask_again(rules, model)
-    return _finished(rules, model, watch, 0.0)
+    return _finished(rules, model, budget, 0.0)
 
 
 def _seeded(
@@ -230,13 +230,13 @@ def _seeded(
     begin: list[tuple[Any, Any, bool]],
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
-    watch: Watch,
+    budget: ExplorationBudget,
 ) -> Rows:
     """Return rows with the states from which the exploration begins."""
     seeds = [state for _, state, _ in begin]
     if box is not None:
-        seeds += _states_of_box(rules, layout, box, watch)
-    return Rows(seeds, watch)
+        seeds += _states_of_box(rules, layout, box, budget)
+    return Rows(seeds, budget)
 
 
 def _begun(
@@ -244,7 +244,7 @@ def _begun(
     begin: list[tuple[Any, Any, bool]],
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
-    watch: Watch,
+    budget: ExplorationBudget,
 ) -> Rows | None:
     """Explore in plain Python for about the compile time, unless the rules are compiled already.
 
@@ -255,7 +255,7 @@ def _begun(
         ranges = _ranges(layout, box)
         if math.prod(last + 1 - first for first, last in ranges) > AT_MOST.states:
             return None
-    rows = _seeded(rules, begin, layout, box, watch)
+    rows = _seeded(rules, begin, layout, box, budget)
     for patience in (AT_FIRST, AT_MOST):
         if explore(rules, rows, patience) or _is_kept(rules, layout):
             break
@@ -277,7 +277,7 @@ def _compiled(
     begin: list[tuple[Any, Any, bool]],
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
-    watch: Watch,
+    budget: ExplorationBudget,
     *,
     must: bool,
 ) -> Model | None:
@@ -296,20 +296,20 @@ def _compiled(
         from gamedp.compiler.methods import compile_rules  # noqa: PLC0415
 
     ranges = None if box is None else _ranges(layout, box)
-    before = watch.seconds
+    before = budget.seconds
     try:
-        explorer = Explorer(rules, layout, compile_rules(rules, layout, begin[0][1]), watch)
+        explorer = Explorer(rules, layout, compile_rules(rules, layout, begin[0][1]), budget)
         explorer.warm_up(with_box=box is not None)
     except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
         _look_for_mistakes(rules, begin)
         fall_back(rules.game, first_reason(error), must=must)
         return None
-    compiled_at = watch.seconds
+    compiled_at = budget.seconds
     table = explorer.run([state for _, state, _ in begin], ranges)
     model = _model_of_arrays(rules, begin, explorer, table)
     spot_check(rules, model)
     model = _with_integers(rules, model, is_compiled=explorer.compiled.is_compiled)
-    return _finished(rules, model, watch, compiled_at - before)
+    return _finished(rules, model, budget, compiled_at - before)
 
 
 def _warn_of_no_mover(rules: Rules, model: Model) -> None:
@@ -328,21 +328,21 @@ def _warn_of_no_mover(rules: Rules, model: Model) -> None:
         warn(message, RuntimeWarning)
 
 
-def _finished(rules: Rules, model: Model, watch: Watch, compiling: float) -> Model:
+def _finished(rules: Rules, model: Model, budget: ExplorationBudget, compiling: float) -> Model:
     """Return the model with the times taken; everything but compiling counts as exploring.
 
     That is also what it takes to put the arrays together, and to ask the rules again.
     """
     _warn_of_no_mover(rules, model)
-    seconds = {"compile": compiling, "explore": watch.seconds - compiling}
+    seconds = {"compile": compiling, "explore": budget.seconds - compiling}
     return Model.unchecked(**{**model.__getstate__(), "seconds": seconds})
 
 
 def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> None:
     """Explore a few states in plain Python: rules that do not compile are often just wrong."""
     with contextlib.suppress(LimitExceededError):
-        watch = Watch(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None)
-        rows = Rows([state for _, state, _ in begin], watch)
+        budget = ExplorationBudget(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None)
+        rows = Rows([state for _, state, _ in begin], budget)
         explore(rules, rows)
 
 
@@ -406,7 +406,10 @@ def _ranges(layout: Layout, box: Any) -> list[tuple[int, int]]:
 
 
 def _states_of_box(
-    rules: Rules, layout: Layout | None, box: Mapping[str, tuple[int, int]], watch: Watch
+    rules: Rules,
+    layout: Layout | None,
+    box: Mapping[str, tuple[int, int]],
+    budget: ExplorationBudget,
 ) -> list[Any]:
     """Return the representatives of all real states in the box, the first field running first."""
     if layout is None:
@@ -417,7 +420,7 @@ def _states_of_box(
     for number, backwards in enumerate(_product([range(a, b + 1) for a, b in reversed(ranges)])):
         if number % CHECK_EVERY == 0:
             size = len(found) * BYTES[0]
-            watch.check(0, len(found), 0, 0, size, lambda: list(found)[-LATE:])
+            budget.check(0, len(found), 0, 0, size, lambda: list(found)[-LATE:])
         state = layout.build(reversed(backwards))
         if is_state(rules, state):
             found[canonical_state(rules, state, "the box")[0]] = None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.compiler.limits import Watch
+    from gamedp.compiler.limits import ExplorationBudget
     from gamedp.compiler.methods import CompiledRules
     from gamedp.compiler.native import NativeFunction
     from gamedp.rules.game import Rules
@@ -48,11 +48,13 @@ INDEX_LIMIT = 2**31 - 1
 class Explorer:
     """A running exploration: the growing arrays, and the ranges of the states' fields."""
 
-    def __init__(self, rules: Rules, layout: Layout, compiled: CompiledRules, watch: Watch) -> None:
+    def __init__(
+        self, rules: Rules, layout: Layout, compiled: CompiledRules, budget: ExplorationBudget
+    ) -> None:
         self.rules = rules
         self.layout = layout
         self.compiled = compiled
-        self.watch = watch
+        self.budget = budget
         self.counters = np.zeros(6, np.int64)
         stored = rules.num_players if rules.num_players > 2 else 1
         self.has_rewards = hasattr(rules.game, "reward")
@@ -210,9 +212,9 @@ class Explorer:
         self._check_limits()
 
     def _check_limits(self) -> None:
-        """Report the progress of the exploration to the watch, which raises at a limit."""
+        """Report the progress of the exploration to the budget, which raises at a limit."""
         counters = self.counters
-        self.watch.check(
+        self.budget.check(
             int(counters[explore_loop.NEXT]),
             int(counters[explore_loop.STATES]),
             int(counters[explore_loop.CHOICES]),
@@ -259,7 +261,7 @@ class Explorer:
             array = getattr(self, name)
             room = wanted + name.endswith("offsets")
             if len(array) < room:
-                setattr(self, name, roomier(array, used, room, self.watch.limits.max_bytes))
+                setattr(self, name, roomier(array, used, room, self.budget.limits.max_bytes))
         first, *others = names
         held = min(len(getattr(self, name)) - name.endswith("offsets") for name in others)
         setattr(self, first, getattr(self, first)[:held])
@@ -315,7 +317,7 @@ class Explorer:
         codes = self.codes
         if codec.num_words != self.codec.num_words:
             codes = np.empty((num_states + 1, codec.num_words), np.int64)
-            codes = roomier(codes, 0, 2 * num_states + 1024, self.watch.limits.max_bytes)
+            codes = roomier(codes, 0, 2 * num_states + 1024, self.budget.limits.max_bytes)
         for first in range(0, num_states, 1 << 16):
             block = slice(first, min(first + (1 << 16), num_states))
             codes[block] = codec.pack(self.codec.unpack(self.codes[block]))

@@ -9,11 +9,12 @@ import attrs
 import numpy as np
 
 from gamedp.errors import LimitExceededError, shown, warn
+from gamedp.runtime.limit import Budget
 from gamedp.runtime.machine import available_bytes
 from gamedp.runtime.options import positive
-from gamedp.runtime.progress import ProgressCallback, Reporter
+from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["LATE", "Limits", "Watch"]
+__all__ = ["LATE", "ExplorationBudget", "Limits"]
 
 
 @attrs.frozen
@@ -47,19 +48,14 @@ LENGTH = "the length of "
 """Prefix of the name of a field that is measured by its length."""
 
 
-class Watch:
+class ExplorationBudget(Budget):
     """Checks the limits of a running exploration, and reports its progress."""
 
     def __init__(self, limits: Limits, progress: ProgressCallback | None) -> None:
         self.limits = limits
-        self._reporter = Reporter(progress, "explore")
+        super().__init__(progress, "explore", limits.max_seconds)
         self._seen: tuple[int, dict[str, int | float], set[str]] | None = None
         self._has_told = False
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the exploration began."""
-        return self._reporter.seconds
 
     def check(
         self,
@@ -81,7 +77,7 @@ class Watch:
         if states > limits.max_states:
             limit = f"max_states={limits.max_states:,}"
             self._stop(limit, done, states, choices, transitions, late())
-        if self.seconds > limits.max_seconds:
+        if self.is_late:
             limit = f"max_seconds={limits.max_seconds:g}"
             self._stop(limit, done, states, choices, transitions, late())
         if needed_bytes > limits.max_bytes:
@@ -97,7 +93,7 @@ class Watch:
                 f"{per_state:,.0f} bytes a state, so the states already known alone need "
                 f"{per_state * states / 2**20:,.0f} MiB.",
             )
-        self._reporter.report(done, None, f"{states:,} states found, {transitions:,} transitions")
+        self.report(done, None, f"{states:,} states found, {transitions:,} transitions")
         is_asked = limits.max_states == float("inf") and not self._has_told
         if is_asked and states >= (many or STATES_BEFORE_WARNING):
             self._look_for_growth(states, late)

@@ -14,12 +14,12 @@ from gamedp.runtime.machine import untouched
 from gamedp.searchers import alpha_beta_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
+from gamedp.searchers.budget import OutOfTime
 from gamedp.searchers.driver import Loop
 from gamedp.searchers.node_loop import ACTIONS_KEPT, NO_ACTION
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, payoff_of, root_of, step
 from gamedp.searchers.transposition import LOWER, UPPER, flipped
-from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchedAction
@@ -340,10 +340,10 @@ class AlphaBetaSearch(Search[SearchResult]):
                     status = Status.DEPTH_LIMIT
                     break
                 self._deepen(self.depth + 1)
-                self.watch.look()
+                self.budget.look()
                 self._attempt()
         except OutOfTime:
-            status = self.watch.status
+            status = self.budget.status
         return self._result(status)
 
     def _attempt(self) -> None:
@@ -366,7 +366,7 @@ class AlphaBetaSearch(Search[SearchResult]):
         self.next_attempt = 4 * deepened
         self.tally.age = 0  # all attempts are one search
         self.tally.most_plies = loop.UNLIMITED
-        self.watch.detail = "to the end, "
+        self.budget.detail = "to the end, "
         try:
             self._prove()
         except _NotYet:
@@ -421,7 +421,7 @@ class AlphaBetaSearch(Search[SearchResult]):
             return None
         if options.depth is not None:
             return None if options.extends else self
-        if self.watch.interrupted:
+        if self.budget.interrupted:
             return None
         shorter = attrs.evolve(
             options,
@@ -431,12 +431,12 @@ class AlphaBetaSearch(Search[SearchResult]):
             table_bytes=min(options.table_bytes, TABLE_OF_LENGTHS),
         )
         clock = AlphaBetaSearch(shorter, self.root, self.compile, None)
-        clock.watch = self.watch.for_lengths(lambda: clock.driver.nodes)
+        clock.budget = self.budget.for_lengths(lambda: clock.driver.nodes)
         try:
             clock.at_root.start()
             while not clock.at_root.is_timed(best):
                 clock._deepen(clock.depth + 1)
-                clock.watch.look()
+                clock.budget.look()
         except OutOfTime:
             pass  # as far as that
         return clock
@@ -458,7 +458,7 @@ class AlphaBetaSearch(Search[SearchResult]):
         `within`, it takes exactly that many.
         """
         game = self.root.rules.game
-        self.watch = self.watch.for_line()
+        self.budget = self.budget.for_line()
         root, score, line = self.root, best, []
         rest = max(self.depth, self.reach) if within is None else within
         while True:
@@ -524,7 +524,7 @@ class AlphaBetaSearch(Search[SearchResult]):
         best = -INFINITY
         results: list[tuple[TimedAction, float, int]] = []
         for number, entry in enumerate(order):
-            self.watch.detail = f"depth {depth}, action {number + 1} of {len(order)}, "
+            self.budget.detail = f"depth {depth}, action {number + 1} of {len(order)}, "
             if number == 0:
                 score, kind = self._first(entry, depth)
             else:
@@ -609,7 +609,7 @@ class AlphaBetaSearch(Search[SearchResult]):
         first = driver.enter(state)
         tally.phase = loop.LOOK
         first.rest, first.ends, first.alpha, first.beta = rest, ends, alpha, beta
-        if not driver.run(self.watch, last_node=self.last_node):
+        if not driver.run(self.budget, last_node=self.last_node):
             raise _NotYet
         return float(tally.score), int(tally.kind), int(tally.proven)
 

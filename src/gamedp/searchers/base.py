@@ -12,10 +12,10 @@ from gamedp.results.search_result import SearchResult, SearchStatistics
 from gamedp.runtime.floats import TINY
 from gamedp.runtime.options import CompileMode, positive, whole_and_positive
 from gamedp.searchers.bound_rules import bind_once
+from gamedp.searchers.budget import SearchBudget, heeding_ctrl_c
 from gamedp.searchers.driver import Driver
 from gamedp.searchers.root import RoundingLog, ended, root_of
 from gamedp.searchers.transposition import LOWER, UPPER
-from gamedp.searchers.watch import Watch, heeding_ctrl_c
 
 if TYPE_CHECKING:
     from gamedp.results.status import Status
@@ -92,7 +92,7 @@ class Searcher(abc.ABC, Generic[Result]):
             return self._ended(root)
         with bind_once():
             search = self._start(root, compile, progress)
-            return heeding_ctrl_c(search.watch, search.run)
+            return heeding_ctrl_c(search.budget, search.run)
 
     def _root(self, game: Any, state: Any) -> Root:
         """Return the position to search, after checking it."""
@@ -129,7 +129,7 @@ class Search(abc.ABC, Generic[Result]):
     tally
         The record of where the loop stands.
     roundings : RoundingLog
-    watch : Watch
+    budget : SearchBudget
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Search(abc.ABC, Generic[Result]):
         name = type(options).__name__
         self.driver = Driver(name, loop, root.rules, root.state, compile, **driver_options)
         self.tally = self.driver.tally
-        self.watch = Watch(
+        self.budget = SearchBudget(
             options.max_seconds, options.max_nodes, progress, lambda: self.driver.nodes
         )
 
@@ -176,7 +176,7 @@ class Search(abc.ABC, Generic[Result]):
                 table_entries=self.entries,
                 ending_probes=int(self.tally.probes),
                 cutoffs=int(self.tally.cutoffs),
-                seconds=self.watch.seconds,
+                seconds=self.budget.seconds,
             ),
         }
 

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from gamedp.rules.game import Rules
     from gamedp.runtime.options import CompileMode
     from gamedp.searchers.bound_rules import SearchRules
+    from gamedp.searchers.budget import SearchBudget
     from gamedp.searchers.stacks import Fields
-    from gamedp.searchers.watch import Watch
 
 __all__ = ["Driver", "Loop"]
 
@@ -232,7 +232,7 @@ class Driver:
         last = self._natives[NUMBERED[int(self.question.what)].__name__]
         last.function(self.asked.place.itself, self._page.itself)
 
-    def run(self, watch: Watch, *, last_node: float = math.inf) -> bool:
+    def run(self, budget: SearchBudget, *, last_node: float = math.inf) -> bool:
         """Run the loop until it is done; return false if it reaches `last_node` first.
 
         Raises
@@ -246,9 +246,9 @@ class Driver:
             left = last_node - self.nodes
             if left <= 0:
                 return False
-            budget = int(min(watch.budget(), left))
+            most = int(min(budget.next_slice(), left))
             try:
-                status = self._call(budget)
+                status = self._call(most)
                 if status is LoopStatus.FAILED:
                     self._ask_again()
             except Exception as error:  # noqa: BLE001 - whatever the rules may raise
@@ -256,7 +256,7 @@ class Driver:
             if status is LoopStatus.DONE:
                 return True
             if status is LoopStatus.PAUSED:
-                watch.look()
+                budget.look()
             elif status is LoopStatus.GROW:
                 self._grow(int(self.tally.wanted))
             elif status is LoopStatus.READ:

@@ -15,13 +15,13 @@ from gamedp.runtime.options import one_of
 from gamedp.searchers import expectiminimax_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
+from gamedp.searchers.budget import OutOfTime
 from gamedp.searchers.driver import Loop
 from gamedp.searchers.node_loop import ACTIONS_KEPT, NEXT
 from gamedp.searchers.outcomes_loop import ESTIMATE, HIGH_END, KINDS, LOW_END, above
 from gamedp.searchers.position_loop import estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, root_of, step
 from gamedp.searchers.transposition import EXACT, LOWER, UPPER
-from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
@@ -159,7 +159,7 @@ class ExpectiminimaxSearch(Search[SearchResult]):
                     break
                 self._deepen()
         except OutOfTime:
-            status = self.watch.status
+            status = self.budget.status
         return self._result(status)
 
     def _is_decided(self) -> bool:
@@ -227,7 +227,7 @@ class ExpectiminimaxSearch(Search[SearchResult]):
 
     def _say(self, entry: RootAction, what: str) -> None:
         number = self.found.index(entry) + 1
-        self.watch.detail = f"{what}, action {number} of {len(self.found)}, "
+        self.budget.detail = f"{what}, action {number} of {len(self.found)}, "
 
     def _search(self, action: int, rest: int, ends: int, alpha: float) -> tuple[float, int, bool]:
         """Run the loop on one action at the root until it is done; from the mover's side."""
@@ -238,7 +238,7 @@ class ExpectiminimaxSearch(Search[SearchResult]):
         first.mover, first.rest = self.root.player, rest
         first.alpha, first.beta, first.best = alpha, INFINITY, -INFINITY
         tally.phase = NEXT
-        driver.run(self.watch)
+        driver.run(self.budget)
         return float(tally.score), int(tally.kind), bool(tally.proven)
 
     def _slack(self) -> float:
@@ -295,7 +295,7 @@ class ExpectiminimaxSearch(Search[SearchResult]):
         nodes = min(result.statistics.nodes + 10_000, options.max_nodes / 10)
         seconds = min(max(1.0, result.statistics.seconds), options.max_seconds / 10)
         rest, line = result.statistics.depth, []
-        while result.best_actions and not self.watch.interrupted:
+        while result.best_actions and not self.budget.interrupted:
             action = result.quickest_actions[0]
             successor = step(root, next(entry for entry in root.choices if entry.action == action))
             if successor is None:

@@ -17,6 +17,7 @@ from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.searchers import max_n_loop as loop
 from gamedp.searchers.base import INFINITY, Search, Searcher, limits_last, plies_ahead
+from gamedp.searchers.budget import OutOfTime
 from gamedp.searchers.driver import Loop
 from gamedp.searchers.node_loop import NEXT
 from gamedp.searchers.position_loop import (
@@ -36,7 +37,6 @@ from gamedp.searchers.root import (
     refuse_rounded_rewards,
     root_state,
 )
-from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -255,9 +255,9 @@ class MaxNSearch(Search[MaxNResult]):
                 if all(entry.is_proven for entry in found):
                     status = Status.SOLVED
                     break
-                self.watch.look()
+                self.budget.look()
         except OutOfTime:
-            status = self.watch.status
+            status = self.budget.status
         if not found:
             values = tuple(
                 estimate_of(self.root.rules, self.root.state, player) for player in players
@@ -273,7 +273,7 @@ class MaxNSearch(Search[MaxNResult]):
         found = []
         deep = "" if plies == UNLIMITED else f"depth {plies}, "
         for number, choice in enumerate(self.root.choices):
-            self.watch.detail = f"{deep}action {number + 1} of {len(self.root.choices)}, "
+            self.budget.detail = f"{deep}action {number + 1} of {len(self.root.choices)}, "
             found.append(self._search(choice.action, plies))
         return found
 
@@ -311,7 +311,7 @@ class MaxNSearch(Search[MaxNResult]):
         work["best"][0] = -INFINITY
         work["best_error"][0] = 0.0
         self.tally.phase = NEXT
-        driver.run(self.watch)
+        driver.run(self.budget)
         return ActionValues(
             action,
             tuple(driver.work["best"][0].tolist()),

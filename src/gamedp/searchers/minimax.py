@@ -10,11 +10,11 @@ from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.searchers import minimax_loop as loop
 from gamedp.searchers.base import RootAction, Search, Searcher, limits_last, plies_ahead
+from gamedp.searchers.budget import OutOfTime
 from gamedp.searchers.driver import Loop
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, root_of, step
 from gamedp.searchers.transposition import EXACT
-from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
@@ -92,7 +92,7 @@ class MinimaxSearch(Search[SearchResult]):
             found = [self._after(root, choice, self.options.depth) for choice in root.choices]
         except OutOfTime:
             estimate = min(max(root.estimate(), low), high)
-            return self._result(estimate, low, high, [], self.watch.status)
+            return self._result(estimate, low, high, [], self.budget.status)
         best = min(max(low, *(entry.score for entry in found)), high)
         if all(entry.is_true for entry in found):
             return self._result(best, best, best, found, Status.SOLVED)
@@ -118,7 +118,7 @@ class MinimaxSearch(Search[SearchResult]):
         At every position the first best action is taken, by the same search with as many plies less
         as have been played.
         """
-        self.watch = self.watch.for_line()
+        self.budget = self.budget.for_line()
         root, depth, line = self.root, self.options.depth, []
         taken = next(choice for choice in root.choices if choice.action == action)
         while (successor := step(root, taken)) is not None:
@@ -141,7 +141,7 @@ class MinimaxSearch(Search[SearchResult]):
         driver = self.driver
         driver.enter(outcome.state).rest = -1 if depth is None else depth - 1
         driver.tally.phase = loop.BEGIN
-        driver.run(self.watch)
+        driver.run(self.budget)
         return float(self.tally.score), bool(self.tally.proven)
 
     def _result(

@@ -11,11 +11,11 @@ from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
+from gamedp.searchers.budget import OutOfTime, SearchBudget
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import FULL, unfold
 from gamedp.searchers.root import root_state
 from gamedp.searchers.stacks import PLIES, POSITIONS, Fields, LoopStatus
-from gamedp.searchers.watch import OutOfTime, Watch
 
 if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
@@ -170,15 +170,15 @@ def perft(
         },
         with_plies=("depths",),
     )
-    watch = Watch(max_seconds, float("inf"), progress, lambda: driver.nodes)
+    budget = SearchBudget(max_seconds, float("inf"), progress, lambda: driver.nodes)
     driver.enter(state)
     driver.tally.proven = int(depth > 0 and not is_over)
     try:
-        driver.run(watch)
+        driver.run(budget)
     except OutOfTime:
         message = (
             f"counting stopped at max_seconds={max_seconds:g} after {driver.nodes:,} positions. "
             "Raise the limit, or count fewer plies."
         )
         raise LimitExceededError(message, states=driver.nodes, choices=0, transitions=0) from None
-    return Perft(tuple(found.tolist()), tuple(over.tolist()), watch.seconds)
+    return Perft(tuple(found.tolist()), tuple(over.tolist()), budget.seconds)

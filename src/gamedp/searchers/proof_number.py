@@ -17,6 +17,7 @@ from gamedp.runtime.options import finite
 from gamedp.searchers import proof_number_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last
 from gamedp.searchers.bound_rules import table_entries
+from gamedp.searchers.budget import OutOfTime
 from gamedp.searchers.driver import Loop
 from gamedp.searchers.position_loop import enter, follow_for_one, list_actions
 from gamedp.searchers.proof_number_loop import meets
@@ -27,7 +28,6 @@ from gamedp.searchers.root import (
     root_of,
     step,
 )
-from gamedp.searchers.watch import OutOfTime
 
 if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
@@ -167,7 +167,7 @@ class ProofSearch(Search[SearchResult]):
                 if meets(self.low, goal, exceeds):
                     break
         except OutOfTime:
-            status = self.watch.status
+            status = self.budget.status
         return self._result(status, best)
 
     def _range(self, state: Any, player: int, *, is_swapped: bool) -> tuple[float, float]:
@@ -204,7 +204,7 @@ class ProofSearch(Search[SearchResult]):
         if status is not Status.SOLVED or self.answered is None or is_draw:
             return ()
         goal, exceeds, holds = self.answered
-        self.watch = self.watch.for_line()
+        self.budget = self.budget.for_line()
         root, line = self.root, []
         try:
             while root.choices:
@@ -295,7 +295,7 @@ class ProofSearch(Search[SearchResult]):
         first.most_proof = first.most_disproof = loop.SOLVED
         self.tally.phase = loop.BEGIN
         while True:
-            driver.run(self.watch)
+            driver.run(self.budget)
             if self.tally.proof == 0 or self.tally.disproof == 0:  # else one is at its limit
                 return bool(self.tally.proof == 0)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gamedp.results.status import Status
 from gamedp.runtime.floats import TINY, UNIT
-from gamedp.runtime.progress import Reporter
+from gamedp.runtime.limit import Budget
 from gamedp.stages.kernels import bound_rounding_jit
 from gamedp.stages.program import program_of
 
@@ -37,7 +37,7 @@ class StageRun:
         self.solver = solver
         self.problem = problem
         self.tolerance = tolerance
-        self.reporter = Reporter(progress, "solve")
+        self.reporter = Budget(progress, "solve", solver.max_seconds)
         self.model = model = problem.model
         begin = time.perf_counter()
         contexts = model.sweeper.survey()
@@ -58,7 +58,7 @@ class StageRun:
     @property
     def is_out_of_time(self) -> bool:
         """Whether the solver's time is up."""
-        return bool(self.reporter.seconds > self.solver.max_seconds)
+        return self.reporter.is_late
 
     def rounding(self, reward: float, apart: float = 0.0) -> float:
         """Return the bound of the rounding error of one sweep.

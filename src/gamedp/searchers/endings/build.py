@@ -13,12 +13,12 @@ from gamedp.rules.anatomy import rules_digest
 from gamedp.rules.expand import expand
 from gamedp.runtime.block_file import BLOCK, BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.encoding import encode_object
+from gamedp.searchers.budget import OutOfTime, SearchBudget
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.endings.strata import numbered
 from gamedp.searchers.position_loop import BEGUN, CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
 from gamedp.searchers.root import refuse_chance
 from gamedp.searchers.stacks import PLIES, Fields, LoopStatus, clear
-from gamedp.searchers.watch import OutOfTime, Watch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,7 +170,7 @@ class Builder(Driver):
         self._is_late = False
         state = rules.game.ending_state(missing[0], 0)
         super().__init__("EndgameTables", LOOP, rules, state, compile, endings=tables)
-        self._watch = Watch(
+        self._budget = SearchBudget(
             max_seconds,
             float("inf"),
             progress,
@@ -188,10 +188,10 @@ class Builder(Driver):
         self.question.material = stratum
         self.tally.ply = 0
         clear(self.work["plies"], 0)
-        self._watch.detail = f"material {stratum}, "
+        self._budget.detail = f"material {stratum}, "
         try:
             if not self._is_late:
-                self.run(self._watch)
+                self.run(self._budget)
         except OutOfTime:
             self._is_late = True
         if self._is_late:
@@ -203,7 +203,7 @@ class Builder(Driver):
     def _look(self) -> None:
         """Report progress, and note if time has run out."""
         try:
-            self._watch.look()
+            self._budget.look()
         except OutOfTime:
             self._is_late = True
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gamedp.errors import SearchInterrupted
 from gamedp.results.status import Status
-from gamedp.runtime.progress import Reporter
+from gamedp.runtime.limit import Budget
 from gamedp.runtime.slices import FIRST_NODES, MOST_NODES
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["OutOfTime", "Watch", "heeding_ctrl_c"]
+__all__ = ["OutOfTime", "SearchBudget", "heeding_ctrl_c"]
 
 Result = TypeVar("Result")
 
@@ -28,8 +28,8 @@ class OutOfTime(Exception):  # noqa: N818 - not an error: a search ends early by
     """A limit of time or of nodes was reached."""
 
 
-class Watch:
-    """Checks the limits of a search between two slices of it, and reports its progress.
+class SearchBudget(Budget):
+    """The budget of a search, checked between two slices of it.
 
     Parameters
     ----------
@@ -58,43 +58,35 @@ class Watch:
         total: int | None = None,
         unit: str = "nodes",
     ) -> None:
-        self._reporter = Reporter(progress, "search")
+        super().__init__(progress, "search", max_seconds, max_nodes, count)
         self._total = total
         self._unit = unit
-        self._max_seconds = max_seconds
-        self._max_nodes = max_nodes
-        self._count = count
         self._slice = FIRST_NODES
         self._last = time.perf_counter()
         self.detail = ""
         self.interrupted = False
 
-    @property
-    def seconds(self) -> float:
-        """Seconds since the search began."""
-        return self._reporter.seconds
-
-    def for_line(self) -> Watch:
+    def for_line(self) -> SearchBudget:
         """Return the limits of following best play: as much as the search took.
 
         But at most a tenth of the limits, if there are any.
         """
-        return self._for_more(1.0, self._count(), self._count)
+        return self._for_more(1.0, self.count(), self.count)
 
-    def for_lengths(self, count: Callable[[], int]) -> Watch:
+    def for_lengths(self, count: Callable[[], int]) -> SearchBudget:
         """Return the limits of another search, with its own `count`, for the length of play.
 
         A tenth of the work of this one, or of its limits if that is less.
         """
         return self._for_more(0.1, 0, count)
 
-    def _for_more(self, share: float, first: int, count: Callable[[], int]) -> Watch:
+    def _for_more(self, share: float, first: int, count: Callable[[], int]) -> SearchBudget:
         """Return limits of about a share of the search's work; nodes count from the first."""
         seconds = 1.0 if self.interrupted else max(1.0, share * self.seconds)
-        nodes = min(share * self._count() + 10_000, self._max_nodes / 10)
-        return Watch(min(seconds, self._max_seconds / 10), first + nodes, None, count)
+        nodes = min(share * self.count() + 10_000, self.max_count / 10)
+        return SearchBudget(min(seconds, self.max_seconds / 10), first + nodes, None, count)
 
-    def budget(self) -> int:
+    def next_slice(self) -> int:
         """Return the number of nodes until the next check: about a twentieth of a second.
 
         Raises
@@ -102,7 +94,7 @@ class Watch:
         OutOfTime
             If there is none left.
         """
-        left = self._max_nodes - self._count()
+        left = self.max_count - self.count()
         if left <= 0:
             raise OutOfTime
         return int(min(self._slice, max(1, left)))
@@ -115,9 +107,9 @@ class Watch:
         elif now - self._last > 0.1:
             self._slice = max(self._slice // 2, 1)
         self._last = now
-        nodes = self._count()
-        self._reporter.report(nodes, self._total, f"{self.detail}{nodes:,} {self._unit}")
-        if self.interrupted or self.seconds > self._max_seconds or nodes >= self._max_nodes:
+        nodes = self.count()
+        self.report(nodes, self._total, f"{self.detail}{nodes:,} {self._unit}")
+        if self.interrupted or self.is_spent:
             raise OutOfTime
 
     @property
@@ -125,11 +117,10 @@ class Watch:
         """The limit that has ended the search."""
         if self.interrupted:
             return Status.INTERRUPTED
-        is_late = self.seconds > self._max_seconds
-        return Status.TIME_LIMIT if is_late else Status.NODE_LIMIT
+        return Status.TIME_LIMIT if self.is_late else Status.NODE_LIMIT
 
 
-def heeding_ctrl_c(watch: Watch, search: Callable[[], Result]) -> Result:
+def heeding_ctrl_c(budget: SearchBudget, search: Callable[[], Result]) -> Result:
     """Return the result of a search; Ctrl-C ends it between two slices, so its tables stay intact.
 
     Pressed a second time, it ends the search immediately.
@@ -139,15 +130,15 @@ def heeding_ctrl_c(watch: Watch, search: Callable[[], Result]) -> Result:
     SearchInterrupted
         After Ctrl-C; its `result` is what is known so far.
     """
-    with _noting_ctrl_c(watch):
+    with _noting_ctrl_c(budget):
         result = search()
-    if watch.interrupted:
+    if budget.interrupted:
         raise SearchInterrupted(result)
     return result
 
 
 @contextlib.contextmanager
-def _noting_ctrl_c(watch: Watch) -> Iterator[None]:
+def _noting_ctrl_c(budget: SearchBudget) -> Iterator[None]:
     """Record Ctrl-C in a block, if it would raise KeyboardInterrupt; only in the main thread."""
     is_main = threading.current_thread() is threading.main_thread()
     usual = signal.getsignal(signal.SIGINT)
@@ -156,9 +147,9 @@ def _noting_ctrl_c(watch: Watch) -> Iterator[None]:
         return
 
     def note(number: int, frame: FrameType | None) -> None:
-        if watch.interrupted:
+        if budget.interrupted:
             signal.default_int_handler(number, frame)
-        watch.interrupted = True
+        budget.interrupted = True
 
     signal.signal(signal.SIGINT, note)
     try:

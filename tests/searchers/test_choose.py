@@ -69,7 +69,7 @@ def test_from_a_position_on():
 
 
 def test_where_chance_is_hidden_the_message_says_what_to_use(monkeypatch):
-    monkeypatch.setattr("gamedp.searchers.choose.MOST_ASKED", 9)
+    monkeypatch.setattr("gamedp.searchers.choose.MAX_ANSWERS", 9)
     with pytest.raises(gamedp.UnsupportedProblemError, match="Use Expectiminimax"):
         gamedp.search(Late(6), compile="never")
 

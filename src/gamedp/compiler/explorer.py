@@ -16,7 +16,7 @@ from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.exactness import LONG_ROW
 from gamedp.rules.expand import canonical_state, expand, is_state
 from gamedp.rules.layout import Codec, PackedTable
-from gamedp.runtime.machine import fitted, roomier
+from gamedp.runtime.machine import enlarge, trim
 from gamedp.runtime.slices import NEW_TRANSITIONS
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class Explorer:
             array = getattr(self, name)
             room = wanted + name.endswith("offsets")
             if len(array) < room:
-                setattr(self, name, roomier(array, used, room, self.budget.limits.max_bytes))
+                setattr(self, name, enlarge(array, used, room, self.budget.limits.max_bytes))
         first, *others = names
         held = min(len(getattr(self, name)) - name.endswith("offsets") for name in others)
         setattr(self, first, getattr(self, first)[:held])
@@ -298,16 +298,16 @@ class Explorer:
                 explore_loop.TERMINALS,
             )
         )
-        self.codes = fitted(self.codes, states)
-        self.choice_offsets = fitted(self.choice_offsets, states + 1)
-        self.players = fitted(self.players, states)
-        self.labels = fitted(self.labels, choices)
-        self.transition_offsets = fitted(self.transition_offsets, choices + 1)
-        self.rewards = fitted(self.rewards, choices)
-        self.successors = fitted(self.successors, transitions)
-        self.probabilities = fitted(self.probabilities, transitions)
-        self.terminals = fitted(self.terminals, terminals)
-        self.payoffs = fitted(self.payoffs, terminals)
+        self.codes = trim(self.codes, states)
+        self.choice_offsets = trim(self.choice_offsets, states + 1)
+        self.players = trim(self.players, states)
+        self.labels = trim(self.labels, choices)
+        self.transition_offsets = trim(self.transition_offsets, choices + 1)
+        self.rewards = trim(self.rewards, choices)
+        self.successors = trim(self.successors, transitions)
+        self.probabilities = trim(self.probabilities, transitions)
+        self.terminals = trim(self.terminals, terminals)
+        self.payoffs = trim(self.payoffs, terminals)
         self.table = self.table[:0]
 
     def _lay_out(self) -> None:
@@ -317,7 +317,7 @@ class Explorer:
         codes = self.codes
         if codec.num_words != self.codec.num_words:
             codes = np.empty((num_states + 1, codec.num_words), np.int64)
-            codes = roomier(codes, 0, 2 * num_states + 1024, self.budget.limits.max_bytes)
+            codes = enlarge(codes, 0, 2 * num_states + 1024, self.budget.limits.max_bytes)
         for first in range(0, num_states, 1 << 16):
             block = slice(first, min(first + (1 << 16), num_states))
             codes[block] = codec.pack(self.codec.unpack(self.codes[block]))

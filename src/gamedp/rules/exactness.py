@@ -42,7 +42,7 @@ __all__ = [
     "as_sum_of_two",
     "as_truth",
     "errors_of",
-    "gathered",
+    "gather",
     "is_rounded",
     "model_numbers",
     "nearest",
@@ -394,7 +394,7 @@ def sum_to_one(given: list[float]) -> bool:
     return abs(math.fsum((*given, -1.0))) <= SUM_ROUNDING / 2
 
 
-def gathered(
+def gather(
     keys: list[Any], given: list[Any], place: object, *, exactly: bool = False
 ) -> dict[Any, float]:
     """Return the probabilities of outcomes with those of the same key added up, summing to one.

@@ -17,7 +17,7 @@ from gamedp.rules.exactness import (
     as_rational,
     as_real,
     as_truth,
-    gathered,
+    gather,
     is_rounded,
     refuse_rounded,
     sum_to_one,
@@ -319,7 +319,7 @@ def _merged(
             f"{place}: outcomes yielded nothing. An action leads somewhere; yield at least one "
             "(probability, state) pair, or do not offer the action."
         )
-    return gathered(outcomes, probabilities, place, exactly=exactly)
+    return gather(outcomes, probabilities, place, exactly=exactly)
 
 
 def _missing(answer: object) -> str:

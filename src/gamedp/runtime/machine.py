@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["available_bytes", "fitted", "processors", "roomier", "untouched"]
+__all__ = ["allocate_lazily", "available_bytes", "enlarge", "processors", "trim"]
 
 
 def processors() -> int:
@@ -46,7 +46,7 @@ ADDRESS_SPACE = 1 << 36
 """Largest number of bytes reserved for one array."""
 
 
-def roomier(array: NDArray[Any], used: int, wanted: int, most_bytes: float) -> NDArray[Any]:
+def enlarge(array: NDArray[Any], used: int, wanted: int, most_bytes: float) -> NDArray[Any]:
     """Return an array that begins with the first `used` rows of `array` and has room for more.
 
     Parameters
@@ -74,13 +74,13 @@ def roomier(array: NDArray[Any], used: int, wanted: int, most_bytes: float) -> N
     return bigger
 
 
-def fitted(array: NDArray[Any], used: int) -> NDArray[Any]:
+def trim(array: NDArray[Any], used: int) -> NDArray[Any]:
     """Return the first `used` rows; a copy where that is small, so that no room is kept."""
     rows = array[:used]
     return rows.copy() if rows.nbytes <= MAX_ORDINARY_BYTES else rows
 
 
-def untouched(shape: tuple[int, ...], dtype: type[Any]) -> NDArray[Any]:
+def allocate_lazily(shape: tuple[int, ...], dtype: type[Any]) -> NDArray[Any]:
     """Return an array of zeros that takes memory only where it is written.
 
     `numpy.zeros` does, too, unless it gets memory that was used before: then it writes all of it.

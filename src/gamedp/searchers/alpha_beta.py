@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
-from gamedp.runtime.machine import untouched
+from gamedp.runtime.machine import allocate_lazily
 from gamedp.searchers import alpha_beta_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
@@ -322,9 +322,9 @@ class AlphaBetaSearch(Search[SearchResult]):
         return {
             "killers": np.full((64, 2), NO_ACTION, np.int64),
             "history": np.zeros((2, ACTIONS_KEPT), np.int64),
-            "keys": untouched((self.entries, num_fields), np.int64),
-            "scores": untouched((self.entries,), np.float64),
-            "infos": untouched((self.entries,), np.int64),
+            "keys": allocate_lazily((self.entries, num_fields), np.int64),
+            "scores": allocate_lazily((self.entries,), np.float64),
+            "infos": allocate_lazily((self.entries,), np.int64),
             "strict": self.options.depth is not None,
             "extends": bool(self.options.extends),
             "eager": EAGER,

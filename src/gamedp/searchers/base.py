@@ -12,9 +12,9 @@ from gamedp.results.search_result import SearchResult, SearchStatistics
 from gamedp.runtime.floats import TINY
 from gamedp.runtime.options import CompileMode, positive, whole_and_positive
 from gamedp.searchers.bound_rules import bind_once
-from gamedp.searchers.budget import SearchBudget, heeding_ctrl_c
+from gamedp.searchers.budget import SearchBudget, run_until_ctrl_c
 from gamedp.searchers.driver import Driver
-from gamedp.searchers.root import RoundingLog, ended, root_of
+from gamedp.searchers.root import RoundingLog, result_of_end, root_of
 from gamedp.searchers.transposition import LOWER, UPPER
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Searcher(abc.ABC, Generic[Result]):
             return self._ended(root)
         with bind_once():
             search = self._start(root, compile, progress)
-            return heeding_ctrl_c(search.budget, search.run)
+            return run_until_ctrl_c(search.budget, search.run)
 
     def _root(self, game: Any, state: Any) -> Root:
         """Return the position to search, after checking it."""
@@ -100,7 +100,7 @@ class Searcher(abc.ABC, Generic[Result]):
 
     def _ended(self, root: Root) -> Result:
         """Return the result of a game that is over."""
-        result: Result = ended(root, self)
+        result: Result = result_of_end(root, self)
         return result
 
     @abc.abstractmethod

@@ -220,7 +220,7 @@ def search_rules(
     if bound is not None and key in bound:
         _, found = bound[key]
     else:
-        found = _tested(
+        found = _compile_and_test(
             rules,
             state,
             layout,
@@ -252,7 +252,7 @@ def bind_once() -> Iterator[None]:
         _bound.reset(token)
 
 
-def _tested(
+def _compile_and_test(
     rules: Rules,
     state: Any,
     layout: Layout | None,
@@ -337,7 +337,7 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
         return positions[int(fields[0])]
 
     names = (*ENTRY_METHODS, *SEARCH_DEFAULTS, *more)
-    methods = {name: _asked(rules, name) for name in names}
+    methods = {name: _checked_method(rules, name) for name in names}
     methods["player"] = rules.player
     game = python_types.SimpleNamespace(
         **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
@@ -346,7 +346,7 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
     return SearchRules(rules, 1, game, uncompiled(loop), False, place, flatten, build, "", None)
 
 
-def _asked(rules: Rules, name: str) -> Callable[..., Any]:
+def _checked_method(rules: Rules, name: str) -> Callable[..., Any]:
     """Return a method of a game that takes actions and players from a loop's arrays.
 
     Python's own integers do not overflow; one of numpy's would make all overflow that is computed

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["OutOfTime", "SearchBudget", "heeding_ctrl_c"]
+__all__ = ["OutOfTime", "SearchBudget", "run_until_ctrl_c"]
 
 Result = TypeVar("Result")
 
@@ -120,7 +120,7 @@ class SearchBudget(Budget):
         return Status.TIME_LIMIT if self.is_late else Status.NODE_LIMIT
 
 
-def heeding_ctrl_c(budget: SearchBudget, search: Callable[[], Result]) -> Result:
+def run_until_ctrl_c(budget: SearchBudget, search: Callable[[], Result]) -> Result:
     """Return the result of a search; Ctrl-C ends it between two slices, so its tables stay intact.
 
     Pressed a second time, it ends the search immediately.
@@ -130,7 +130,7 @@ def heeding_ctrl_c(budget: SearchBudget, search: Callable[[], Result]) -> Result
     SearchInterrupted
         After Ctrl-C; its `result` is what is known so far.
     """
-    with _noting_ctrl_c(budget):
+    with _note_ctrl_c(budget):
         result = search()
     if budget.interrupted:
         raise SearchInterrupted(result)
@@ -138,7 +138,7 @@ def heeding_ctrl_c(budget: SearchBudget, search: Callable[[], Result]) -> Result
 
 
 @contextlib.contextmanager
-def _noting_ctrl_c(budget: SearchBudget) -> Iterator[None]:
+def _note_ctrl_c(budget: SearchBudget) -> Iterator[None]:
     """Record Ctrl-C in a block, if it would raise KeyboardInterrupt; only in the main thread."""
     is_main = threading.current_thread() is threading.main_thread()
     usual = signal.getsignal(signal.SIGINT)

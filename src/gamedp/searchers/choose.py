@@ -19,7 +19,7 @@ __all__ = ["searcher_for"]
 
 Kind: TypeAlias = type[AlphaBeta] | type[Expectiminimax] | type[MaxN]
 
-MOST_ASKED = 4_000
+MAX_ANSWERS = 4_000
 """Largest number of answers of the rules searched for chance: some milliseconds of plain Python."""
 
 
@@ -53,12 +53,12 @@ def _has_chance(rules: Rules, state: Any) -> bool:
     """Return whether an action has several outcomes in one of the positions examined."""
     try:
         starts = [state] if state is not None else [start for _, start in rules.initial()]
-        return any(itertools.islice(_looked_at(rules.game, starts), MOST_ASKED))
+        return any(itertools.islice(_look_for_chance(rules.game, starts), MAX_ANSWERS))
     except Exception:  # noqa: BLE001 - the search that follows words what is wrong with rules
         return False
 
 
-def _looked_at(game: Any, starts: list[Any]) -> Iterator[bool]:
+def _look_for_chance(game: Any, starts: list[Any]) -> Iterator[bool]:
     """Yield for each outcome of each action whether it is a second one that may occur.
 
     In turns of a position that a line of play leads to, and of the nearest to the start.

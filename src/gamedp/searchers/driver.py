@@ -28,7 +28,7 @@ from gamedp.searchers.stacks import (
     TALLY,
     LoopStatus,
     clear,
-    grown,
+    enlarge,
     record_at,
 )
 
@@ -270,12 +270,12 @@ class Driver:
             if self._must_end:
                 refuse_cycles(self.asked, self.stack())
             for name in ("plies", *self._with_plies):
-                self.work[name] = grown(self.work[name])
+                self.work[name] = enlarge(self.work[name])
         elif full == ACTIONS:
-            self.page["actions"] = grown(self.page["actions"])
+            self.page["actions"] = enlarge(self.page["actions"])
         else:
             for name in ("fields", "positions"):
-                self.page[name] = grown(self.page[name])
+                self.page[name] = enlarge(self.page[name])
         self._page.put(self.asked.record("search page", self.page))
         self._record()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
-from gamedp.runtime.machine import untouched
+from gamedp.runtime.machine import allocate_lazily
 from gamedp.runtime.options import one_of
 from gamedp.searchers import expectiminimax_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
@@ -136,9 +136,9 @@ class ExpectiminimaxSearch(Search[SearchResult]):
         self.entries = table_entries(self.options.table_bytes, num_fields)
         return {
             "history": np.zeros((2, ACTIONS_KEPT), np.int64),
-            "keys": untouched((self.entries, num_fields), np.int64),
-            "scores": untouched((self.entries,), np.float64),
-            "infos": untouched((self.entries,), np.int64),
+            "keys": allocate_lazily((self.entries, num_fields), np.int64),
+            "scores": allocate_lazily((self.entries,), np.float64),
+            "infos": allocate_lazily((self.entries,), np.int64),
             "pruning": PRUNINGS[self.options.pruning],
         }
 

@@ -31,10 +31,10 @@ from gamedp.searchers.root import (
     Choice,
     Root,
     checked_range,
-    ended,
     estimate_of,
     payoff_of,
     refuse_rounded_rewards,
+    result_of_end,
     root_state,
 )
 
@@ -164,7 +164,7 @@ class MaxN(Searcher[MaxNResult]):
         players = range(root.rules.num_players)
         values = tuple(payoff_of(root.rules, root.state, player) for player in players)
         bounds = tuple(zip(values, values, strict=True))
-        result: MaxNResult = ended(root, self, MaxNResult, values=values, bounds=bounds)
+        result: MaxNResult = result_of_end(root, self, MaxNResult, values=values, bounds=bounds)
         return result
 
     def _start(

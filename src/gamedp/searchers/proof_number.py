@@ -12,7 +12,7 @@ from gamedp.errors import UnsupportedProblemError
 from gamedp.results.search_result import SearchedAction, SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.floats import rounds
-from gamedp.runtime.machine import untouched
+from gamedp.runtime.machine import allocate_lazily
 from gamedp.runtime.options import finite
 from gamedp.searchers import proof_number_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last
@@ -142,9 +142,9 @@ class ProofSearch(Search[SearchResult]):
         """Return the transposition table and the question."""
         self.entries = max(4, table_entries(self.options.table_bytes, num_fields))
         return {
-            "keys": untouched((self.entries, num_fields), np.int64),
-            "infos": untouched((self.entries,), np.int64),
-            "efforts": untouched((self.entries,), np.int64),
+            "keys": allocate_lazily((self.entries, num_fields), np.int64),
+            "infos": allocate_lazily((self.entries,), np.int64),
+            "efforts": allocate_lazily((self.entries,), np.int64),
             "goal": 0.0,
             "exceeds": False,
             "constant_sum": float(self.root.rules.constant_sum),
@@ -235,7 +235,7 @@ class ProofSearch(Search[SearchResult]):
             holds = False
         else:
             holds = self._answer(self.root.state, 0, goal, exceeds=exceeds)
-        self.low, self.high = _narrowed(self.low, self.high, goal, exceeds=exceeds, holds=holds)
+        self.low, self.high = _narrow(self.low, self.high, goal, exceeds=exceeds, holds=holds)
         self.answered = goal, exceeds, holds
         for entry in self.found:
             # Nothing that the mover may do is better than the value.
@@ -253,7 +253,7 @@ class ProofSearch(Search[SearchResult]):
         if self.root.player != (0 if holds else 1) and self.low != self.high:
             return ()
         # Where the game's own range says more than the answer, the best actions are to keep that.
-        low, high = _narrowed(-INFINITY, INFINITY, goal, exceeds=exceeds, holds=holds)
+        low, high = _narrow(-INFINITY, INFINITY, goal, exceeds=exceeds, holds=holds)
         if self.root.player == 0 and self.low > low:
             goal, exceeds, holds = self.low, False, True
         elif self.root.player == 1 and self.high < high:
@@ -263,7 +263,7 @@ class ProofSearch(Search[SearchResult]):
             after = self._holds_after(entry.choice, goal, exceeds=exceeds)
             if after == holds:
                 best.append(entry.choice.action)
-            entry.low, entry.high = _narrowed(
+            entry.low, entry.high = _narrow(
                 entry.low, entry.high, goal, exceeds=exceeds, holds=after
             )
         return tuple(best)
@@ -329,7 +329,7 @@ class ProofSearch(Search[SearchResult]):
         )
 
 
-def _narrowed(
+def _narrow(
     low: float, high: float, goal: float, *, exceeds: bool, holds: bool
 ) -> tuple[float, float]:
     """Return bounds of a value that meets a goal, or does not."""

@@ -32,7 +32,6 @@ __all__ = [
     "Root",
     "RoundingLog",
     "checked_range",
-    "ended",
     "estimate_of",
     "payoff_of",
     "refuse_chance",
@@ -40,6 +39,7 @@ __all__ = [
     "refuse_cycles",
     "refuse_estimate",
     "refuse_rounded_rewards",
+    "result_of_end",
     "root_of",
     "root_state",
     "step",
@@ -315,7 +315,7 @@ def root_state(rules: Rules, state: Any | None) -> Any:
     return starts[0]
 
 
-def ended(root: Root, searcher: Any, kind: Any = SearchResult, **more: Any) -> Any:
+def result_of_end(root: Root, searcher: Any, kind: Any = SearchResult, **more: Any) -> Any:
     """Return the result of a game that is over, of some kind that may have more fields."""
     value = float(root.payoff if root.payoff is not None else math.nan)
     return kind(

@@ -23,7 +23,7 @@ __all__ = [
     "Fields",
     "LoopStatus",
     "clear",
-    "grown",
+    "enlarge",
     "record_at",
 ]
 
@@ -90,7 +90,7 @@ class Fields:
         return [self._slotted() for _ in range(length)]
 
 
-def grown(stack: Any) -> Any:
+def enlarge(stack: Any) -> Any:
     """Return a stack or array twice as long that begins with the given one."""
     if isinstance(stack, list):
         return stack + [type(stack[0])() for _ in stack]

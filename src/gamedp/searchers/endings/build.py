@@ -15,7 +15,7 @@ from gamedp.runtime.block_file import BLOCK, BlockFile, remove_leftovers, write_
 from gamedp.runtime.encoding import encode_object
 from gamedp.searchers.budget import OutOfTime, SearchBudget
 from gamedp.searchers.driver import Driver, Loop
-from gamedp.searchers.endings.strata import numbered
+from gamedp.searchers.endings.strata import number_in_stratum
 from gamedp.searchers.position_loop import BEGUN, CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
 from gamedp.searchers.root import refuse_chance
 from gamedp.searchers.stacks import PLIES, Fields, LoopStatus, clear
@@ -255,7 +255,7 @@ class Builder(Driver):
                     "below 0."
                 )
                 raise InvalidModelError(message)
-            numbered(rules.game, after, self._tables.sizes)
+            number_in_stratum(rules.game, after, self._tables.sizes)
 
     def _check_numbers(self, stratum: int) -> None:
         """Raise the error of numbers whose positions have other numbers."""
@@ -296,7 +296,7 @@ class Builder(Driver):
         for choice in expansion.choices:
             for successor, _ in choice.outcomes:
                 if not rules.game.is_terminal(successor):
-                    numbered(rules.game, successor, self._tables.sizes)
+                    number_in_stratum(rules.game, successor, self._tables.sizes)
                     for player in range(2):
                         rules.game.settled(successor, player)
         disagree(f"in {shown(state)}", error)

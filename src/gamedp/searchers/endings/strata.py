@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Strata", "numbered"]
+__all__ = ["Strata", "number_in_stratum"]
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -82,7 +82,7 @@ class Strata:
                 "Build larger ones, or search."
             )
             raise UnsupportedProblemError(message)
-        place = int(self.offsets[material]) + numbered(self.game, state, self.sizes)
+        place = int(self.offsets[material]) + number_in_stratum(self.game, state, self.sizes)
         if not self.present[place // BLOCK]:
             self.read(place // BLOCK)
         low, high = method(self.game, "ending_range")(self.game, state, float(self.values[place]))
@@ -94,7 +94,7 @@ class Strata:
         after = [pair[0] for choice in expand(rules, state).choices for pair in choice.outcomes]
         for each in (state, *after):
             if not self.game.is_terminal(each) and self.game.material(each) <= self.material:
-                numbered(self.game, each, self.sizes)
+                number_in_stratum(self.game, each, self.sizes)
         disagree(f"at the endgame tables, after {shown(state)}", None)
 
     def stratum(self, material: int) -> NDArray[np.int8]:
@@ -119,7 +119,7 @@ class Strata:
         return self.values[first : first + size]
 
 
-def numbered(game: Any, state: Any, sizes: NDArray[np.int64]) -> int:
+def number_in_stratum(game: Any, state: Any, sizes: NDArray[np.int64]) -> int:
     """Return the number of a position in its stratum.
 
     Raises

@@ -21,7 +21,7 @@ from gamedp.errors import (
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
 from gamedp.runtime.block_file import BLOCK, BlockFile
-from gamedp.runtime.machine import available_bytes, untouched
+from gamedp.runtime.machine import allocate_lazily, available_bytes
 from gamedp.searchers.endings.build import METHODS, Builder, Home
 from gamedp.searchers.endings.strata import Strata
 from gamedp.searchers.root import refuse_chance
@@ -213,7 +213,7 @@ class EndgameTables(Strata):
         return cls(
             game,
             len(sizes) - 1,
-            untouched((int(starts[-1]),), np.int8),
+            allocate_lazily((int(starts[-1]),), np.int8),
             np.array(starts[:-1], np.int64),
             np.array(sizes, np.int64),
             np.zeros(int(starts[-1]) // BLOCK, np.bool_),

@@ -11,7 +11,7 @@ from gamedp.compiler import explore_loop
 from gamedp.compiler.bridge import record
 from gamedp.compiler.limits import LATE
 from gamedp.compiler.methods import disagree, refuse_overflow
-from gamedp.compiler.native import Place
+from gamedp.compiler.native import RecordPointer
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.exactness import LONG_ROW
 from gamedp.rules.expand import canonical_state, expand, is_state
@@ -72,7 +72,7 @@ class Explorer:
         self.mask = -1
         self.rests = np.empty(LONG_ROW)
         self.page_size = PAGE_CHOICES, PAGE_OUTCOMES
-        self.page: Place
+        self.page: RecordPointer
         self.low: list[int] = []
         self.high: list[int] = []
         self.codec = Codec.of_ranges([], [])
@@ -118,7 +118,7 @@ class Explorer:
         values = {name: getattr(self, name) for name in names}
         return record("work", {**values, "constant_sum": self.rules.constant_sum})
 
-    def _new_page(self) -> Place:
+    def _new_page(self) -> RecordPointer:
         """Return a page for the present packing and with the present room."""
         codec, num_players = self.codec, self.rules.num_players
         choices, outcomes = self.page_size
@@ -145,7 +145,7 @@ class Explorer:
             },
         )
         if not hasattr(self, "page"):
-            return Place(values)
+            return RecordPointer(values)
         self.page.put(values)
         return self.page
 

@@ -22,7 +22,7 @@ from gamedp.compiler.bridge import (
     returns_counted_memory,
 )
 from gamedp.compiler.cache import RulesCache, key_of, variant
-from gamedp.compiler.native import NativeFunction, Place, PlaceType
+from gamedp.compiler.native import NativeFunction, RecordPointer, RecordPointerType
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import dissect
 from gamedp.rules.expand import expand
@@ -51,7 +51,7 @@ __all__ = [
 class CompiledRules:
     """A game in the form for loops, and the functions that they call."""
 
-    game: Place
+    game: RecordPointer
     key: str
     _state_type: Any
 
@@ -60,11 +60,11 @@ class CompiledRules:
         """Whether numba compiles the rules: false with its JIT disabled."""
         return isinstance(self.game.record, Record)
 
-    def expand(self, page: Place) -> NativeFunction:
+    def expand(self, page: RecordPointer) -> NativeFunction:
         """Return the function that writes the choices of a state to a page."""
         return self.native(explore_loop.expand_state, ASKED, page)
 
-    def represent(self, page: Place) -> NativeFunction:
+    def represent(self, page: RecordPointer) -> NativeFunction:
         """Return the function that writes the representative of a state to a page."""
         return self.native(explore_loop.represent_state, ASKED, page)
 
@@ -72,8 +72,8 @@ class CompiledRules:
         self,
         function: Callable[..., int],
         asked: tuple[str, ...],
-        page: Place,
-        table: Place | None = None,
+        page: RecordPointer,
+        table: RecordPointer | None = None,
         joined: str = "",
     ) -> NativeFunction:
         """Return a function that calls these rules, or others as well that are joined to them.
@@ -83,9 +83,9 @@ class CompiledRules:
         function : callable
         asked : tuple of str
             The methods of these rules that it calls.
-        page : Place
+        page : RecordPointer
             The page to which it writes.
-        table : Place, optional
+        table : RecordPointer, optional
             The record that these rules are part of.
         joined : str
             The key of these rules and of all that is compiled with them.
@@ -188,7 +188,7 @@ def compile_rules(rules: Rules, layout: Layout, state: Any) -> CompiledRules:
     key = key_of(rules, anatomy, layout)
     game = bind(rules.game, key, methods, anatomy.helpers, anatomy.fields)
     state_type = None if numba.config.DISABLE_JIT else typeof(state)
-    return CompiledRules(Place(game, key), key, state_type)
+    return CompiledRules(RecordPointer(game, key), key, state_type)
 
 
 ASKED = (
@@ -209,10 +209,10 @@ def native_function(
     function: Callable[..., int],
     asked: tuple[str, ...],
     key: str,
-    game_type: PlaceType,
-    page_type: PlaceType,
+    game_type: RecordPointerType,
+    page_type: RecordPointerType,
     state_type: types.Type,
-    table_type: PlaceType | None = None,
+    table_type: RecordPointerType | None = None,
     joined: str = "",
 ) -> NativeFunction:
     """Return a native function that calls some rules; cached in the process.
@@ -227,7 +227,7 @@ def native_function(
         Of the rules.
     game_type, page_type, state_type
         Numba's types of a game, a page and a state.
-    table_type : PlaceType, optional
+    table_type : RecordPointerType, optional
         Numba's type of the record that is given in place of the game.
     joined : str
         As for :func:`loops_over_rules`.

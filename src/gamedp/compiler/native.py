@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RAISED",
     "NativeFunction",
-    "Place",
+    "RecordPointer",
     "call_native",
     "called_by_rules",
     "compiled_for_all",
@@ -59,25 +59,25 @@ RAISED = -1
 """Return value of a native function if the rules raise an error."""
 
 
-class PlaceType(types.Type):  # type: ignore[misc] # numba has no types
+class RecordPointerType(types.Type):  # type: ignore[misc] # numba has no types
     """The address of a record of some type: of rules, also the receiver of their methods."""
 
     def __init__(self, record_type: RecordType) -> None:
         self.record_type = record_type
         self.rules_key = record_type.rules_key
-        super().__init__(name=f"Place({record_type})")
+        super().__init__(name=f"RecordPointer({record_type})")
 
 
-@register_model(PlaceType)
-class _PlaceModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, place_type: PlaceType) -> None:
+@register_model(RecordPointerType)
+class _RecordPointerModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, place_type: RecordPointerType) -> None:
         super().__init__(manager, place_type, ir.IntType(64))
 
 
 @functools.lru_cache(maxsize=512)
-def _place_type(record_type: RecordType) -> PlaceType:
+def _pointer_type(record_type: RecordType) -> RecordPointerType:
     """Return the type of the address of a record."""
-    return PlaceType(record_type)
+    return RecordPointerType(record_type)
 
 
 @functools.lru_cache(maxsize=512)
@@ -87,7 +87,7 @@ def _size_of(record_type: RecordType) -> int:
     return int(target.get_abi_sizeof(target.get_value_type(record_type)))
 
 
-class Place:
+class RecordPointer:
     """A record in memory, where native functions find it.
 
     With numba's JIT disabled they take the record itself.
@@ -104,7 +104,7 @@ class Place:
         self.record = record
         self._key = key
         if isinstance(record, Record):
-            self.numba_type = _place_type(record.numba_type)
+            self.numba_type = _pointer_type(record.numba_type)
             self._memory = np.zeros(_size_of(record.numba_type) // 8 + 1, np.int64)
             self.address = int(self._memory.ctypes.data)
             self.put(record)
@@ -126,13 +126,13 @@ class Place:
             _putting(self._key)(record, self.address)
 
 
-@typeof_impl.register(Place)
-def _typeof_place(place: Place, _context: Any) -> PlaceType:
+@typeof_impl.register(RecordPointer)
+def _typeof_pointer(place: RecordPointer, _context: Any) -> RecordPointerType:
     return place.numba_type
 
 
-@unbox(PlaceType)
-def _unbox_place(_place_type: PlaceType, boxed: Any, c: Any) -> NativeValue:
+@unbox(RecordPointerType)
+def _unbox_pointer(_place_type: RecordPointerType, boxed: Any, c: Any) -> NativeValue:
     address = c.pyapi.object_getattr_string(boxed, "address")
     value = c.pyapi.long_as_longlong(address)
     c.pyapi.decref(address)
@@ -140,18 +140,20 @@ def _unbox_place(_place_type: PlaceType, boxed: Any, c: Any) -> NativeValue:
 
 
 @infer_getattr
-class _PlaceAttributes(AttributeTemplate):  # type: ignore[misc]
+class _RecordPointerAttributes(AttributeTemplate):  # type: ignore[misc]
     """Resolves ``place.name`` to a field of the record, or to a method of the rules."""
 
-    key = PlaceType
+    key = RecordPointerType
 
-    def generic_resolve(self, place_type: PlaceType, name: str) -> types.Type | None:
+    def generic_resolve(self, place_type: RecordPointerType, name: str) -> types.Type | None:
         method = method_of(place_type, place_type.record_type, name)
         return method or dict(place_type.record_type.fields).get(name)
 
 
-@lower_getattr_generic(PlaceType)
-def _lower_field(context: Any, builder: Any, place_type: PlaceType, address: Any, name: str) -> Any:
+@lower_getattr_generic(RecordPointerType)
+def _lower_field(
+    context: Any, builder: Any, place_type: RecordPointerType, address: Any, name: str
+) -> Any:
     kind = context.get_value_type(place_type.record_type)
     names = [field for field, _ in place_type.record_type.fields]
     pointer = builder.inttoptr(address, kind.as_pointer())
@@ -187,7 +189,7 @@ def held_at(place: Any) -> Any:
 
 @in_place(held_at)
 def _read(_typing_context: Any, place: Any) -> Any:
-    if not isinstance(place, PlaceType):
+    if not isinstance(place, RecordPointerType):
         return None
     if has_methods(place.record_type):
         return place(place), unchanged
@@ -241,7 +243,7 @@ class NativeFunction:
     given: Any
 
     @classmethod
-    def of(cls, dispatcher: Any, *places: PlaceType) -> NativeFunction:
+    def of(cls, dispatcher: Any, *places: RecordPointerType) -> NativeFunction:
         """Compile a function for places of some types, or load it from disk."""
         dispatcher.compile(places)
         found = dispatcher.overloads[places]

@@ -62,7 +62,9 @@ def first_reason(error: Exception) -> str:
 
 def _reason(text: str) -> str | None:
     """Return numba's description of the error."""
-    unknown: list[str] = re.findall(r"Unknown attribute '(\w+)' of type (?:Place\()?Record", text)
+    unknown: list[str] = re.findall(
+        r"Unknown attribute '(\w+)' of type (?:RecordPointer\()?Record", text
+    )
     if unknown:
         return f"numba knows no type for the game's attribute {unknown[-1]!r}"
     inner: list[str] = [

@@ -14,7 +14,7 @@ import numpy as np
 from gamedp.compiler.bridge import as_action, bind, record
 from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import compile_rules
-from gamedp.compiler.native import NativeFunction, Place
+from gamedp.compiler.native import NativeFunction, RecordPointer
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.policies.ply_loop import act, decide
 from gamedp.policies.policy import chosen_action, name_of, rule_of
@@ -55,7 +55,7 @@ class JoinedRules:
     loop : callable
         A function of the pointer of a page, the record of the functions called, and the numbers of
         games.
-    game, table : Place
+    game, table : RecordPointer
         The game, and the record of the `game` and ``gamedp_choose(state, seat, chance)``.
     met : deque
         The positions that the loop has queried, in order; empty for compiled rules.
@@ -65,12 +65,12 @@ class JoinedRules:
     """
 
     loop: Callable[..., int]
-    game: Place
-    table: Place
+    game: RecordPointer
+    table: RecordPointer
     met: deque[Any]
     is_compiled: bool
     is_mixed: NDArray[np.bool_]
-    _functions: Callable[[Place], tuple[NativeFunction, NativeFunction]]
+    _functions: Callable[[RecordPointer], tuple[NativeFunction, NativeFunction]]
     _layout: Layout | None
 
     @property
@@ -92,7 +92,7 @@ class JoinedRules:
 
         It raises the errors that the rules and the policies raise.
         """
-        page = Place(self._record("games", values))
+        page = RecordPointer(self._record("games", values))
         deciding, acting = self._functions(page)
         rules = self._record(
             "rules",
@@ -156,8 +156,8 @@ class JoinedRules:
         )
         return cls(
             uncompiled(play_games),
-            Place(game),
-            Place(table),
+            RecordPointer(game),
+            RecordPointer(table),
             met,
             is_compiled=False,
             is_mixed=np.ones(len(policies), np.bool_),
@@ -197,9 +197,9 @@ class JoinedRules:
         exec(text, namespace)  # noqa: S102 - our own text, the numbers of seats apart
         choose = {"gamedp_choose": namespace["gamedp_choose"]}
         given = bind(python_types.SimpleNamespace(**bound), key, choose, (), tuple(bound))
-        table = Place(given, key)
+        table = RecordPointer(given, key)
 
-        def functions(page: Place) -> tuple[NativeFunction, NativeFunction]:
+        def functions(page: RecordPointer) -> tuple[NativeFunction, NativeFunction]:
             return (
                 game.native(decide, DECIDING, page, table, key),
                 game.native(act, ACTING, page),

@@ -25,7 +25,7 @@ from gamedp.compiler.methods import (
     refuse_overflow,
     state_functions,
 )
-from gamedp.compiler.native import NativeFunction, Place
+from gamedp.compiler.native import NativeFunction, RecordPointer
 from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
@@ -77,7 +77,7 @@ class SearchRules:
         The game as the loop takes it.
     loop : callable
     is_compiled : bool
-    place : Place
+    place : RecordPointer
         The address of the game.
     """
 
@@ -86,7 +86,7 @@ class SearchRules:
     game: Any
     loop: Callable[..., int]
     is_compiled: bool
-    place: Place
+    place: RecordPointer
     _flatten: Callable[[Any], list[int]]
     _build: Callable[[list[int]], Any]
     _key: str
@@ -113,7 +113,7 @@ class SearchRules:
         """Return the position with some integers."""
         return self._build(fields.tolist())
 
-    def native(self, function: Callable[..., int], page: Place) -> NativeFunction:
+    def native(self, function: Callable[..., int], page: RecordPointer) -> NativeFunction:
         """Return one of the functions of `position_loop`, which writes to a page of arrays."""
         if not self.is_compiled:
             plain = uncompiled(function)
@@ -303,7 +303,7 @@ def _compiled(
         game,
         loop,
         is_compiled,
-        Place(game, key),
+        RecordPointer(game, key),
         layout.flatten,
         lambda fields: layout.build(iter(fields)),
         key,
@@ -342,7 +342,7 @@ def _plain(rules: Rules, loop: Callable[..., int], more: tuple[str, ...]) -> Sea
     game = python_types.SimpleNamespace(
         **methods, gamedp_decode=gamedp_decode, gamedp_flatten=gamedp_flatten
     )
-    place = Place(game)
+    place = RecordPointer(game)
     return SearchRules(rules, 1, game, uncompiled(loop), False, place, flatten, build, "", None)
 
 

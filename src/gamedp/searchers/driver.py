@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import attrs
 import numpy as np
 
-from gamedp.compiler.native import Place
+from gamedp.compiler.native import RecordPointer
 from gamedp.searchers.bound_rules import search_rules
 from gamedp.searchers.position_loop import NUMBERED
 from gamedp.searchers.root import (
@@ -176,7 +176,7 @@ class Driver:
             "ending_present": np.zeros(1, np.bool_) if endings is None else endings.present,
         }
         self.question = record_at(self.page["question"], 0)
-        self._page = Place(asked.record("search page", self.page))
+        self._page = RecordPointer(asked.record("search page", self.page))
         self._natives = {
             each.__name__: asked.native(each, self._page) for each in self._loop.questions
         }

@@ -21,7 +21,7 @@ from gamedp.compiler.methods import (
     refuse_overflow_at,
     state_functions,
 )
-from gamedp.compiler.native import NativeFunction, Place
+from gamedp.compiler.native import NativeFunction, RecordPointer
 from gamedp.errors import shown
 from gamedp.rules.anatomy import dissect, fields_read
 from gamedp.rules.exactness import IN_STAGES, is_rounded, refuse_rounded
@@ -357,8 +357,8 @@ class CompiledSweeper(PlainSweeper):
         weights: bool,
         writes: bool,
     ) -> int:
-        game = Place(self.game, self._key)
-        page = Place(record("ends", {name: getattr(work, name) for name in PAGE}))
+        game = RecordPointer(self.game, self._key)
+        page = RecordPointer(record("ends", {name: getattr(work, name) for name in PAGE}))
         answer = self._native(game, page)
         rules = record(
             "rules of ends", {"answer": answer.given, "game": game.given, "page": page.given}
@@ -370,7 +370,7 @@ class CompiledSweeper(PlainSweeper):
             answer.function(game.itself, page.itself)
         return int(status)
 
-    def _native(self, game: Place, page: Place) -> NativeFunction:
+    def _native(self, game: RecordPointer, page: RecordPointer) -> NativeFunction:
         """Return the native function that answers for an end."""
         if numba.config.DISABLE_JIT:
             return NativeFunction(answer_end, answer_end)

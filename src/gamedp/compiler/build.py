@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.compiler.limits import LATE, ExplorationBudget, Limits
+from gamedp.compiler.limits import LATE, ExplorationBudget, ExplorationLimits
 from gamedp.compiler.reasons import first_reason
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Patience", "Rows", "compile_game", "explore", "fall_back", "payments_of"]
+__all__ = ["ExploredRows", "Patience", "compile_game", "explore", "fall_back", "payments_of"]
 
 CHECK_EVERY = 256
 """Number of states between two checks of the limits."""
@@ -82,7 +82,7 @@ class Patience:
     seconds: float = float("inf")
 
 
-class Rows(Numbering):
+class ExploredRows(Numbering):
     """A growing model as plain lists; states in the order of their discovery.
 
     Parameters
@@ -108,7 +108,7 @@ class Rows(Numbering):
         self.labels: list[int] = []
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> ExplorationLimits:
         """The limits of the budget."""
         return self._budget.limits
 
@@ -130,7 +130,7 @@ class Rows(Numbering):
         )
 
 
-def explore(rules: Rules, rows: Rows, patience: Patience | None = None) -> bool:
+def explore(rules: Rules, rows: ExploredRows, patience: Patience | None = None) -> bool:
     """Continue the exploration; return whether all reachable states have been explored.
 
     Without `patience` it is, or a limit raises its error. With some, it may be given up before; a
@@ -203,9 +203,9 @@ def compile_game(
         raise InvalidParameterError(message)
     rules = Rules(game)
     limits = (
-        Limits(max_states, max_seconds)
+        ExplorationLimits(max_states, max_seconds)
         if max_bytes is None
-        else Limits(max_states, max_seconds, max_bytes)
+        else ExplorationLimits(max_states, max_seconds, max_bytes)
     )
     budget = ExplorationBudget(limits, progress)
     begin = start(rules)
@@ -231,12 +231,12 @@ def _seeded(
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
     budget: ExplorationBudget,
-) -> Rows:
+) -> ExploredRows:
     """Return rows with the states from which the exploration begins."""
     seeds = [state for _, state, _ in begin]
     if box is not None:
         seeds += _states_of_box(rules, layout, box, budget)
-    return Rows(seeds, budget)
+    return ExploredRows(seeds, budget)
 
 
 def _begun(
@@ -245,7 +245,7 @@ def _begun(
     layout: Layout | None,
     box: Mapping[str, tuple[int, int]] | None,
     budget: ExplorationBudget,
-) -> Rows | None:
+) -> ExploredRows | None:
     """Explore in plain Python for about the compile time, unless the rules are compiled already.
 
     A small game is explored completely this way, before numba would have begun. Both modes give the
@@ -341,8 +341,8 @@ def _finished(rules: Rules, model: Model, budget: ExplorationBudget, compiling: 
 def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> None:
     """Explore a few states in plain Python: rules that do not compile are often just wrong."""
     with contextlib.suppress(LimitExceededError):
-        budget = ExplorationBudget(Limits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None)
-        rows = Rows([state for _, state, _ in begin], budget)
+        budget = ExplorationBudget(ExplorationLimits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None)
+        rows = ExploredRows([state for _, state, _ in begin], budget)
         explore(rules, rows)
 
 
@@ -504,7 +504,7 @@ def _with_integers(rules: Rules, model: Model, *, is_compiled: bool) -> Model:
 def _model_of_rows(
     rules: Rules,
     begin: list[tuple[Any, Any, bool]],
-    rows: Rows,
+    rows: ExploredRows,
 ) -> Model:
     """Return the model explored by plain Python."""
     num_players, begins = rules.num_players, _initial(begin)
@@ -532,7 +532,7 @@ def _model_of_rows(
     )
 
 
-def _table_of(rows: Rows) -> ObjectTable | PackedTable:
+def _table_of(rows: ExploredRows) -> ObjectTable | PackedTable:
     """Pack the states if all have the same layout, else keep them as objects."""
     layout = Layout.of(rows.states[0])
     if layout is None or layout.is_leaf:

@@ -14,11 +14,11 @@ from gamedp.runtime.machine import available_bytes
 from gamedp.runtime.options import positive
 from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["LATE", "ExplorationBudget", "Limits"]
+__all__ = ["LATE", "ExplorationBudget", "ExplorationLimits"]
 
 
 @attrs.frozen
-class Limits:
+class ExplorationLimits:
     """Limits at which an exploration stops with an error."""
 
     max_states: float = attrs.field(default=float("inf"), validator=positive)
@@ -51,7 +51,7 @@ LENGTH = "the length of "
 class ExplorationBudget(Budget):
     """Checks the limits of a running exploration, and reports its progress."""
 
-    def __init__(self, limits: Limits, progress: ProgressCallback | None) -> None:
+    def __init__(self, limits: ExplorationLimits, progress: ProgressCallback | None) -> None:
         self.limits = limits
         super().__init__(progress, "explore", limits.max_seconds)
         self._seen: tuple[int, dict[str, int | float], set[str]] | None = None

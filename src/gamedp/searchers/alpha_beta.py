@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gamedp.results.search_result import SearchedAction
     from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.searchers.root import Choice, Root, RoundingLog
+    from gamedp.searchers.root import Root, RootChoice, RoundingLog
 
 __all__ = ["AlphaBeta"]
 
@@ -127,7 +127,7 @@ class TimedAction(RootAction):
     past: list[tuple[float, float]] = attrs.Factory(list)
 
     @classmethod
-    def of(cls, choice: Choice, player: int) -> TimedAction:
+    def of(cls, choice: RootChoice, player: int) -> TimedAction:
         """Return an action of a player of which nothing is known yet."""
         return cls(choice, sign=choice.outcomes[0].sign(player))
 
@@ -447,7 +447,7 @@ class AlphaBetaSearch(Search[SearchResult]):
         return {action: plies for action in actions if (plies := found[action]) is not None}
 
     def line(
-        self, best: float, taken: Choice, *, is_proven: bool, within: int | None = None
+        self, best: float, taken: RootChoice, *, is_proven: bool, within: int | None = None
     ) -> list[tuple[int, Any]]:
         """Return the principal variation, as far as it takes no more work than the search.
 
@@ -482,7 +482,9 @@ class AlphaBetaSearch(Search[SearchResult]):
                 return line
             root, taken = following, found
 
-    def _keeping(self, root: Root, score: float, depth: int, *, is_proven: bool) -> Choice | None:
+    def _keeping(
+        self, root: Root, score: float, depth: int, *, is_proven: bool
+    ) -> RootChoice | None:
         """Return an action that keeps a score, or None if the search cannot tell.
 
         All are tried with few nodes first, then with more and more: the result is the first one in
@@ -507,7 +509,7 @@ class AlphaBetaSearch(Search[SearchResult]):
             self.last_node = INFINITY
         return None
 
-    def _delaying(self, root: Root, score: float, depth: int) -> Choice | None:
+    def _delaying(self, root: Root, score: float, depth: int) -> RootChoice | None:
         """Return an action that does not lose within a depth, or None."""
         for choice in root.choices:
             entry = TimedAction.of(choice, root.player)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gamedp.results.status import Status
     from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.driver import Loop
-    from gamedp.searchers.root import Choice, Root
+    from gamedp.searchers.root import Root, RootChoice
 
 __all__ = ["INFINITY", "RootAction", "Search", "Searcher", "limits_last", "plies_ahead"]
 
@@ -187,14 +187,14 @@ class RootAction:
 
     Attributes
     ----------
-    choice : Choice
+    choice : RootChoice
     score, kind, is_true
         The result of the last search, the kind of bound that it is, and whether also of the truth.
     low, high
         Bounds of the true score.
     """
 
-    choice: Choice
+    choice: RootChoice
     score: float = 0.0
     kind: int = 0
     is_true: bool = False

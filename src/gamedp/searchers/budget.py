@@ -62,7 +62,7 @@ class SearchBudget(Budget):
         self._total = total
         self._unit = unit
         self._slice = FIRST_NODES
-        self._last = time.perf_counter()
+        self._last_look = time.perf_counter()
         self.detail = ""
         self.interrupted = False
 
@@ -102,11 +102,11 @@ class SearchBudget(Budget):
     def look(self) -> None:
         """Report progress, and raise OutOfTime at a limit."""
         now = time.perf_counter()
-        if now - self._last < 0.02:
+        if now - self._last_look < 0.02:
             self._slice = min(2 * self._slice, MOST_NODES)
-        elif now - self._last > 0.1:
+        elif now - self._last_look > 0.1:
             self._slice = max(self._slice // 2, 1)
-        self._last = now
+        self._last_look = now
         nodes = self.count()
         self.report(nodes, self._total, f"{self.detail}{nodes:,} {self._unit}")
         if self.interrupted or self.is_spent:

@@ -28,8 +28,8 @@ from gamedp.searchers.position_loop import (
 )
 from gamedp.searchers.root import (
     ASKED,
-    Choice,
     Root,
+    RootChoice,
     checked_range,
     estimate_of,
     payoff_of,
@@ -155,7 +155,7 @@ class MaxN(Searcher[MaxNResult]):
         for choice in expansion.choices:
             refuse_rounded_rewards(rules, state, choice.action)
         choices = tuple(
-            Choice(choice.action, rules.reward(state, choice.action, expansion.player), ())
+            RootChoice(choice.action, rules.reward(state, choice.action, expansion.player), ())
             for choice in expansion.choices
         )
         return Root(rules, state, expansion.player, None, choices)

@@ -19,7 +19,7 @@ from gamedp.searchers.transposition import EXACT
 if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.searchers.root import Choice, Outcome, Root
+    from gamedp.searchers.root import Outcome, Root, RootChoice
 
 __all__ = ["Minimax"]
 
@@ -98,7 +98,7 @@ class MinimaxSearch(Search[SearchResult]):
             return self._result(best, best, best, found, Status.SOLVED)
         return self._result(best, low, high, found, status)
 
-    def _after(self, root: Root, choice: Choice, depth: int | None) -> RootAction:
+    def _after(self, root: Root, choice: RootChoice, depth: int | None) -> RootAction:
         """Return an action's score, from its mover's side, and whether nothing was estimated."""
         total, is_proven = choice.reward, True
         for outcome in choice.outcomes:

@@ -32,7 +32,7 @@ from gamedp.searchers.root import (
 if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.searchers.root import Choice, Root
+    from gamedp.searchers.root import Root, RootChoice
 
 __all__ = ["ProofNumberSearch"]
 
@@ -186,7 +186,7 @@ class ProofSearch(Search[SearchResult]):
             ends = ends[0], math.nextafter(ends[1], INFINITY)
         return ends
 
-    def _start(self, choice: Choice) -> RootAction:
+    def _start(self, choice: RootChoice) -> RootAction:
         """Return the rules' own bounds for an action without looking ahead."""
         child = choice.outcomes[0]
         if child.is_terminal:
@@ -268,7 +268,7 @@ class ProofSearch(Search[SearchResult]):
             )
         return tuple(best)
 
-    def _holds_after(self, choice: Choice, goal: float, *, exceeds: bool) -> bool:
+    def _holds_after(self, choice: RootChoice, goal: float, *, exceeds: bool) -> bool:
         outcome = choice.outcomes[0]
         side = int(outcome.swapped)
         if outcome.is_terminal:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASKED",
-    "Choice",
     "Outcome",
     "Root",
+    "RootChoice",
     "RoundingLog",
     "checked_range",
     "estimate_of",
@@ -77,7 +77,7 @@ class Outcome:
 
 
 @attrs.frozen
-class Choice:
+class RootChoice:
     """One action at the root.
 
     Attributes
@@ -106,7 +106,7 @@ class Root:
         The player to move; 0 where the game is over.
     payoff : float or None
         Player 0's payoff, where the game is over.
-    choices : tuple of Choice
+    choices : tuple of RootChoice
         In the game's order; none where the game is over.
     """
 
@@ -114,7 +114,7 @@ class Root:
     state: Any
     player: int
     payoff: float | None
-    choices: tuple[Choice, ...]
+    choices: tuple[RootChoice, ...]
 
     @property
     def half(self) -> float:
@@ -138,7 +138,7 @@ class Root:
 
     def searched_action(
         self,
-        choice: Choice,
+        choice: RootChoice,
         score: float,
         kind: int,
         ends: tuple[float, float],
@@ -162,12 +162,12 @@ class Root:
             plies=self.plies_of(choice, score) if plies is None else plies,
         )
 
-    def plies_of(self, choice: Choice, score: float) -> int | None:
+    def plies_of(self, choice: RootChoice, score: float) -> int | None:
         """Return 1 for an action that ends the game other than in a draw; else None."""
         ends = all(outcome.is_terminal for outcome in choice.outcomes)
         return 1 if ends and score != 0 and not hasattr(self.rules.game, "reward") else None
 
-    def suited(self, choices: list[Choice], score: float) -> Choice:
+    def suited(self, choices: list[RootChoice], score: float) -> RootChoice:
         """Return one of equally good actions: if winning one that ends the game, else another."""
         wanted = 1 if score > 0 else None
         found = (choice for choice in choices if self.plies_of(choice, score) == wanted)
@@ -269,7 +269,7 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
             is_terminal = rules.is_terminal(following)
             player = 0 if is_terminal else rules.player(following)
             outcomes.append(Outcome(probability, following, swapped, is_terminal, player))
-        choices.append(Choice(choice.action, sign * choice.rewards[0], tuple(outcomes)))
+        choices.append(RootChoice(choice.action, sign * choice.rewards[0], tuple(outcomes)))
     return Root(rules, state, expansion.player, None, tuple(choices))
 
 
@@ -414,7 +414,7 @@ def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
         seen.add(key)
 
 
-def step(root: Root, choice: Choice) -> Any | None:
+def step(root: Root, choice: RootChoice) -> Any | None:
     """Return the game's own position after an action; None if chance decides."""
     outcomes = root.rules.game.outcomes(root.state, choice.action)
     following = [state for probability, state in outcomes if probability > 0]

@@ -17,7 +17,6 @@ from figures import BY_NAME
 from waiting import PATIENCE, output_after_interrupt
 
 import gamedp
-from gamedp.cli import levels
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Hold, State, Wubbel
@@ -751,7 +750,7 @@ class TestPlay:
         assert "All actions are equally good.\nThe computer wins in 3 plies.\n" in out
 
     def test_a_game_that_is_too_large_is_searched_unless_asked_otherwise(self, run, monkeypatch):
-        monkeypatch.setattr(levels, "MOST_IN_PYTHON", 5)
+        monkeypatch.setattr("gamedp.cli.play.MAX_STATES_IN_PYTHON", 5)
         typed(monkeypatch, "hint")
         out = run("play", *MATCHES)[1]
         assert "More than 5 positions are too many to solve now; --level best solves them." in out
@@ -761,7 +760,7 @@ class TestPlay:
         assert "This rests on the solution of all 7 positions; values are proven exactly." in out
 
     def test_a_game_that_takes_long_is_not_said_to_be_large(self, run, monkeypatch):
-        monkeypatch.setattr(levels, "MOST_SECONDS", 1e-9)
+        monkeypatch.setattr("gamedp.cli.play.SECONDS_TO_FIND", 1e-9)
         typed(monkeypatch, "hint")
         out = run("play", "wubbel", *PLAIN)[1]
         assert "To find its positions takes longer than 1e-09 seconds" in out

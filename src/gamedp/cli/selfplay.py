@@ -15,9 +15,8 @@ from cyclopts import Group, Parameter
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
-from gamedp.cli.levels import read_level
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
-from gamedp.cli.players import ENTRANTS, read_all, read_player, refuse_without_folder
+from gamedp.cli.players import ENTRANTS, read_all, read_level, read_player, refuse_without_folder
 from gamedp.cli.watch import watch
 from gamedp.play.tournament import rounds_of
 from gamedp.runtime.settings import values_of

@@ -14,7 +14,7 @@ import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, OutputOptions
-from gamedp.cli.players import ENTRANTS, names_in, read_entrants, refuse_without_folder
+from gamedp.cli.players import ENTRANTS, names_of_players, read_entrants, refuse_without_folder
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 from gamedp.play.round_robin import begun
@@ -107,7 +107,7 @@ def tournament(
         "exact": how.exact,
         "save": how.save,
     }
-    begun(rules, names_in(how.entrants), **options)  # before solving
+    begun(rules, names_of_players(how.entrants), **options)  # before solving
     with watch(quiet=output.quiet) as progress:
         players = read_entrants(
             how.entrants,

@@ -148,8 +148,9 @@ def advise(result: Solution | SearchResult, state: Hashable) -> Advice:
         Of the game, for the largest total reward; or of a search of this state.
     state
     """
-    is_searched = isinstance(result, SearchResult)
-    return Advice(result, state, (_by_search if is_searched else _by_solution)(result, state))
+    if isinstance(result, SearchResult):
+        return Advice(result, state, _by_search(result, state))
+    return Advice(result, state, _by_solution(result, state))
 
 
 def basis_of(result: Solution | SearchResult) -> Basis:

@@ -979,7 +979,7 @@ class TestSelfplay:
         code, out, err = run(*LEVELS, "--random-opening", 1, *PLAIN)
         assert (code, err) == (0, "")
         words = words_of(out)
-        result = gamedp.play.tournament(
+        result = gamedp.play.match(
             Mancala(pits=3, stones=2),
             gamedp.play.LevelPlayer(4),
             gamedp.play.LevelPlayer(1),
@@ -1023,7 +1023,7 @@ class TestSelfplay:
         assert words_of(out)["saved in"] == [str(path)]
         game, records = gamedp.play.load_games(path)
         assert game == Mancala(pits=3, stones=2)
-        assert f"wins {gamedp.play.Tournament(records).wins}, " in out
+        assert f"wins {gamedp.play.Match(records).wins}, " in out
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
@@ -1090,7 +1090,7 @@ class TestSelfplay:
         facts = run_json(*command, "--level=best", "--against=1", "--games=10")
         game = Wubbel(goal=12)
         players = gamedp.solve(game, compile="never"), gamedp.play.LevelPlayer(1)
-        result = gamedp.play.tournament(game, *players, games=10, seed=2, compile="never")
+        result = gamedp.play.match(game, *players, games=10, seed=2, compile="never")
         assert (facts["level"], facts["against"]) == ("best", 1)
         assert (facts["wins"], facts["losses"]) == (result.wins, result.losses)
         assert facts["mean_plies"] == result.mean_plies

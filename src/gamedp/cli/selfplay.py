@@ -18,11 +18,11 @@ from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
 from gamedp.cli.players import ENTRANTS, read_all, read_level, read_player, refuse_without_folder
 from gamedp.cli.watch import watch
-from gamedp.play.tournament import rounds_of
+from gamedp.play.match import rounds_of
 from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
-    from gamedp.play.tournament import Tournament
+    from gamedp.play.match import Match
     from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["selfplay"]
@@ -88,7 +88,7 @@ def selfplay(
     }
     rounds_of(gamedp.rules.Rules(made), **options)  # before solving
     with watch(quiet=output.quiet) as progress:
-        result = gamedp.play.tournament(
+        result = gamedp.play.match(
             made,
             *_players(made, how, compile, progress),
             **options,
@@ -126,9 +126,7 @@ def _called(text: str) -> str:
     return text if level is None else f"level {level}"
 
 
-def _facts(
-    name: str, game: Any, how: GamesOptions, seed: int, result: Tournament
-) -> dict[str, Any]:
+def _facts(name: str, game: Any, how: GamesOptions, seed: int, result: Match) -> dict[str, Any]:
     """Return the results, for JSON."""
     counts = ("wins", "draws", "losses", "unfinished", "distinct", "mean_plies",
               "mean_difference", "standard_error", "interval", "seconds")  # fmt: skip
@@ -144,7 +142,7 @@ def _facts(
     }
 
 
-def _words(game: Any, how: GamesOptions, seed: int, result: Tournament) -> list[tuple[str, str]]:
+def _words(game: Any, how: GamesOptions, seed: int, result: Match) -> list[tuple[str, str]]:
     """Return the results in words."""
     games = len(result.records)
     differ = f", {result.distinct:,} of them different" if result.distinct < games else ""
@@ -171,7 +169,7 @@ def _words(game: Any, how: GamesOptions, seed: int, result: Tournament) -> list[
     return [*pairs, *([] if how.save is None else [("saved in", str(how.save))])]
 
 
-def _forfeits(how: GamesOptions, result: Tournament) -> list[tuple[str, str]]:
+def _forfeits(how: GamesOptions, result: Match) -> list[tuple[str, str]]:
     """Describe in words the games that were forfeited, and the reasons."""
     counts = collections.Counter(
         (how.level if number % result.players == record.forfeit.player else how.against,
@@ -185,7 +183,7 @@ def _forfeits(how: GamesOptions, result: Tournament) -> list[tuple[str, str]]:
     return [("forfeits", "\n".join(faults))] if faults else []
 
 
-def _score(result: Tournament) -> str:
+def _score(result: Match) -> str:
     """Return in words how often one player got more than the other, or than all others."""
     wins, draws, losses = (f"{count:,}" for count in (result.wins, result.draws, result.losses))
     if result.players == 2:
@@ -193,7 +191,7 @@ def _score(result: Tournament) -> str:
     return f"gets the most in {wins}, shares the most in {draws}, gets less in {losses}"
 
 
-def _difference(how: GamesOptions, result: Tournament) -> str:
+def _difference(how: GamesOptions, result: Match) -> str:
     """Return in words the difference between the players, and its uncertainty."""
     mean, error = result.mean_difference, result.standard_error
     group = result.group_word

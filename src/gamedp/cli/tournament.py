@@ -17,13 +17,13 @@ from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, Ou
 from gamedp.cli.players import ENTRANTS, names_of_players, read_entrants, refuse_without_folder
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
-from gamedp.play.round_robin import begun
+from gamedp.play.tournament import begun
 from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
     from gamedp.play.pairing import Meeting, Pairing
-    from gamedp.play.round_robin import RoundRobin
     from gamedp.play.statistics import Ratings
+    from gamedp.play.tournament import Tournament
 
 __all__ = ["tournament"]
 
@@ -115,7 +115,7 @@ def tournament(
             lambda: gamedp.solve(made, compile=compile, progress=progress),
             how.seconds,
         )
-        result = gamedp.play.round_robin(
+        result = gamedp.play.tournament(
             made,
             players,
             **options,
@@ -138,7 +138,7 @@ def tournament(
         print(report.lines([("game", report.game_words(made)), *words]))
 
 
-def _facts(result: RoundRobin, ratings: Ratings) -> dict[str, Any]:
+def _facts(result: Tournament, ratings: Ratings) -> dict[str, Any]:
     """Return the results of games of two, for JSON."""
     entrants = [
         {"name": entrant, "points": result.score(entrant), "elo": elo, "error": error}
@@ -164,7 +164,7 @@ def _forfeits(games: Pairing | Meeting) -> list[dict[str, Any]]:
     ]
 
 
-def _facts_of_many(result: RoundRobin) -> dict[str, Any]:
+def _facts_of_many(result: Tournament) -> dict[str, Any]:
     """Return the results of games of three or more, for JSON."""
     payoffs = {name: result.payoff(name) for name in result.names}
     entrants = [
@@ -187,12 +187,12 @@ def _facts_of_many(result: RoundRobin) -> dict[str, Any]:
     return {"entrants": entrants, "meetings": meetings}
 
 
-def _of_many(result: RoundRobin) -> list[Meeting]:
+def _of_many(result: Tournament) -> list[Meeting]:
     """Return the meetings of three players or more."""
     return [meeting for meeting in result.meetings if isinstance(meeting, gamedp.play.Meeting)]
 
 
-def _games(how: EntrantsOptions, result: RoundRobin, of: str) -> list[tuple[str, str]]:
+def _games(how: EntrantsOptions, result: Tournament, of: str) -> list[tuple[str, str]]:
     """Return the number of games that count, and the seed, in words."""
     if result.is_exact:
         return [("exact", f"{len(result.meetings):,} matches without playing")]
@@ -219,7 +219,7 @@ def _with_error(mean: float, error: float, *, is_exact: bool) -> str:
     return f"{mean:>11,.6g} " + ("(no error: one group)" if math.isnan(error) else f"± {error:.2g}")
 
 
-def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, str]]:
+def _words_of_many(how: EntrantsOptions, result: Tournament) -> list[tuple[str, str]]:
     """Return the results of games of three or more in words, the highest payoff first."""
     payoffs = {name: result.payoff(name) for name in result.names}
     order = sorted(result.names, key=lambda name: payoffs[name][0], reverse=True)
@@ -259,7 +259,7 @@ def _words_of_many(how: EntrantsOptions, result: RoundRobin) -> list[tuple[str, 
     return [*pairs, *([("forfeits", "\n".join(faults))] if faults else [])]
 
 
-def _words(how: EntrantsOptions, result: RoundRobin, ratings: Ratings) -> list[tuple[str, str]]:
+def _words(how: EntrantsOptions, result: Tournament, ratings: Ratings) -> list[tuple[str, str]]:
     """Return the results of games of two in words, the strongest player first."""
     order = sorted(range(len(result.names)), key=lambda place: -ratings.elo[place])
     width = max(map(len, result.names))
@@ -301,7 +301,7 @@ def _words(how: EntrantsOptions, result: RoundRobin, ratings: Ratings) -> list[t
     return [*pairs, *([("forfeits", "\n".join(faults))] if faults else [])]
 
 
-def _verdict(result: RoundRobin, how: EntrantsOptions) -> str:
+def _verdict(result: Tournament, how: EntrantsOptions) -> str:
     """Return the result of the sequential test in words."""
     assert result.test is not None  # noqa: S101 - who calls has looked
     assert how.better_by is not None  # noqa: S101 - likewise

@@ -248,8 +248,7 @@ def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
     part = solution.inside(context)
     index, _ = _index(part.model, state)
     actions = _together(solution.action_values(context, state))
-    side = int(swapped)  # then the stage's player 1 is the game's player 0
-    numbers = (part.value(state, side), *part.bounds(state, side))
+    numbers = solution.value_inside(context, state)
     mover = END_OF_STAGE
     if actions:
         player = int(part.model.players[index]) ^ swapped

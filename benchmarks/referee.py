@@ -41,7 +41,7 @@ def referee(quick: bool) -> list[measure.Row]:
 
     def play(side: str, player: Any) -> float:
         began = time.perf_counter()
-        result = gamedp.play.tournament(game, player, player, games=games, seed=1)
+        result = gamedp.play.match(game, player, player, games=games, seed=1)
         taken = time.perf_counter() - began
         records[side] = result.records
         return taken

@@ -17,7 +17,6 @@ from figures import BY_NAME
 from waiting import PATIENCE, output_after_interrupt
 
 import gamedp
-from gamedp.cli import levels
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Hold, State, Wubbel
@@ -751,7 +750,7 @@ class TestPlay:
         assert "All actions are equally good.\nThe computer wins in 3 plies.\n" in out
 
     def test_a_game_that_is_too_large_is_searched_unless_asked_otherwise(self, run, monkeypatch):
-        monkeypatch.setattr(levels, "MOST_IN_PYTHON", 5)
+        monkeypatch.setattr("gamedp.cli.play.MAX_STATES_IN_PYTHON", 5)
         typed(monkeypatch, "hint")
         out = run("play", *MATCHES)[1]
         assert "More than 5 positions are too many to solve now; --level best solves them." in out
@@ -761,7 +760,7 @@ class TestPlay:
         assert "This rests on the solution of all 7 positions; values are proven exactly." in out
 
     def test_a_game_that_takes_long_is_not_said_to_be_large(self, run, monkeypatch):
-        monkeypatch.setattr(levels, "MOST_SECONDS", 1e-9)
+        monkeypatch.setattr("gamedp.cli.play.SECONDS_TO_FIND", 1e-9)
         typed(monkeypatch, "hint")
         out = run("play", "wubbel", *PLAIN)[1]
         assert "To find its positions takes longer than 1e-09 seconds" in out
@@ -980,7 +979,7 @@ class TestSelfplay:
         code, out, err = run(*LEVELS, "--random-opening", 1, *PLAIN)
         assert (code, err) == (0, "")
         words = words_of(out)
-        result = gamedp.play.tournament(
+        result = gamedp.play.match(
             Mancala(pits=3, stones=2),
             gamedp.play.LevelPlayer(4),
             gamedp.play.LevelPlayer(1),
@@ -1024,7 +1023,7 @@ class TestSelfplay:
         assert words_of(out)["saved in"] == [str(path)]
         game, records = gamedp.play.load_games(path)
         assert game == Mancala(pits=3, stones=2)
-        assert f"wins {gamedp.play.Tournament(records).wins}, " in out
+        assert f"wins {gamedp.play.Match(records).wins}, " in out
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
@@ -1091,7 +1090,7 @@ class TestSelfplay:
         facts = run_json(*command, "--level=best", "--against=1", "--games=10")
         game = Wubbel(goal=12)
         players = gamedp.solve(game, compile="never"), gamedp.play.LevelPlayer(1)
-        result = gamedp.play.tournament(game, *players, games=10, seed=2, compile="never")
+        result = gamedp.play.match(game, *players, games=10, seed=2, compile="never")
         assert (facts["level"], facts["against"]) == ("best", 1)
         assert (facts["wins"], facts["losses"]) == (result.wins, result.losses)
         assert facts["mean_plies"] == result.mean_plies

@@ -39,7 +39,7 @@ def test_it_is_the_round_robin_of_these_players(run_tournament):
         "hold=6": Hold(6),
         "level=1": gamedp.play.LevelPlayer(1),
     }
-    expected = gamedp.play.round_robin(game, players, games=4, seed=7, compile="never")
+    expected = gamedp.play.tournament(game, players, games=4, seed=7, compile="never")
     names = {*players}
     counts = {
         (each["one"], each["other"]): each["pair_scores"]
@@ -137,8 +137,8 @@ def test_where_nothing_is_drawn_among_three(capsys):
 )
 def test_notebooks_show_no_errors_of_what_is_exact(game):
     players = {name: gamedp.play.RandomPlayer(game) for name in ("one", "two", "three")}
-    exact = gamedp.play.round_robin(game, players, games=6, exact=True, compile="never")
-    played = gamedp.play.round_robin(game, players, games=12, seed=1, compile="never")
+    exact = gamedp.play.tournament(game, players, games=6, exact=True, compile="never")
+    played = gamedp.play.tournament(game, players, games=12, seed=1, compile="never")
     assert exact.is_exact
     assert not played.is_exact
     for found in (exact, *(each for each in exact.meetings if len(players) == game.num_players)):

@@ -57,7 +57,7 @@ def games():
         "two plies": gamedp.play.LevelPlayer(2),
         "random": gamedp.play.RandomPlayer(game),
     }
-    return gamedp.play.round_robin(game, players, games=40, seed=1, compile="never")
+    return gamedp.play.tournament(game, players, games=40, seed=1, compile="never")
 
 
 @functools.cache
@@ -65,7 +65,7 @@ def throws():
     """Forty games of perfect play against random play, the longest of them cut off."""
     game = Wubbel(12, faces=4, busts=(2,))
     players = gamedp.solve(game, compile="never"), gamedp.play.RandomPlayer(game)
-    return gamedp.play.tournament(game, *players, games=40, seed=1, max_plies=22)
+    return gamedp.play.match(game, *players, games=40, seed=1, max_plies=22)
 
 
 @functools.cache
@@ -74,7 +74,7 @@ def three():
     players = {f"{depth} plies": gamedp.play.LevelPlayer(depth) for depth in (1, 2)}
     players |= {"random": gamedp.play.RandomPlayer(game)}
     players |= {"first pit": lambda state, _rng: min(game.actions(state))}
-    return gamedp.play.round_robin(game, players, games=24, seed=1, opening=2, compile="never")
+    return gamedp.play.tournament(game, players, games=24, seed=1, opening=2, compile="never")
 
 
 def board(state):

@@ -13,7 +13,7 @@ from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Hold, Wubbel
 from gamedp.pictures import plot, plot_cross_table, plot_gains, plot_results, plot_survival
-from gamedp.play import Meeting, Pairing, RoundRobin
+from gamedp.play import Meeting, Pairing, Tournament
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -36,7 +36,7 @@ def shares(ax):
 def test_a_tournament_shows_its_shares_by_seat():
     game = Mancala(players=3, pits=2, stones=2)
     players = [gamedp.play.RandomPlayer(game)] * 2
-    found = gamedp.play.tournament(game, *players, games=30, seed=1, max_plies=12)
+    found = gamedp.play.match(game, *players, games=30, seed=1, max_plies=12)
     by_seat = found.by_seat
     assert by_seat.shape == (3, 4)
     assert by_seat.sum(axis=0).tolist() == [found.wins, found.draws, found.losses, found.unfinished]
@@ -56,7 +56,7 @@ def test_a_tournament_shows_its_shares_by_seat():
 def test_a_pairing_has_intervals_only_where_it_was_played():
     game, players = Wubbel(9), {"three": Hold(3), "five": Hold(5)}
     played, computed = (
-        gamedp.play.round_robin(game, players, games=8, seed=1, exact=exact, compile="never")
+        gamedp.play.tournament(game, players, games=8, seed=1, exact=exact, compile="never")
         for exact in (False, True)
     )
     ax = plot(played.pairings[0])
@@ -78,7 +78,7 @@ def test_a_round_robin_of_two_seats_is_a_table_of_points():
         Pairing("a", "c", first=[10, 0, 0], second=[10, 0, 0], is_exact=True),
         Pairing("b", "c", unfinished=20),
     )
-    found = RoundRobin(("a", "b", "c"), pairings, games=20, seed=1)
+    found = Tournament(("a", "b", "c"), pairings, games=20, seed=1)
     numbers = {
         seats: plot_cross_table(found, seats).images[0].get_array().filled(np.nan)
         for seats in ("both", "first", "second")
@@ -107,7 +107,7 @@ def test_a_round_robin_of_three_seats_shows_mean_payoffs():
         Meeting(names, payoffs=[(1.0, 2.0, 3.0), (2.0, 4.0, 9.0)])
         for names in itertools.combinations("abcd", 3)
     )
-    found = RoundRobin(tuple("abcd"), meetings, games=12, seed=1)
+    found = Tournament(tuple("abcd"), meetings, games=12, seed=1)
     ax = plot(found)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["d", "c", "b", "a"]
     means = [found.payoff(name)[0] for name in "dcba"]
@@ -125,11 +125,11 @@ def test_one_group_of_games_has_no_interval():
     assert plot(Meeting(tuple("abc"))).get_title() == "no game was played to the end by all"
     game = Matches(6)
     players = [gamedp.play.RandomPlayer(game)] * 2
-    found = gamedp.play.tournament(game, *players, games=2, seed=1)
+    found = gamedp.play.match(game, *players, games=2, seed=1)
     title = plot(found).get_title()
     assert title.startswith("mean lead of the first player")
     assert title.endswith(", no interval: one pair")
-    none = gamedp.play.tournament(game, *players, games=2, seed=1, max_plies=1)
+    none = gamedp.play.match(game, *players, games=2, seed=1, max_plies=1)
     assert plot(none).get_title() == "no pair of games has ended"
 
 

@@ -46,8 +46,8 @@ def bot(request, tmp_path_factory):
 
 
 def test_the_example_plays_as_it_says(bot):
-    programs = gamedp.play.tournament(Wubbel(), bot, bot, games=4, seed=3)
-    functions = gamedp.play.tournament(Wubbel(), hold, hold, games=4, seed=3)
+    programs = gamedp.play.match(Wubbel(), bot, bot, games=4, seed=3)
+    functions = gamedp.play.match(Wubbel(), hold, hold, games=4, seed=3)
     assert programs.records == functions.records
 
 

@@ -212,7 +212,7 @@ def test_a_program_that_misbehaves_loses_its_games_and_nothing_else_happens(
     times = HASTY if reason == "time" else PATIENT
     before = files_open()
     player = bad(outside, tmp_path, fault, moment, **times)
-    result = gamedp.play.tournament(Ladder(), player, high, games=2, seed=0)
+    result = gamedp.play.match(Ladder(), player, high, games=2, seed=0)
     outside.stop()
     assert files_open() == before
     all_end(tmp_path)
@@ -231,7 +231,7 @@ def test_a_program_that_misbehaves_loses_its_games_and_nothing_else_happens(
         if reason != "time":  # on a busy machine, it may have lost earlier
             assert record.plies == 2 * moment + seat
             assert record.actions == tuple((ply + seat) % 2 for ply in range(record.plies))
-    after = gamedp.play.tournament(Ladder(), high, lambda state, rng: 0, games=2, seed=0)
+    after = gamedp.play.match(Ladder(), high, lambda state, rng: 0, games=2, seed=0)
     assert after.wins == 2
 
 
@@ -292,7 +292,7 @@ def test_programs_stay_for_all_games_and_are_told_how_each_ends(tmp_path):
         f"print('end', file=open({str(log)!r}, 'a'))\n"
     )
     player = Program((*PYTHON, "-c", script), **PATIENT)
-    result = gamedp.play.tournament(Ladder(), player, high, games=4, seed=0)
+    result = gamedp.play.match(Ladder(), player, high, games=4, seed=0)
     assert (result.draws, result.forfeits) == (4, (0, 0))
     *lines, last = log.read_text().splitlines()
     assert last == "end"  # it has seen the end of its input, and has not been killed
@@ -344,14 +344,14 @@ def test_each_seat_of_a_program_is_a_process_of_its_own():
 
 def test_a_forfeit_without_a_range_of_values_has_no_payoffs_and_is_lost():
     player = Program((*PYTHON, str(BAD_BOT), "illegal", "0"), **PATIENT)
-    result = gamedp.play.tournament(Unbounded(), high, player, games=2, seed=0)
+    result = gamedp.play.match(Unbounded(), high, player, games=2, seed=0)
     assert [record.payoffs for record in result.records] == [None, None]
     assert (result.wins, result.unfinished, result.forfeits) == (2, 0, (0, 2))
 
 
 def test_forfeited_games_are_kept_in_files(tmp_path):
     player = Program((*PYTHON, str(BAD_BOT), "illegal", "1"), **PATIENT)
-    result = gamedp.play.tournament(Ladder(), player, high, games=2, seed=0)
+    result = gamedp.play.match(Ladder(), player, high, games=2, seed=0)
     path = tmp_path / "games.jsonl"
     gamedp.play.save_games(path, Ladder(), result.records)
     _, records = gamedp.play.load_games(path, Ladder())
@@ -529,7 +529,7 @@ def test_an_error_of_somebody_else_leaves_no_program_behind(outside, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         gamedp.play.play_game(Ladder(), [player, fails])
     with pytest.raises(KeyboardInterrupt):
-        gamedp.play.round_robin(Ladder(), {"a": player, "b": fails}, games=2)
+        gamedp.play.tournament(Ladder(), {"a": player, "b": fails}, games=2)
     outside.stop()
     assert files_open() == before
     all_end(tmp_path)

@@ -13,7 +13,7 @@ import gamedp
 from gamedp.cli import main
 from gamedp.errors import DamagedFileError, InvalidParameterError, UnsupportedProblemError
 from gamedp.games.wubbel import Hold, Wubbel
-from gamedp.play import Program, RandomPlayer, round_robin
+from gamedp.play import Program, RandomPlayer, tournament
 from gamedp.play.pairing import new_meeting
 
 SAFE, BOLD = 0, 1
@@ -78,7 +78,7 @@ PLAYERS = {"bold": Always(BOLD), "safe": Always(SAFE), "early": Once(0), "late":
 
 
 def test_every_set_of_three_meets_in_all_orders():
-    table = round_robin(GAME, PLAYERS, games=12, seed=1, records=True)
+    table = tournament(GAME, PLAYERS, games=12, seed=1, records=True)
     sets = list(itertools.combinations(PLAYERS, 3))
     assert [meeting.names for meeting in table.meetings] == sets
     assert all(len(meeting.payoffs) == 2 for meeting in table.meetings)
@@ -95,19 +95,19 @@ def test_every_set_of_three_meets_in_all_orders():
             ]
             means = [math.fsum(paid[:6]) / 6, math.fsum(paid[6:]) / 6]
             assert [group[place] for group in meeting.payoffs] == means
-    assert table == round_robin(GAME, PLAYERS, games=12, seed=1)
-    assert table != round_robin(GAME, PLAYERS, games=12, seed=2)
+    assert table == tournament(GAME, PLAYERS, games=12, seed=1)
+    assert table != tournament(GAME, PLAYERS, games=12, seed=2)
 
 
 def test_who_else_plays_changes_nothing():
-    every = round_robin(GAME, PLAYERS, games=12, seed=1)
+    every = tournament(GAME, PLAYERS, games=12, seed=1)
     three = {name: PLAYERS[name] for name in ("bold", "safe", "late")}
-    assert round_robin(GAME, three, games=12, seed=1).meetings == (every.meetings[1],)
+    assert tournament(GAME, three, games=12, seed=1).meetings == (every.meetings[1],)
 
 
 def test_all_games_of_a_group_have_the_same_opening_and_dice():
     same = dict.fromkeys(("one", "other", "third"), Always(BOLD))
-    table = round_robin(GAME, same, games=30, seed=4, opening=1, records=True)
+    table = tournament(GAME, same, games=30, seed=4, opening=1, records=True)
     groups = [
         [record.states for *_, record in table.records[first : first + 6]]
         for first in range(0, 30, 6)
@@ -120,7 +120,7 @@ def test_all_games_of_a_group_have_the_same_opening_and_dice():
 
 def test_mean_payoffs_agree_with_the_exact_ones():
     # By a seed that is fixed: farther than four errors in 6 of 100,000 right programs.
-    table = round_robin(GAME, PLAYERS, games=300, seed=3, compile="never")
+    table = tournament(GAME, PLAYERS, games=300, seed=3, compile="never")
     model = gamedp.compile(GAME, compile="never")
     exact = {}
     for order in itertools.permutations(PLAYERS, 3):
@@ -145,14 +145,14 @@ def test_mean_payoffs_agree_with_the_exact_ones():
 
 def test_games_without_payoffs_are_counted_and_left_out():
     absent = {"bold": Always(BOLD), "safe": Always(SAFE), "gone": Program("./no-such-program")}
-    table = round_robin(GAME, absent, games=6, seed=1)
+    table = tournament(GAME, absent, games=6, seed=1)
     (meeting,) = table.meetings
     assert meeting.forfeits == {("gone", "no start"): 6}
     assert (meeting.payoffs, meeting.unfinished) == ([], 0)
     assert all(map(math.isnan, table.payoff("bold")))
-    short = round_robin(GAME, PLAYERS, games=6, seed=1, max_plies=3)
+    short = tournament(GAME, PLAYERS, games=6, seed=1, max_plies=3)
     assert [meeting.unfinished for meeting in short.meetings] == [6] * 4
-    one = round_robin(GAME, PLAYERS, games=6, seed=1)
+    one = tournament(GAME, PLAYERS, games=6, seed=1)
     mean, error = one.payoff("bold")
     assert 0 <= mean <= 1
     assert math.isnan(error)
@@ -171,8 +171,8 @@ def test_what_makes_no_sense_is_refused():
         (PLAYERS, {"games": 6, "seed": -1}, "seed is -1"),
     ]:
         with pytest.raises(InvalidParameterError, match=part):
-            round_robin(GAME, players, **options)
-    table = round_robin(GAME, PLAYERS, games=6, seed=1)
+            tournament(GAME, players, **options)
+    table = tournament(GAME, PLAYERS, games=6, seed=1)
     for ask in (table.ratings, lambda: table.score("bold"), lambda: table.pairing("bold", "safe")):
         with pytest.raises(UnsupportedProblemError, match=r"payoff\(name\) says what a player"):
             ask()
@@ -180,20 +180,18 @@ def test_what_makes_no_sense_is_refused():
         table.payoff("nobody")
     with pytest.raises(InvalidParameterError, match="'late' is not one of bold, safe, early"):
         table.meetings[0].payoff("late")
-    pair = round_robin(Wubbel(goal=9), {"a": Hold(3), "b": Hold(5)}, games=2, seed=1)
+    pair = tournament(Wubbel(goal=9), {"a": Hold(3), "b": Hold(5)}, games=2, seed=1)
     with pytest.raises(UnsupportedProblemError, match="games for two are counted as won"):
         pair.payoff("a")
 
 
 def test_games_are_rounded_up_to_whole_groups():
-    assert round_robin(GAME, PLAYERS, games=7, seed=1) == round_robin(
-        GAME, PLAYERS, games=12, seed=1
-    )
-    assert round_robin(GAME, PLAYERS, seed=1).games == 102  # by default
+    assert tournament(GAME, PLAYERS, games=7, seed=1) == tournament(GAME, PLAYERS, games=12, seed=1)
+    assert tournament(GAME, PLAYERS, seed=1).games == 102  # by default
 
 
 def test_what_each_order_brought_is_in_the_records():
-    table = round_robin(GAME, PLAYERS, games=18, seed=1, records=True)
+    table = tournament(GAME, PLAYERS, games=18, seed=1, records=True)
     for meeting in table.meetings:
         for order in itertools.permutations(meeting.names):
             paid = [record.payoffs for *names, record in table.records if tuple(names) == order]
@@ -204,7 +202,7 @@ def test_what_each_order_brought_is_in_the_records():
 class TestFiles:
     def test_it_goes_on_from_wherever_it_was_stopped(self, tmp_path):
         players = PLAYERS | {"gone": Program("./no-such-program")}
-        expected = round_robin(GAME, players, games=12, seed=1, save=tmp_path / "whole")
+        expected = tournament(GAME, players, games=12, seed=1, save=tmp_path / "whole")
         assert sum(meeting.unfinished for meeting in expected.meetings) == 0
         assert sum(sum(meeting.forfeits.values()) for meeting in expected.meetings) == 6 * 12
         text = (tmp_path / "whole").read_bytes()
@@ -212,15 +210,15 @@ class TestFiles:
         path = tmp_path / "part"
         for size in (*range(0, len(text), 499), len(text) - 1, len(text)):
             path.write_bytes(text[:size])
-            assert round_robin(GAME, players, games=12, seed=1, save=path) == expected
+            assert tournament(GAME, players, games=12, seed=1, save=path) == expected
             assert path.read_bytes() == text
 
     def test_unfinished_games_are_kept(self, tmp_path):
         never = dict.fromkeys(PLAYERS, lambda state, rng: 1 / 0)
         options = {"games": 6, "seed": 1, "max_plies": 3, "save": tmp_path / "table"}
-        table = round_robin(GAME, PLAYERS, **options)
+        table = tournament(GAME, PLAYERS, **options)
         assert [meeting.unfinished for meeting in table.meetings] == [6] * 4
-        assert round_robin(GAME, never, **options) == table
+        assert tournament(GAME, never, **options) == table
 
     @pytest.mark.parametrize(
         "wrong",
@@ -253,18 +251,18 @@ class TestFiles:
     )
     def test_what_cannot_have_been_is_refused(self, tmp_path, wrong):
         path = tmp_path / "table"
-        round_robin(GAME, PLAYERS, games=6, seed=1, save=path)
+        tournament(GAME, PLAYERS, games=6, seed=1, save=path)
         first, second, *_ = path.read_text().splitlines()
         line = json.loads(second)
         wrong(line)
         path.write_text(f"{first}\n{json.dumps(line)}\n")
         with pytest.raises(DamagedFileError, match="damaged at round 1 of bold, safe, early"):
-            round_robin(GAME, PLAYERS, games=6, seed=1, save=path)
+            tournament(GAME, PLAYERS, games=6, seed=1, save=path)
 
 
 class TestExact:
     def test_policies_need_not_play(self):
-        table = round_robin(GAME, PLAYERS, exact=True, seed=1, compile="never")
+        table = tournament(GAME, PLAYERS, exact=True, seed=1, compile="never")
         model = gamedp.compile(GAME, compile="never")
         for meeting in table.meetings:
             assert meeting.is_exact
@@ -275,7 +273,7 @@ class TestExact:
             for name in meeting.names:
                 own = [paid[order.index(name)] for order, paid in meeting.by_order.items()]
                 assert meeting.payoff(name) == (pytest.approx(np.mean(own)), 0.0)
-        sampled = round_robin(GAME, PLAYERS, games=300, seed=3)
+        sampled = tournament(GAME, PLAYERS, games=300, seed=3)
         for name in PLAYERS:
             mean, error = sampled.payoff(name)
             assert abs(mean - table.payoff(name)[0]) < 4 * error
@@ -284,21 +282,21 @@ class TestExact:
         players = PLAYERS | {"function": lambda state, _rng: state.turn % 2}
         options = {"games": 12, "seed": 1, "compile": "never"}
         path = tmp_path / "table"
-        mixed = round_robin(GAME, players, **options, exact=True, save=path)
-        sampled = round_robin(GAME, players, **options)
+        mixed = tournament(GAME, players, **options, exact=True, save=path)
+        sampled = tournament(GAME, players, **options)
         for one, other in zip(mixed.meetings, sampled.meetings, strict=True):
             assert one.is_exact == ("function" not in one.names)
             assert one.is_exact or one == other
         assert path.read_bytes().count(b"\n") == 1 + 2 * 6
-        assert round_robin(GAME, players, **options, exact=True, save=path) == mixed
+        assert tournament(GAME, players, **options, exact=True, save=path) == mixed
         with pytest.raises(InvalidParameterError, match="exact"):
-            round_robin(GAME, players, **options, save=path)
+            tournament(GAME, players, **options, save=path)
 
     def test_rewards_on_the_way_count(self):
-        table = round_robin(
+        table = tournament(
             Shares(), {name: Always(0) for name in "abc"}, exact=True, compile="never"
         )
-        played = round_robin(Shares(), {name: Always(0) for name in "abc"}, games=6)
+        played = tournament(Shares(), {name: Always(0) for name in "abc"}, games=6)
         assert table.meetings[0].by_order[tuple("abc")] == pytest.approx((3.0, 4.0, 5.0))
         assert table.payoff("a") == (pytest.approx(4.0), 0.0)
         for order, payoffs in played.meetings[0].by_order.items():
@@ -334,7 +332,7 @@ class Shares:
 
 
 def test_it_shows_the_mean_payoffs_the_best_first():
-    table = round_robin(GAME, PLAYERS, games=12, seed=1)
+    table = tournament(GAME, PLAYERS, games=12, seed=1)
     best = max(PLAYERS, key=lambda name: table.payoff(name)[0])
     assert f"{best} {table.payoff(best)[0]:.6g}" in repr(table)
     shown = table._repr_html_()
@@ -349,7 +347,7 @@ def test_the_command_compares_mean_payoffs(capsys):
     game = gamedp.games.mancala.Mancala(players=3, pits=1, stones=1)
     players = {"random": RandomPlayer(game)}
     players |= {f"level={depth}": gamedp.play.LevelPlayer(depth) for depth in (1, 2)}
-    table = round_robin(game, players, games=12, seed=2, compile="never")
+    table = tournament(game, players, games=12, seed=2, compile="never")
     assert [tuple(each.values()) for each in found["entrants"]] == [
         (name, *table.payoff(name)) for name in players
     ]

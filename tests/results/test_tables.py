@@ -134,12 +134,12 @@ def shown_things():
     yield gamedp.cross_table(two, {BAD: players, "best": gamedp.solve(two)})
     yield gamedp.cross_table(two, {f"{BAD}{number}": players for number in range(12)})
     random = gamedp.play.RandomPlayer(game)
-    games = gamedp.play.round_robin(
+    games = gamedp.play.tournament(
         game, {BAD: random, "other": random}, games=4, seed=1, compile="never"
     )
     yield games
     yield games.ratings()
-    yield gamedp.play.tournament(game, random, random, games=4, seed=1, compile="never")
+    yield gamedp.play.match(game, random, random, games=4, seed=1, compile="never")
     yield from games.meetings
     gone = gamedp.play.Pairing(BAD, "other")
     gone.add([("loss", BAD), ("none", "played")])
@@ -155,7 +155,7 @@ def _of_three(players, *, exact):
     """A round robin of Mancala; a player of equal chances is of that game."""
     game = gamedp.games.mancala.Mancala(players=3, pits=1, stones=1)
     seated = dict.fromkeys(players, gamedp.play.RandomPlayer(game))
-    return gamedp.play.round_robin(game, seated, games=6, seed=1, exact=exact, compile="never")
+    return gamedp.play.tournament(game, seated, games=6, seed=1, exact=exact, compile="never")
 
 
 @attrs.frozen(repr=False)

@@ -758,7 +758,7 @@ def test_what_is_no_path_is_refused(path, tmp_path, monkeypatch):
     ]
     if path is not None:
         players = {"a": anyone, "b": anyone}
-        uses.append(lambda: gamedp.play.round_robin(Matches(), players, games=2, save=path))
+        uses.append(lambda: gamedp.play.tournament(Matches(), players, games=2, save=path))
     for use in uses:
         with pytest.raises(InvalidParameterError, match="must name a file or a folder"):
             use()

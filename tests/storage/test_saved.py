@@ -85,7 +85,7 @@ def test_a_round_robin(tmp_path):
     path.write_bytes((SAVED / path.name).read_bytes())
     game, players = Wubbel(goal=12), {f"hold={at}": Hold(at) for at in (3, 6, 9)}
     never = dict.fromkeys(players, lambda state, rng: 1 / 0)
-    read = gamedp.play.round_robin(game, never, games=4, max_plies=40, save=path)
+    read = gamedp.play.tournament(game, never, games=4, max_plies=40, save=path)
     assert read.pairings[0].first == [1, 0, 1]
     assert path.read_bytes() == (SAVED / path.name).read_bytes()
-    assert gamedp.play.round_robin(game, players, games=4, max_plies=40, seed=1) == read
+    assert gamedp.play.tournament(game, players, games=4, max_plies=40, seed=1) == read

@@ -78,7 +78,7 @@ COMMANDS = {
     "perft": "gamedp.cli.perft:perft",
     "play": "gamedp.cli.play:play",
     "serve": "gamedp.cli.serve:serve",
-    "selfplay": "gamedp.cli.selfplay:selfplay",
+    "selfplay": "gamedp.cli.tournament:selfplay",
     "evaluate": "gamedp.cli.evaluate:evaluate",
     "respond": "gamedp.cli.evaluate:respond",
     "tournament": "gamedp.cli.tournament:tournament",

@@ -24,7 +24,7 @@ from gamedp.cli.options import (
 from gamedp.cli.players import (
     WAYS,
     compiled_game,
-    names_in,
+    names_of_players,
     read_field,
     read_players,
     seated_in_stages,
@@ -80,7 +80,7 @@ def evaluate(
     tolerance
         Allow this distance between the bounds of a value.
     """
-    names = names_in(how.players)
+    names = names_of_players(how.players)
     if how.both_seats and len(names) != 2:
         message = f"--both-seats is for two players; these are {len(names)}."
         raise InvalidParameterError(message)

@@ -15,32 +15,32 @@ from cyclopts import Parameter
 
 import gamedp
 from gamedp.cli.games import is_saved, load_saved, make_ordinary_game
-from gamedp.cli.levels import (
-    BySearch,
-    BySolution,
-    check_known,
-    checked_solution,
-    read_level,
-    solve_if_small,
-)
 from gamedp.cli.options import Compile, GameSettings, SavedGame, StateTexts
-from gamedp.cli.players import ENTRANTS, PERSON, read_player
+from gamedp.cli.players import ENTRANTS, PERSON, checked_solution, read_level, read_player
 from gamedp.cli.positions import position_of, starts_of
 from gamedp.cli.report import how_long, player_name
 from gamedp.cli.texts import how_to_draw
 from gamedp.cli.watch import be_lenient, columns, fitted, say, watch
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import (
+    InvalidParameterError,
+    LimitExceededError,
+    NotSolvedError,
+    UnknownStateError,
+    UnsupportedProblemError,
+    shown,
+)
 from gamedp.play.seat import Fault, Forfeit
 from gamedp.views import COLUMNS
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from gamedp.cli.levels import Advice, Adviser, Entry, Level
+    from gamedp.cli.players import Level
+    from gamedp.play.advice import Advice, AdvisedAction
     from gamedp.play.play import Line
     from gamedp.play.seat import Seat
-    from gamedp.results.search_result import SearchResult
     from gamedp.results.solution import Solution
+    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["play"]
 
@@ -58,6 +58,13 @@ Type the number or the name of an action, or
 
 LONG_MENU = 10
 """Largest number of actions listed one per line; more are listed side by side."""
+
+MAX_STATES, MAX_STATES_IN_PYTHON = 600_000, 20_000
+"""Largest number of positions of a game that is solved without a request, and that in plain
+Python."""
+
+SECONDS_TO_FIND = 20.0
+"""Longest time to find the positions of such a game."""
 
 PROMPT = "> "
 UNFINISHED = "The game is left unfinished."
@@ -141,8 +148,11 @@ def play(  # noqa: PLR0913 - what is usually set in one call
     people = frozenset(range(count) if level == PERSON else [person])
 
     @functools.cache
-    def adviser() -> tuple[Adviser, str]:
+    def adviser() -> tuple[Callable[[Any], Advice], str]:
         return _adviser(made, wanted, solution, begin, compile, quiet=quiet)
+
+    def advise(position: Any) -> Advice:
+        return adviser()[0](position)
 
     with contextlib.ExitStack() as stack:
         seats: dict[int, Seat] = {}
@@ -154,10 +164,9 @@ def play(  # noqa: PLR0913 - what is usually set in one call
             seats = dict(zip(others, taken, strict=True))
             about = f"\nThe computer plays as {level}."
         elif len(people) < count and not line.is_over:
-            found, why = adviser()
-            about = f"\n{why}{found.introduction()}"
+            about = f"\n{adviser()[1]}"
         say(f"{_seats(people, count)}; seed {seed}.{about}{how_to_draw(made)}")
-        _Dialogue(line, people, rng, lambda: adviser()[0], seats).run()
+        _Dialogue(line, people, rng, advise, seats).run()
 
 
 def _adviser(
@@ -168,27 +177,89 @@ def _adviser(
     compile: Compile,
     *,
     quiet: bool,
-) -> tuple[Adviser, str]:
-    """Return the adviser of the computer, and a reason if there is one to report."""
-    from gamedp.play.players import LevelPlayer  # noqa: PLC0415 - not needed for --help
+) -> tuple[Callable[[Any], Advice], str]:
+    """Return a function that advises the computer in a state, and its introduction in words."""
+    from gamedp.play.advice import advise, own_action  # noqa: PLC0415 - not needed for --help
+    from gamedp.play.players import LevelPlayer  # noqa: PLC0415 - likewise
 
     why, depth = "", DEPTH if level is None or level == "best" else level
     with watch(quiet=quiet) as progress:
         if solution is None and level == "best":
             solution = gamedp.solve(game, compile=compile, progress=progress)
         elif solution is None and level is None and not game.is_terminal(state):
-            found = solve_if_small(game, state, compile, progress)
+            found = _solve_if_small(game, state, compile, progress)
             solution, why = (None, f"{found} ") if isinstance(found, str) else (found, "")
     if solution is not None:
-        check_known(solution, state)
-        return BySolution(solution), why
+        _check_known(solution, state)
+        known = solution
+
+        def by_solution(position: Any) -> Advice:
+            own_action(known, position)  # refuses a position that the solution takes for an end
+            return advise(known, position)
+
+        return by_solution, f"{why}The computer plays by {_solution_words(known)}."
     computer = LevelPlayer(depth)
 
-    def search(position: Any) -> SearchResult:
+    def by_search(position: Any) -> Advice:
         with watch(quiet=quiet) as progress:
-            return computer.search(game, position, compile=compile, progress=progress)
+            return advise(
+                computer.search(game, position, compile=compile, progress=progress), position
+            )
 
-    return BySearch(game, computer.depth, search), why
+    beyond = "estimated" if hasattr(game, "heuristic") else "counted as 0"
+    plies = "1 ply" if depth == 1 else f"{depth} plies"
+    return by_search, f"{why}The computer looks {plies} ahead; what lies beyond is {beyond}."
+
+
+def _solve_if_small(
+    game: Any,
+    state: Any,
+    compile: Compile,
+    progress: ProgressCallback | None,
+) -> Solution | str:
+    """Return the solution of a game with few positions, or the reason for none in words.
+
+    Parameters
+    ----------
+    game
+    state
+        A position that the solution must know.
+    compile, progress
+        As for :func:`gamedp.solve`.
+    """
+    most = MAX_STATES_IN_PYTHON if compile == "never" else MAX_STATES
+    try:
+        solution: Solution = gamedp.solve(
+            game,
+            compile=compile,
+            max_states=most,
+            max_seconds=SECONDS_TO_FIND,
+            progress=progress,
+        )
+        _check_known(solution, state)
+    except LimitExceededError as error:
+        if error.states < most:
+            return (
+                f"To find its positions takes longer than {SECONDS_TO_FIND:g} seconds, or too "
+                "much memory; --level best goes on all the same."
+            )
+        return f"More than {most:,} positions are too many to solve now; --level best solves them."
+    except (NotSolvedError, UnsupportedProblemError):
+        return "The game is not easily solved; `gamedp solve` says why."
+    except UnknownStateError:
+        return "The game is solved from its start, and this position cannot be reached from there."
+    if solution.guarantee is gamedp.Guarantee.NONE:
+        return "Solving the game proves nothing, since play may go on for ever."
+    return solution
+
+
+def _check_known(solution: Solution, state: Any) -> None:
+    """Raise UnknownStateError if a solution does not know a state, for any reason."""
+    try:
+        solution.model.index(state)
+    except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
+        message = f"{shown(state)} is not a position that can be reached: {error}"
+        raise UnknownStateError(message) from None
 
 
 def _seats(people: frozenset[int], count: int) -> str:
@@ -214,7 +285,7 @@ class _Dialogue:
     line: Line
     people: frozenset[int]
     rng: np.random.Generator
-    adviser: Callable[[], Adviser]
+    advise: Callable[[Any], Advice]
     seats: Mapping[int, Seat]
     """The seats of the players who are not `people`; the adviser plays if this is empty."""
     forfeit: Forfeit | None = None
@@ -273,8 +344,9 @@ class _Dialogue:
                 if action is None:
                     return
             elif len(actions) > 1:
-                advice = self.adviser().advise(state)
-                action = advice.chosen[int(self.rng.integers(len(advice.chosen)))]
+                advice = self.advise(state)
+                chosen = advice.chosen or actions
+                action = chosen[int(self.rng.integers(len(chosen)))]
                 reason = f", {_reason(advice)}"
             many = line.rules.num_players > 2
             who = f"The computer, as {player_name(mover)}," if many else "The computer"
@@ -316,7 +388,7 @@ class _Dialogue:
                         return None
                     print("There is nothing to take back.")
                 case "hint":
-                    advice = self.adviser().advise(self.line.states[-1])
+                    advice = self.advise(self.line.states[-1])
                     say(_hint(advice, self.people))
                 case "help" | "?":
                     say(f"{HELP}\n{_menu(names)}")
@@ -393,14 +465,52 @@ def _reason(advice: Advice) -> str:
 
 def _hint(advice: Advice, people: frozenset[int]) -> str:
     """Return the person's expectation after each action, in words."""
-    width = max((len(entry.name) for entry in advice.entries), default=0)
-    values = _aligned(advice.entries)
+    width = max((len(each.name) for each in advice.actions), default=0)
     rows = [
-        f"{'*' if entry.is_best else ' '} {entry.name:<{width}}  {value}"
-        for entry, value in zip(advice.entries, values, strict=True)
+        f"{' ' if each.best == 'no' else '*'} {each.name:<{width}}  {value}"
+        for each, value in zip(advice.actions, _aligned(advice.actions), strict=True)
     ]
     head = "After each action you can expect:"
-    return "\n".join([head, *rows, advice.verdict(), *_outlook(advice, people), advice.basis])
+    return "\n".join([head, *rows, _verdict(advice), *_outlook(advice, people), _basis(advice)])
+
+
+def _verdict(advice: Advice) -> str:
+    """Return in words which actions are best, and whether that is certain."""
+    best = [each.name for each in advice.best]
+    how = "are" if advice.is_certain else "seem"
+    if not best:
+        return "Nothing is known of the actions."
+    if len(advice.actions) == 1:
+        return "There is nothing else to do."
+    if len(best) == 1:
+        return f"{best[0]} {'is' if advice.is_certain else 'seems'} best."
+    if len(best) == len(advice.actions):
+        return f"{'Both' if len(best) == 2 else 'All'} actions {how} equally good."
+    return f"{', '.join(best[:-1])} and {best[-1]} {how} equally good."
+
+
+def _basis(advice: Advice) -> str:
+    """Return what the values rest on, in words."""
+    if advice.depth is None:
+        return f"This rests on {_solution_words(advice.result)}."
+    if advice.basis == "proven":
+        return "The values are proven: the search has seen all that matters."
+    return f"The values are estimates: a search to depth {advice.depth}."
+
+
+def _solution_words(solution: Any) -> str:
+    """Return the size of a solution, and what is proven of it, in words."""
+    from gamedp.play.advice import basis_of  # noqa: PLC0415 - not needed for --help
+
+    proven = {
+        "unproven": ", of which nothing is proven",
+        "equilibrium": ", a proven equilibrium: no player gains by deviating alone",
+        "exact": "; values are proven exactly",
+        "proven": f"; values are proven to within {solution.width:.1g}",
+    }
+    return (
+        f"the solution of all {solution.model.num_states:,} positions{proven[basis_of(solution)]}"
+    )
 
 
 def _outlook(advice: Advice, people: frozenset[int]) -> list[str]:
@@ -414,18 +524,18 @@ def _outlook(advice: Advice, people: frozenset[int]) -> list[str]:
         who = "You win" if is_you else f"{_other(advice.winner, 2, person).capitalize()} wins"
         words = f"{who} in {how_long(advice.plies)}"
     if len(advice.chosen) < len(advice.best):
-        names = [entry.name for entry in advice.entries if entry.action in advice.chosen]
+        names = [each.name for each in advice.actions if each.action in advice.chosen]
         words += f", with {' or '.join(names)}"
     return [f"{words}."]
 
 
-def _aligned(entries: Sequence[Entry]) -> list[str]:
+def _aligned(actions: Sequence[AdvisedAction]) -> list[str]:
     """Return the values of actions at equal width: integers, or with six decimals."""
-    are_whole = all(entry.value.is_integer() for entry in entries)
+    are_whole = all(each.value.is_integer() for each in actions)
     texts = [
-        ("" if entry.bound == "exact" else f"{entry.bound} ")
-        + (f"{entry.value:g}" if are_whole else f"{entry.value:.6f}")
-        for entry in entries
+        ("" if each.bound == "exact" else f"{each.bound} ")
+        + (f"{each.value:g}" if are_whole else f"{each.value:.6f}")
+        for each in actions
     ]
     width = max(map(len, texts), default=0)
     return [f"{text:>{width}}" for text in texts]

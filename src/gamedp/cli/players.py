@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import gamedp
 from gamedp.cli.games import class_named, is_saved, make_ordinary_game
-from gamedp.cli.levels import checked_solution, read_level
 from gamedp.cli.options import Compile, GameSettings, OutputOptions
 from gamedp.cli.parameters import make
+from gamedp.cli.texts import read_as
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 from gamedp.policies.policy import weights_of
@@ -26,12 +26,15 @@ __all__ = [
     "ENTRANTS",
     "PERSON",
     "WAYS",
+    "Level",
+    "checked_solution",
     "compiled_game",
-    "names_in",
+    "names_of_players",
     "program_named",
     "read_all",
     "read_entrants",
     "read_field",
+    "read_level",
     "read_player",
     "read_players",
     "refuse_without_folder",
@@ -64,6 +67,9 @@ TCP = "tcp:"
 START_SECONDS = 10.0
 """Least number of seconds that a program has to start."""
 
+Level: TypeAlias = int | Literal["best"]
+"""The number of plies to look ahead, or ``"best"`` to play by the solution."""
+
 
 def read_entrants(
     text: str, rules: gamedp.rules.Rules, solve: Callable[[], Any], seconds: float
@@ -86,7 +92,7 @@ def read_entrants(
     InvalidParameterError
         If a player is named twice, is of another game, or makes no sense.
     """
-    names = names_in(text)
+    names = names_of_players(text)
     for place, name in enumerate(names):
         if name in names[:place]:
             message = f"{name} is named twice; each entrant has a name of its own."
@@ -116,6 +122,41 @@ def read_player(
     if text in RANDOM:
         return gamedp.play.RandomPlayer(rules.game)
     return _saved_or_policy(text, rules)
+
+
+def read_level(text: str) -> Level | None:
+    """Return the level in a text such as ``best``, ``6`` or ``level=6``; None if there is none.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is a level, but its number of plies is not an integer.
+    """
+    if text in {"best", "optimal"}:
+        return "best"
+    name, equals, plies = text.partition("=")
+    if name == "level" and equals:
+        return int(read_as("level", plies, int))
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def checked_solution(solution: Any, name: str) -> gamedp.Solution:
+    """Return a saved solution that can play; raise InvalidParameterError for any other."""
+    if not isinstance(solution, gamedp.Solution) or solution.model.rules is None:
+        message = f"{name} holds no solution of a game that can be played."
+        raise InvalidParameterError(message)
+    objective = solution.objective
+    is_total = isinstance(objective, gamedp.TotalReward) and objective.until is None
+    if not is_total or objective.optimum != "max":
+        message = (
+            f"{name} is solved for {objective!r}; whole games are played by a solution for the "
+            "largest total reward."
+        )
+        raise InvalidParameterError(message)
+    return solution
 
 
 def _is_folder(text: str) -> bool:
@@ -214,7 +255,7 @@ def read_players(text: str, model: gamedp.Model, solve: Callable[[], Any]) -> di
     InvalidParameterError
         If a policy is of another game, or refuses its number.
     """
-    return read_all(names_in(text), lambda name: _read(name, model, solve))
+    return read_all(names_of_players(text), lambda name: _read(name, model, solve))
 
 
 def read_field(
@@ -226,7 +267,7 @@ def read_field(
     """
     weights: dict[str, float] = {}
     names = []
-    for item in names_in(text):
+    for item in names_of_players(text):
         name, colon, weight = item.rpartition(":")
         number = _number(weight) if colon else None
         names.append(item if number is None else name)
@@ -240,7 +281,7 @@ def read_field(
     return read_players(",".join(names), model, solve), weights
 
 
-def names_in(text: str) -> list[str]:
+def names_of_players(text: str) -> list[str]:
     """Return the names of players in a comma-separated text."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):

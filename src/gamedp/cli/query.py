@@ -25,7 +25,7 @@ from gamedp.cli.options import (
 from gamedp.cli.positions import picture_of, position_of, starts_of, state_where
 from gamedp.cli.solve import solved
 from gamedp.errors import InvalidParameterError, UnknownStateError, shown
-from gamedp.results.status import opposite_bounds
+from gamedp.play.advice import winner_of
 from gamedp.rules.game import is_staged
 
 if TYPE_CHECKING:
@@ -248,10 +248,7 @@ def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
     part = solution.inside(context)
     index, _ = _index(part.model, state)
     actions = _together(solution.action_values(context, state))
-    numbers = (part.value(state), *part.bounds(state))
-    if swapped:  # the stage's player 0 is the game's player 1
-        total = rules.constant_sum
-        numbers = (total - numbers[0], *opposite_bounds(total, *numbers[1:]))
+    numbers = solution.value_inside(context, state)
     mover = END_OF_STAGE
     if actions:
         player = int(part.model.players[index]) ^ swapped
@@ -356,7 +353,7 @@ def _to_the_end(solution: Solution, state: Any) -> list[tuple[str, str]]:
     plies = solution.plies(state)
     if math.isinf(plies):
         return [] if solution.distances is None else [("to the end", "never")]
-    who = report.winner(solution, state)
+    who = winner_of(solution, state)
     wins = "" if who is None else f": {report.player_name(who)} wins"
     return [("to the end", f"{report.how_long(plies)}{wins}")]
 

@@ -21,7 +21,6 @@ from gamedp.model.objectives import (
     Objective,
     Reachability,
     TotalReward,
-    draw_of,
 )
 from gamedp.results.base import hint_of
 from gamedp.runtime.registry import SOLVERS, registered
@@ -45,7 +44,6 @@ __all__ = [
     "print_json",
     "registered_name",
     "value_lines",
-    "winner",
     "wish",
     "with_options",
 ]
@@ -252,17 +250,6 @@ def how_long(plies: float) -> str:
     if not plies.is_integer():
         return f"about {plies:g} plies"
     return "1 ply" if plies == 1 else f"{plies:,.0f} plies"
-
-
-def winner(solution: Solution, state: Hashable) -> int | None:
-    """Return the winner from a state of a game without chance; None in a draw or other games."""
-    model, objective = solution.model, solution.objective
-    for_two = model.num_players == 2 and isinstance(objective, TotalReward)
-    if not for_two or not model.is_deterministic or not math.isfinite(solution.plies(state)):
-        return None
-    lower, upper = solution.bounds(state)
-    draw = draw_of(objective, model)
-    return 0 if lower > draw else 1 if upper < draw else None
 
 
 def exactly(number: float) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gamedp.cli.games import is_saved, load_saved, make_ordinary_game
-from gamedp.cli.levels import checked_solution
 from gamedp.cli.options import Flag, GameSettings, SavedGame
+from gamedp.cli.players import checked_solution
 from gamedp.cli.texts import assignments, how_to_draw
 from gamedp.cli.watch import watch
 from gamedp.errors import GamedpError, InvalidParameterError, UnsupportedProblemError

@@ -17,7 +17,7 @@ from gamedp.cli.options import OUTPUT, Compile, Flag, GameName, GameSettings, Ou
 from gamedp.cli.players import (
     WAYS,
     compiled_game,
-    names_in,
+    names_of_players,
     read_players,
     ruled,
     seated_in_stages,
@@ -98,7 +98,7 @@ def simulate(
     Of a staged game, an exact value is known where each player is `optimal`.
     """
     made = make_game(game, settings or ())
-    names = names_in(how.players)
+    names = names_of_players(how.players)
     _refuse(how, made, len(names))
     in_stages = is_staged(made)
     place: Any = made

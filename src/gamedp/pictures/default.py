@@ -22,8 +22,8 @@ from gamedp.pictures.stages import plot_stages
 from gamedp.pictures.surface import plot_surface
 from gamedp.pictures.survival import plot_survival
 from gamedp.pictures.table import plot_cross_table
+from gamedp.play.match import Match
 from gamedp.play.pairing import Meeting, Pairing
-from gamedp.play.round_robin import RoundRobin
 from gamedp.play.statistics import Ratings
 from gamedp.play.tournament import Tournament
 from gamedp.policies.cross_table import CrossTable
@@ -42,7 +42,7 @@ from gamedp.stages.totals.result import Distribution
 __all__ = ["plot"]
 
 
-def _plot_round_robin(found: RoundRobin, **options: Any) -> Any:
+def _plot_tournament(found: Tournament, **options: Any) -> Any:
     """Draw ratings, or mean payoffs of three or more players."""
     return (plot_ratings if found.pairings else plot_results)(found, **options)
 
@@ -50,9 +50,9 @@ def _plot_round_robin(found: RoundRobin, **options: Any) -> Any:
 WHOLE: dict[type, Callable[..., Any]] = {
     Trace: plot_trace,
     CrossTable: plot_cross_table,
-    RoundRobin: _plot_round_robin,
+    Tournament: _plot_tournament,
     Ratings: plot_ratings,
-    Tournament: plot_results,
+    Match: plot_results,
     Pairing: plot_results,
     Meeting: plot_results,
     Exploitability: plot_gains,
@@ -82,8 +82,8 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
     - An evaluation, a simulation or a distribution of totals by
       :func:`gamedp.pictures.plot_distribution`.
     - A cross table by :func:`gamedp.pictures.plot_cross_table`.
-    - A round robin or ratings by :func:`gamedp.pictures.plot_ratings`; a tournament, a pairing, and
-      a round robin or meeting of three and more by :func:`gamedp.pictures.plot_results`.
+    - A tournament or ratings by :func:`gamedp.pictures.plot_ratings`; a match, a pairing, and
+      a tournament or meeting of three and more by :func:`gamedp.pictures.plot_results`.
     - Exploitability by :func:`gamedp.pictures.plot_gains`.
     - The probability that play is not over by :func:`gamedp.pictures.plot_survival`.
     - A trace by :func:`gamedp.pictures.plot_trace`.

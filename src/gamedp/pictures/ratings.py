@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.pictures.canvas import COLOURS, canvas, short
-from gamedp.play.round_robin import RoundRobin
+from gamedp.play.tournament import Tournament
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,14 +23,14 @@ DEVIATIONS = 1.96
 """Number of standard errors on either side of an interval of 95 %."""
 
 
-def plot_ratings(found: RoundRobin | Ratings, *, ax: Axes | None = None) -> Axes:
+def plot_ratings(found: Tournament | Ratings, *, ax: Axes | None = None) -> Axes:
     """Draw the ratings of players, the strongest first, with intervals of 95 %.
 
     Only differences matter: the mean of the players is 0. The errors assume independent games.
 
     Parameters
     ----------
-    found : gamedp.play.RoundRobin or gamedp.play.Ratings
+    found : gamedp.play.Tournament or gamedp.play.Ratings
     ax : matplotlib.axes.Axes, optional
         The axes to draw into; a new figure if not given.
 
@@ -51,12 +51,12 @@ def plot_ratings(found: RoundRobin | Ratings, *, ax: Axes | None = None) -> Axes
     >>> from gamedp.games.matches import Matches
     >>> game = Matches(matches=9)
     >>> players = {"random": gamedp.play.RandomPlayer(game), "best": gamedp.searchers.AlphaBeta()}
-    >>> found = gamedp.play.round_robin(game, players, games=20, seed=1, compile="never")
+    >>> found = gamedp.play.tournament(game, players, games=20, seed=1, compile="never")
     >>> ax = gamedp.pictures.plot_ratings(found)
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['best', 'random']
     """
-    ratings = found.ratings() if isinstance(found, RoundRobin) else found
+    ratings = found.ratings() if isinstance(found, Tournament) else found
     error = DEVIATIONS * ratings.first_move_error
     ax = draw_intervals(ratings.names, ratings.elo, DEVIATIONS * ratings.errors, ax)
     ax.axvline(0, color=COLOURS[7], linewidth=1, zorder=0)

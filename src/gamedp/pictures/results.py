@@ -10,8 +10,8 @@ import numpy as np
 from gamedp.errors import UnsupportedProblemError
 from gamedp.pictures.canvas import COLOURS, HATCHES, canvas, legend_beside, short
 from gamedp.pictures.ratings import draw_intervals
+from gamedp.play.match import Match
 from gamedp.play.pairing import Meeting, Pairing
-from gamedp.play.round_robin import RoundRobin
 from gamedp.play.tournament import Tournament
 
 if TYPE_CHECKING:
@@ -24,20 +24,18 @@ KINDS = {"won": (0, ""), "drawn": (2, ""), "lost": (1, ""), "unfinished": (7, HA
 """Results of a game, with colour and hatches; the colours differ in grey print, too."""
 
 
-def plot_results(
-    found: Tournament | Pairing | Meeting | RoundRobin, *, ax: Axes | None = None
-) -> Axes:
+def plot_results(found: Match | Pairing | Meeting | Tournament, *, ax: Axes | None = None) -> Axes:
     """Draw results of games: shares won, drawn and lost in each seat, or mean payoffs.
 
-    Of a tournament and of a pairing, the first player's games are counted by the seat; lines are
+    Of a match and of a pairing, the first player's games are counted by the seat; lines are
     intervals of 95 % of the share of games won, by Clopper and Pearson, if the number of games was
-    fixed beforehand. Of three players and more in a round robin, it is each player's mean payoff
+    fixed beforehand. Of three players and more in a tournament, it is each player's mean payoff
     with an interval of 95 %, the best first.
 
     Parameters
     ----------
-    found : Tournament, Pairing, Meeting or RoundRobin
-        Of :mod:`gamedp.play`; a round robin of three seats or more. For two, see
+    found : Match, Pairing, Meeting or Tournament
+        Of :mod:`gamedp.play`; a tournament of three seats or more. For two, see
         :func:`gamedp.pictures.plot_cross_table` and :func:`gamedp.pictures.plot_ratings`.
     ax : matplotlib.axes.Axes, optional
         The axes to draw into; a new figure if not given.
@@ -49,7 +47,7 @@ def plot_results(
     Raises
     ------
     UnsupportedProblemError
-        If it is a round robin of a game for two.
+        If it is a tournament of a game for two.
     MissingPackageError
         If matplotlib is not installed.
 
@@ -59,18 +57,18 @@ def plot_results(
     >>> from gamedp.games.matches import Matches
     >>> game = Matches(matches=9)
     >>> players = gamedp.searchers.AlphaBeta(), gamedp.play.RandomPlayer(game)
-    >>> found = gamedp.play.tournament(game, *players, games=20, seed=1, compile="never")
+    >>> found = gamedp.play.match(game, *players, games=20, seed=1, compile="never")
     >>> ax = gamedp.pictures.plot_results(found)
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['as player 0', 'as player 1']
     """
-    if isinstance(found, RoundRobin) and found.pairings:
+    if isinstance(found, Tournament) and found.pairings:
         message = (
             "a round robin of a game for two is drawn by plot_cross_table and plot_ratings; each "
             "of its pairings by plot_results."
         )
         raise UnsupportedProblemError(message)
-    if isinstance(found, RoundRobin | Meeting):
+    if isinstance(found, Tournament | Meeting):
         means, errors = np.array([found.payoff(name) for name in found.names]).T
         ax = draw_intervals(found.names, means, _factor(found) * errors, ax)
         title = "intervals of 95 %, over all orders of the seats"
@@ -80,7 +78,7 @@ def plot_results(
             title = "no intervals: one group of games does not tell"
         ax.set(xlabel="mean payoff", title=title)
         return ax
-    if isinstance(found, Tournament):
+    if isinstance(found, Match):
         title = _lead(found)
         return _draw_shares(found.by_seat, title, ax, sampled=True)
     counts = np.array([found.first, found.second], dtype=float)
@@ -90,7 +88,7 @@ def plot_results(
     return _draw_shares(counts, title, ax, sampled=not found.is_exact)
 
 
-def _lead(found: Tournament) -> str:
+def _lead(found: Match) -> str:
     """Return words for the first player's lead and its certainty."""
     if math.isnan(found.mean_difference):
         return f"no {found.group_word} of games has ended"
@@ -148,15 +146,15 @@ def _draw_shares(counts: NDArray[Any], title: str, ax: Axes | None, *, sampled: 
     return ax
 
 
-def _factor(found: RoundRobin | Meeting) -> float:
+def _factor(found: Tournament | Meeting) -> float:
     """Return the number of standard errors in half an interval of 95 %, by Student's distribution.
 
-    For a round robin, it is that of the meeting with the fewest groups of games, so that the
+    For a tournament, it is that of the meeting with the fewest groups of games, so that the
     intervals are too long rather than too short.
     """
     from scipy.special import stdtrit
 
-    meetings = found.meetings if isinstance(found, RoundRobin) else [found]
+    meetings = found.meetings if isinstance(found, Tournament) else [found]
     groups = min((len(each.payoffs) for each in meetings if isinstance(each, Meeting)), default=0)
     return float(stdtrit(max(groups - 1, 1), 0.975))
 

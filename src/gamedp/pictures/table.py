@@ -10,7 +10,7 @@ import numpy as np
 from gamedp.errors import UnknownNameError, UnsupportedProblemError
 from gamedp.pictures.canvas import canvas, colour_bar, short
 from gamedp.pictures.ratings import DEVIATIONS
-from gamedp.play.round_robin import RoundRobin
+from gamedp.play.tournament import Tournament
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,17 +42,17 @@ MOST_WITH_INTERVALS = 5
 
 
 def plot_cross_table(
-    table: CrossTable | RoundRobin, seats: str = "both", *, ax: Axes | None = None
+    table: CrossTable | Tournament, seats: str = "both", *, ax: Axes | None = None
 ) -> Axes:
     """Draw each policy's value against every other as colours; a small table with numbers.
 
-    For a round robin, it is the points a game: 1 for a win, 1/2 for a draw. With up to five
+    For a tournament, it is the points a game: 1 for a win, 1/2 for a draw. With up to five
     players, Wilson's interval of 95 % stands below, with each pair of games as one trial; it is at
     least as wide as necessary. Computed values have none.
 
     Parameters
     ----------
-    table : gamedp.policies.CrossTable or gamedp.play.RoundRobin
+    table : gamedp.policies.CrossTable or gamedp.play.Tournament
     seats : {"both", "first", "second"}
         Whether the policy of the row plays in both seats in turn, or as player 0, or as player 1.
     ax : matplotlib.axes.Axes, optional
@@ -67,7 +67,7 @@ def plot_cross_table(
     UnknownNameError
         If `seats` is not one of these.
     UnsupportedProblemError
-        If it is a round robin of a game for three players and more.
+        If it is a tournament of a game for three players and more.
     MissingPackageError
         If matplotlib is not installed.
 
@@ -86,7 +86,7 @@ def plot_cross_table(
     if seats not in SEATS:
         raise UnknownNameError.nearest(kind="choice of", name=str(seats), known=SEATS)
     count = len(table.names)
-    if isinstance(table, RoundRobin):
+    if isinstance(table, Tournament):
         numbers, trials = _rates(table, seats)
         who, what, unit, least, most = "player", RATES[seats], "points a game", 0.0, 1.0
     else:
@@ -115,7 +115,7 @@ def plot_cross_table(
     return ax
 
 
-def _rates(table: RoundRobin, seats: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _rates(table: Tournament, seats: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the points a game of each player against each other, and the number of trials.
 
     A player has none against itself, or before the first game; a trial is a pair of games in both
@@ -142,7 +142,7 @@ def _rates(table: RoundRobin, seats: str) -> tuple[NDArray[np.float64], NDArray[
     return rates, trials
 
 
-def _pairings(table: RoundRobin) -> tuple[Pairing, ...]:
+def _pairings(table: Tournament) -> tuple[Pairing, ...]:
     if not table.pairings:
         message = "a round robin of three seats and more is drawn by plot_results."
         raise UnsupportedProblemError(message)

@@ -1,4 +1,4 @@
-"""Playing games: single games, tournaments, round robins, and files of games."""
+"""Playing games: single games, matches, tournaments, and files of games."""
 
 from lazy_loader import attach_stub
 

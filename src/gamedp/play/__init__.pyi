@@ -2,6 +2,10 @@ from .compliance import (
     ComplianceCheck as ComplianceCheck,
     check_program as check_program,
 )
+from .match import (
+    Match as Match,
+    match as match,
+)
 from .play import (
     GameRecord as GameRecord,
     play_game as play_game,
@@ -18,12 +22,6 @@ from .records import (
     load_games as load_games,
     save_games as save_games,
 )
-from .round_robin import (
-    Meeting as Meeting,
-    Pairing as Pairing,
-    RoundRobin as RoundRobin,
-    round_robin as round_robin,
-)
 from .seat import Forfeit as Forfeit
 from .statistics import (
     Ratings as Ratings,
@@ -31,6 +29,8 @@ from .statistics import (
     sprt as sprt,
 )
 from .tournament import (
+    Meeting as Meeting,
+    Pairing as Pairing,
     Tournament as Tournament,
     tournament as tournament,
 )

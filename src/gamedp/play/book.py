@@ -1,4 +1,4 @@
-"""The file of a round robin: its facts, and one line for each group of games."""
+"""The file of a tournament: its facts, and one line for each group of games."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ FORMAT, VERSION = "gamedp round robin", 1
 
 
 class Book:
-    """A file of results: a line that names the round robin, then one line per group of games.
+    """A file of results: a line that names the tournament, then one line per group of games.
 
     Parameters
     ----------
     path : str, Path or None
         None for no file.
     facts : dict
-        The facts that identify the round robin.
+        The facts that identify the tournament.
     seed : int or None
         The seed of the file if None.
 
     Raises
     ------
     InvalidParameterError
-        If the file belongs to another round robin.
+        If the file belongs to another tournament.
     DamagedFileError
         If the file holds something else.
     """
@@ -58,7 +58,7 @@ class Book:
         self._head = json.dumps(head | {"seed": self.seed}).encode() + b"\n"
 
     def _seed_in(self, line: bytes, head: dict[str, Any], seed: int | None) -> int:
-        """Return the seed in the first line if it belongs to this round robin."""
+        """Return the seed in the first line if it belongs to this tournament."""
         try:
             found = json.loads(line)
             kept = found.pop("seed")
@@ -87,7 +87,7 @@ class Book:
         Raises
         ------
         InvalidParameterError
-            If another round robin writes to it, or has begun to since it was read.
+            If another tournament writes to it, or has begun to since it was read.
         """
         if self._path is not None:
             self._path.touch()

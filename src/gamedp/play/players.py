@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.errors import (
-    InvalidModelError,
-    InvalidParameterError,
-    shown,
-)
+from gamedp.errors import InvalidParameterError, shown
+from gamedp.play.advice import own_action
 from gamedp.play.programs import Program, Remote, Session
 from gamedp.play.seat import Seat
 from gamedp.policies.arrays import is_array
@@ -168,11 +165,7 @@ class _BySolution(Seat):
     solution: Solution
 
     def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:  # noqa: ARG002 - the signature of all seats
-        action = self.solution.best_action(state)
-        if action is None:
-            message = f"the solution takes {shown(state)} for an end of the game, unlike the rules."
-            raise InvalidModelError(message)
-        return action
+        return own_action(self.solution, state)
 
 
 def _check_model(rules: Rules, model: Model, noun: str) -> None:

@@ -1,240 +1,252 @@
-"""Tournaments: a statistical comparison of two players."""
+"""Tournaments: all players against each other, in all orders of the seats, with the same dice."""
 
 from __future__ import annotations
 
-import functools
+import hashlib
+import itertools
+import json
 import math
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from scipy.special import stdtrit
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, drawn_seed, played
-from gamedp.play.players import seated, seats_taken
-from gamedp.policies.given import checked_whole
-from gamedp.policies.random_player import RandomPlayer
+from gamedp.errors import (
+    InvalidParameterError,
+    UnsupportedProblemError,
+    shown,
+)
+from gamedp.play.book import Book
+from gamedp.play.match import groups_of, opened
+from gamedp.play.pairing import Meeting, Pairing, compute, new_meeting, payoff_rows
+from gamedp.play.play import MOST_PLIES, check_plies, played
+from gamedp.play.players import seats_taken
+from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.rules.game import Rules
-from gamedp.runtime.notebook import html_table, with_error
+from gamedp.runtime.encoding import encode_object
+from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gamedp.play.seat import Seat
     from gamedp.runtime.options import CompileMode
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Tournament", "groups_of", "opened", "tournament"]
-
-OPENINGS_TRIED = 1_000
-"""Number of openings drawn before an error says that the game is always over after them."""
+__all__ = ["Meeting", "Pairing", "Tournament", "tournament"]
 
 
-def _as_records(records: Iterable[GameRecord]) -> tuple[GameRecord, ...]:
-    return tuple(records)
-
-
-@attrs.frozen(eq=False, repr=False)
+@attrs.frozen(repr=False)
 class Tournament:
-    """The games between two players, `one` and `other`; `other` takes all seats except one.
-
-    Games for two come in pairs: `one` begins the first of a pair, `other` the second. In general a
-    group has one game for each seat of the game, and `one` sits in each seat once. Groups are
-    independent of one another, but the games of a group are not, since they share the opening; the
-    statistics are therefore based on groups.
+    """The result of a tournament.
 
     Attributes
     ----------
-    records : tuple of GameRecord
-        The games of all groups in order; an even number in games for two.
-    seconds : float
-        The time they took.
-    players : int
-        The number of seats; if not given, that of the first finished game, or 2.
+    names : tuple of str
+        The names of the players.
+    meetings : tuple of Pairing or Meeting
+        One for every set of as many players as there are seats; pairings of two.
+    games : int
+        Number of games that each of these was to play.
+    seed : int
+        The seed of all random numbers.
+    test : Sprt or None
+        The result of the sequential test of `better_by` for the first player; None without one.
+    records : tuple of (str, ..., GameRecord)
+        The names by seat, and the game; empty unless records were requested.
     """
 
-    records: tuple[GameRecord, ...] = attrs.field(converter=_as_records)
-    seconds: float = 0.0
-    players: int = attrs.field()
+    names: tuple[str, ...]
+    meetings: tuple[Pairing | Meeting, ...]
+    games: int
+    seed: int
+    test: Sprt | None = None
+    records: tuple[tuple[Any, ...], ...] = attrs.field(default=(), eq=False)
 
-    @players.default
-    def _as_the_games_say(self) -> int:
-        finished = (record.payoffs for record in self.records if record.payoffs is not None)
-        return len(next(finished, (0, 0)))
+    @property
+    def is_exact(self) -> bool:
+        """Whether all results were computed, without playing games."""
+        return all(meeting.is_exact for meeting in self.meetings)
 
-    def __attrs_post_init__(self) -> None:
-        """Refuse games that do not form whole groups."""
-        if len(self.records) % self.players or not self.records:
-            groups = "pairs" if self.players == 2 else f"groups of {self.players}"
-            message = f"a tournament has its games in {groups}; there are {len(self.records)}."
+    @property
+    def pairings(self) -> tuple[Pairing, ...]:
+        """The pairings of all players; empty in a game for more than two."""
+        return tuple(meeting for meeting in self.meetings if isinstance(meeting, Pairing))
+
+    def payoff(self, name: str) -> tuple[float, float]:
+        """Return the average payoff of a player, and its standard error.
+
+        For games of three or more: the mean over the meetings of the player, which count equally.
+        NaN where one of them has no groups of games, or only one.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the game is for two; see :meth:`score` there.
+        InvalidParameterError
+            If there is no such player.
+        """
+        if self.pairings:
+            message = "games for two are counted as won, drawn and lost; ask score() or ratings()."
+            raise UnsupportedProblemError(message)
+        if name not in self.names:
+            message = f"there is no player {shown(name)}; there are {', '.join(self.names)}."
             raise InvalidParameterError(message)
-
-    def _compared(self, others: Callable[[list[float]], float]) -> NDArray[np.float64]:
-        """Return the payoff of `one` minus what `others` returns for the other payoffs."""
-        found = np.full(len(self.records), math.nan)
-        for number, record in enumerate(self.records):
-            if record.payoffs is not None:
-                payoffs = list(record.payoffs)
-                found[number] = payoffs.pop(number % self.players) - others(payoffs)
-        return found
-
-    @property
-    def forfeits(self) -> tuple[int, int]:
-        """The numbers of games that `one` and `other` have lost by a fault of a program."""
-        lost = [
-            number % self.players == record.forfeit.player
-            for number, record in enumerate(self.records)
-            if record.forfeit is not None
+        found = [
+            meeting.payoff(name)
+            for meeting in self.meetings
+            if isinstance(meeting, Meeting) and name in meeting.names
         ]
-        return sum(lost), len(lost) - sum(lost)
+        means, errors = zip(*found, strict=True)
+        return math.fsum(means) / len(found), math.hypot(*errors) / len(found)
 
-    @functools.cached_property
-    def differences(self) -> NDArray[np.float64]:
-        """The payoff of `one` minus that of `other` in each game; NaN where it has no payoffs.
+    def _refuse_many(self) -> None:
+        if not self.pairings:
+            message = (
+                "points and ratings are for games of two; payoff(name) says what a player gets on "
+                "average."
+            )
+            raise UnsupportedProblemError(message)
 
-        With more than two seats, the mean over the seats of `other` is subtracted. A game has no
-        payoffs if it is unfinished, or forfeited and its rules do not define what can be lost.
+    def pairing(self, one: str, other: str) -> Pairing:
+        """Return the games between two players; raise InvalidParameterError if there are none."""
+        self._refuse_many()
+        for pairing in self.pairings:
+            if {pairing.one, pairing.other} == {one, other}:
+                return pairing
+        message = f"there are no games between {shown(one)} and {shown(other)}."
+        raise InvalidParameterError(message)
+
+    def score(self, name: str) -> float:
+        """Return the points of a player: 1 for a win, 1/2 for a draw."""
+        self._refuse_many()
+        points = 0.0
+        for pairing in self.pairings:
+            if pairing.games and name in {pairing.one, pairing.other}:
+                share = pairing.score if name == pairing.one else 1.0 - pairing.score
+                points += share * pairing.games
+        return points
+
+    def ratings(self) -> Ratings:
+        """Return the ratings of the players, with standard errors.
+
+        Computed results count as the same number of games, in the errors as well; where all results
+        were computed, the errors are 0.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the game is for more than two.
         """
-        return self._compared(lambda payoffs: math.fsum(payoffs) / len(payoffs))
-
-    @functools.cached_property
-    def _leads(self) -> NDArray[np.float64]:
-        """The payoff of `one` minus the largest other one; infinite after a forfeit."""
-        found = self._compared(max)
-        for number, record in enumerate(self.records):
-            if record.forfeit is not None:
-                is_lost = number % self.players == record.forfeit.player
-                found[number] = -math.inf if is_lost else math.inf
-        return found
-
-    @property
-    def wins(self) -> int:
-        """The number of games in which `one` got more than every other player."""
-        return int((self._leads > 0).sum())
-
-    @property
-    def draws(self) -> int:
-        """The number of games in which `one` got as much as the best of the others."""
-        return int((self._leads == 0).sum())
-
-    @property
-    def losses(self) -> int:
-        """The number of games in which another player got more than `one`."""
-        return int((self._leads < 0).sum())
-
-    @property
-    def by_seat(self) -> NDArray[np.int64]:
-        """The numbers of games won, drawn, lost and unfinished by `one` per seat; (players, 4)."""
-        leads = self._leads.reshape(-1, self.players)
-        kinds = (leads > 0, leads == 0, leads < 0, np.isnan(leads))
-        return np.array([kind.sum(axis=0) for kind in kinds]).T
-
-    @property
-    def unfinished(self) -> int:
-        """The number of games left at the limit of plies; the statistics leave out their groups."""
-        return int(np.isnan(self._leads).sum())
-
-    @functools.cached_property
-    def _groups(self) -> NDArray[np.float64]:
-        means: NDArray[np.float64] = self.differences.reshape(-1, self.players).mean(axis=1)
-        return means[~np.isnan(means)]
-
-    @property
-    def group_word(self) -> str:
-        """The word for a group of games."""
-        return "pair" if self.players == 2 else "group"
-
-    @property
-    def mean_difference(self) -> float:
-        """The mean of the differences over the finished groups; NaN if there are none."""
-        return float(self._groups.mean()) if len(self._groups) else math.nan
-
-    @property
-    def standard_error(self) -> float:
-        """The standard error of that mean; NaN with fewer than two groups."""
-        count = len(self._groups)
-        return float(self._groups.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 95% confidence interval of that mean, by Student's t distribution of the groups.
-
-        None with fewer than two groups. Approximate unless the means of groups are normal; accurate
-        for a few dozen groups or more.
-        """
-        if len(self._groups) < 2:
-            return None
-        reach = float(stdtrit(len(self._groups) - 1, 0.975)) * self.standard_error
-        return self.mean_difference - reach, self.mean_difference + reach
-
-    @property
-    def mean_plies(self) -> float:
-        """The average number of actions of a game."""
-        return float(np.mean([record.plies for record in self.records]))
-
-    @property
-    def distinct(self) -> int:
-        """The number of different games. Without chance and openings they may all be the same."""
-        return len({(record.states, record.actions) for record in self.records})
+        self._refuse_many()
+        number = {name: place for place, name in enumerate(self.names)}
+        results = []
+        for pairing in self.pairings:
+            one, other = number[pairing.one], number[pairing.other]
+            wins, draws, losses = pairing.first
+            results.append((one, other, wins + 0.5 * draws, losses + 0.5 * draws))
+            wins, draws, losses = pairing.second
+            results.append((other, one, losses + 0.5 * draws, wins + 0.5 * draws))
+        found = rated(self.names, results)
+        if not self.is_exact:
+            return found
+        return attrs.evolve(found, errors=np.zeros(len(self.names)), first_move_error=0.0)
 
     def _repr_html_(self) -> str:
-        """Return a small table for notebooks."""
-        rows = {name: f"{getattr(self, name):,}" for name in ("wins", "draws", "losses")}
-        rows["unfinished"] = f"{self.unfinished:,}"
-        groups = f"{self.group_word}s of games that have ended"
-        rows["mean difference"] = with_error(self.mean_difference, self.standard_error, groups)
-        if self.interval is not None:
-            rows["95 % interval"] = "{:.6g} … {:.6g}".format(*self.interval)
-        rows["mean plies"] = f"{self.mean_plies:.6g}"
-        return html_table(rows)
+        """Return the players for notebooks, those with the most points or payoffs first."""
+        if not self.pairings:
+            means = [(name, self.payoff(name)) for name in self.names]
+            order = sorted(means, key=lambda found: found[1], reverse=True)
+            head, *lines = payoff_rows(order, is_exact=self.is_exact)
+            return html_rows(list(head), lines)
+        games: dict[str, float] = dict.fromkeys(self.names, 0)
+        for pairing in self.pairings:
+            for name in (pairing.one, pairing.other):
+                games[name] += pairing.games
+        found = self.ratings()
+        rated = dict(zip(found.names, zip(found.elo, found.errors, strict=True), strict=True))
+        rows = [
+            (
+                name,
+                f"{self.score(name):g}",
+                f"{games[name]:,.10g}",
+                ("{:.0f}" if self.is_exact else "{:.0f} ± {:.0f}").format(*rated[name]),
+            )
+            for name in sorted(self.names, key=self.score, reverse=True)
+        ]
+        elo = "Elo" if self.is_exact else "Elo ± standard error"
+        return html_rows(["player", "points", "games", elo], rows)
 
     def __repr__(self) -> str:
-        """Return the results in short."""
-        return (
-            f"<Tournament wins={self.wins} draws={self.draws} losses={self.losses} "
-            f"unfinished={self.unfinished} mean_difference={self.mean_difference!r} "
-            f"standard_error={self.standard_error!r}>"
-        )
+        """Return the points, or the mean payoffs, in short."""
+        if not self.pairings:
+            means = ", ".join(f"{name} {self.payoff(name)[0]:.6g}" for name in self.names)
+            return f"<Tournament {means}>"
+        points = ", ".join(f"{name} {self.score(name):g}" for name in self.names)
+        return f"<Tournament {points}>"
 
 
 def tournament(  # noqa: PLR0913 - what is usually set in one call
     game: Any,
-    one: Any,
-    other: Any,
+    players: Mapping[str, Any],
     *,
     games: int = 100,
     seed: int | None = None,
     opening: int = 0,
     max_plies: int = MOST_PLIES,
+    better_by: tuple[float, float] | None = None,
+    exact: bool = False,
+    save: str | Path | None = None,
+    records: bool = False,
     compile: CompileMode = "auto",
     progress: ProgressCallback | None = None,
 ) -> Tournament:
-    """Let two players play many games, and take turns at beginning.
+    """Let all players play each other, in all orders of the seats.
 
-    In a game for three or more, `one` sits in each seat equally often, and `other` in all others.
+    Every set of as many players as there are seats meets. Games come in groups, with one game for
+    each order of the set; for two players, in pairs. All games of a group have the same start, the
+    same opening and the same dice: the k-th draw of chance for a seat is the same in all of them.
+    The results of a group depend only on the seed, the names and the number of the group, not on
+    the other players.
+
+    With two players, games are won, drawn and lost, and the players are rated by that. With three
+    or more, the mean payoff of each player counts, with its standard error.
 
     Parameters
     ----------
     game
         For two players or more, with chance or without.
-    one, other
-        As for :func:`gamedp.play.play_game`.
+    players : mapping of str to player
+        Players by name, at least as many as there are seats; as for :func:`gamedp.play.play_game`.
+        Each program is started once.
     games : int
-        Number of games, rounded up so that each player takes every seat equally often: to an even
-        number for two players, to a multiple of 3 for three.
+        Number of games for each set, rounded up so that all orders occur equally often: to an even
+        number for two players, to a multiple of 6 for three.
     seed : int, optional
         The same seed gives the same games; a new one is drawn each time if not given.
     opening : int
-        Number of plies at the start that are played at random, the same in all games of a group (a
-        pair, for two players). The game is not over after them.
+        Number of plies at the start of each group that are played at random.
     max_plies : int
         A game that has not ended after this many plies counts as unfinished, not as a draw.
+    better_by : (float, float), optional
+        For two players: stop as soon as :func:`gamedp.play.sprt` decides that the first one is
+        better by the larger of these differences, or by no more than the smaller one.
+    exact : bool
+        Whether to compute the results of players whose actions depend on the position alone by
+        :func:`gamedp.evaluate`, for each order of the seats, instead of playing: policies,
+        solutions, objects with ``choose(state)``, and RandomPlayer. The game must have few enough
+        positions for a table. The other meetings are played, and so are games of two with rewards
+        on the way.
+    save : str or Path, optional
+        A file to which each group is appended as it ends. If it exists, the tournament continues
+        where it stopped, for whatever reason, with its seed if none is given. Only one tournament
+        at a time may write to it.
+    records : bool
+        Whether to keep the games and not only their counts; games read from `save` are not
+        included.
     compile : {"auto", "always", "never"}
-        As for :func:`gamedp.compile`.
+        As for :func:`gamedp.compile`; for searchers.
     progress : callable, optional
         Called with a :class:`gamedp.Progress` now and then.
 
@@ -243,97 +255,154 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     UnsupportedProblemError
         If the game is for one player.
     InvalidParameterError
-        If an option makes no sense.
+        If an option makes no sense, or `save` holds another tournament, or one in progress.
+    DamagedFileError
+        If `save` holds something else.
 
     Examples
     --------
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
     >>> game = Matches(matches=9)
-    >>> one, other = gamedp.searchers.AlphaBeta(), gamedp.play.RandomPlayer(game)
-    >>> result = gamedp.play.tournament(game, one, other, games=20, seed=1, compile="never")
-    >>> result.wins > result.losses, result.wins + result.losses + result.draws
+    >>> players = {"best": gamedp.searchers.AlphaBeta(), "random": gamedp.play.RandomPlayer(game)}
+    >>> table = gamedp.play.tournament(game, players, games=20, seed=1, compile="never")
+    >>> table.score("best") > table.score("random"), table.pairing("best", "random").games
     (True, 20)
     """
     rules = Rules(game)
-    count = rules.num_players
-    rounds = rounds_of(rules, games=games, seed=seed, opening=opening, max_plies=max_plies)
-    groups = np.random.SeedSequence(drawn_seed(seed)).spawn(rounds)
-    games = count * len(groups)
+    rounds, book = begun(
+        rules,
+        list(players),
+        games=games,
+        seed=seed,
+        opening=opening,
+        max_plies=max_plies,
+        better_by=better_by,
+        exact=exact,
+        save=save,
+    )
+    names, orders = tuple(players), math.factorial(rules.num_players)
+    games = rounds * orders
+    sets = itertools.combinations(names, rules.num_players)
+    meetings = {some: new_meeting(some) for some in sets}
+    if exact:
+        compute(game, players, meetings, games, compile)
+    left = tuple(some for some, meeting in meetings.items() if not meeting.is_exact)
+    plan = _Plan(rules, left, rounds, book.seed, opening, max_plies)
+    kept: list[tuple[Any, ...]] = []
     reporter = Reporter(progress, "play")
-    began = time.perf_counter()
-    records = []
-    # A program in several seats of a game is started once for each.
-    with seats_taken(rules, [one, *[other] * (count - 1)], compile) as seats:
-        for group in groups:
-            for record in _group(rules, seats, group, opening, max_plies):
-                records.append(record)
-                reporter.report(len(records), games, f"{len(records):,} of {games:,} games")
-    return Tournament(tuple(records), time.perf_counter() - began, count)
+    schedule, total = plan.schedule(), games * len(left)
+
+    def test() -> Sprt | None:
+        if better_by is None:
+            return None
+        (pairing,) = meetings.values()
+        assert isinstance(pairing, Pairing)  # noqa: S101 - of two players
+        return sprt(pairing.pair_scores, better_by)
+
+    with book:
+        book.read(schedule, meetings)
+        found = test()
+        with seats_taken(rules, list(players.values()), compile) as seats:
+            at = dict(zip(names, seats, strict=True))
+            for some, number in schedule:  # groups that the book does not have yet
+                if found is not None and found.verdict != "undecided":
+                    break
+                meeting, group = meetings[some], list(plan.play(at, some, number))
+                results = [meeting.result(order, record) for *order, record in group]
+                book.write(some, number, results)
+                meeting.add(results)
+                found = test()
+                kept += group if records else []
+                done = orders * (number * len(left) + left.index(some) + 1)
+                reporter.report(done, total, f"{done:,} of {total:,} games")
+    return Tournament(names, tuple(meetings.values()), games, book.seed, found, tuple(kept))
 
 
-def rounds_of(rules: Rules, *, games: int, seed: int | None, opening: int, max_plies: int) -> int:
-    """Return the number of groups of games of two players; raise for options that make no sense.
+def begun(  # noqa: PLR0913 - the options of a tournament
+    rules: Rules,
+    names: list[Any],
+    *,
+    games: int,
+    seed: int | None,
+    opening: int,
+    max_plies: int,
+    better_by: tuple[float, float] | None,
+    exact: bool,
+    save: str | Path | None,
+) -> tuple[int, Book]:
+    """Return the number of groups of games for each set of players, and the book of the results.
+
+    It validates the options before players, which may be slow to construct, are created.
 
     Raises
     ------
-    UnsupportedProblemError, InvalidParameterError
+    UnsupportedProblemError, InvalidParameterError, DamagedFileError
         As for :func:`tournament`.
     """
     count = rules.num_players
     if count < 2:
-        message = (
-            f"a tournament is between players; {type(rules.game).__name__} has 1. Use play_game."
-        )
+        message = f"a round robin is between players, and {shown(rules.game)} has {count}."
         raise UnsupportedProblemError(message)
+    if len(names) < count or not all(isinstance(name, str) and name for name in names):
+        least = "two" if count == 2 else f"{count}"
+        message = f"players are {shown(names)}; there must be {least} or more, each by a name."
+        raise InvalidParameterError(message)
     check_plies(max_plies, opening)
-    drawn_seed(seed)  # refuses an invalid seed
-    return groups_of(count, games)
+    rounds = groups_of(math.factorial(count), games)
+    if exact and (opening or better_by is not None):
+        message = "exact results have no opening, and need no test by better_by."
+        raise InvalidParameterError(message)
+    if better_by is not None:
+        if len(names) != 2:
+            message = f"better_by is for two players; these are {len(names)}."
+            raise InvalidParameterError(message)
+        sprt([0.0] * 5, better_by)  # refuses values that make no sense
+    facts: dict[str, Any] = {"game": encode_object(rules.game), "players": list(names)}
+    facts |= {"games": rounds * math.factorial(count)} | ({"exact": True} if exact else {})
+    return rounds, Book(save, facts | {"opening": opening, "max_plies": max_plies}, seed)
 
 
-def _group(
-    rules: Rules,
-    seats: Sequence[Seat],
-    seed: np.random.SeedSequence,
-    opening: int,
-    max_plies: int,
-) -> Iterator[GameRecord]:
-    """Play the same opening once for each seat, with the first of the two in that seat."""
-    count = rules.num_players
-    first, *later = (np.random.default_rng(part) for part in seed.spawn(1 + count))
-    line = opened(rules, opening, first)
-    one, *others = seats
-    for place, rng in enumerate(later):
-        yield played(line.copy(), [*others[:place], one, *others[place:]], rng, max_plies)
+@attrs.frozen
+class _Plan:
+    """The groups of games to play, their order, and their random numbers.
 
-
-def groups_of(size: int, games: Any) -> int:
-    """Return the number of groups of this size for a number of games, rounded up.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is not a valid number of games.
-
-    Examples
-    --------
-    >>> groups_of(6, 96), groups_of(6, 100)
-    (16, 17)
+    Attributes
+    ----------
+    sets : tuple of tuple of str
+        The sets of players that meet: as many players as there are seats.
+    rounds : int
+        The number of groups that each set plays.
     """
-    return -(-checked_whole("games", games, 1) // size)
 
+    rules: Rules
+    sets: tuple[tuple[str, ...], ...]
+    rounds: int
+    seed: int
+    opening: int
+    max_plies: int
 
-def opened(rules: Rules, opening: int, rng: np.random.Generator) -> Line:
-    """Return a game after a random opening that is not over."""
-    anyone = seated(rules, RandomPlayer(rules.game), "auto")
-    for _ in range(OPENINGS_TRIED):
-        line = Line.begin(rules, None, rng)
-        if opening:
-            line.play([anyone] * rules.num_players, rng, opening)
-        if not line.is_over:
-            return line
-    message = (
-        f"{shown(rules.game)} is over after {opening} random plies, {OPENINGS_TRIED:,} times out "
-        "of as many; choose a shorter opening."
-    )
-    raise InvalidParameterError(message)
+    def schedule(self) -> Iterator[tuple[tuple[str, ...], int]]:
+        """Yield each set of players and the number of its group: all sets once, then all again."""
+        for number in range(self.rounds):
+            for names in self.sets:
+                yield names, number
+
+    def play(
+        self, seats: Mapping[str, Seat], names: tuple[str, ...], number: int
+    ) -> Iterator[tuple[Any, ...]]:
+        """Play a game in each order of some players, with the same dice at each seat.
+
+        Yield the names in the order of the seats, and the record.
+        """
+        words = hashlib.sha256(json.dumps(names).encode()).digest()
+        key = [self.seed, int.from_bytes(words), number]
+        count = len(names)
+        parts = np.random.SeedSequence(key).spawn(1 + count + math.factorial(count))
+        start, thrown, own = parts[0], parts[1 : 1 + count], parts[1 + count :]
+        line = opened(self.rules, self.opening, np.random.default_rng(start))
+        for order, rest in zip(itertools.permutations(names), own, strict=True):
+            dice = [np.random.default_rng(part) for part in thrown]
+            players = [seats[name] for name in order]
+            rng = np.random.default_rng(rest)
+            yield *order, played(line.copy(), players, rng, self.max_plies, dice)

@@ -149,17 +149,26 @@ class StagedSolution(BaseSolution[StagedModel]):
         entries = self.inside(context).action_values(state)
         if self.model.index(context)[1] == (player == 1):
             return entries
-        total = self.model.constant_sum
         return [
             ActionValue(
                 entry.action,
                 entry.name,
-                total - entry.value,
-                *opposite_bounds(total, entry.lower, entry.upper),
+                *self._for_the_other(entry.value, entry.lower, entry.upper),
                 entry.best,
             )
             for entry in entries
         ]
+
+    def value_inside(self, context: Hashable, state: Hashable) -> tuple[float, float, float]:
+        """Return player 0's value in a state of the stage, played in `context`, and its bounds."""
+        part = self.inside(context)
+        numbers = part.value(state), *part.bounds(state)
+        return self._for_the_other(*numbers) if self.model.index(context)[1] else numbers
+
+    def _for_the_other(self, value: float, low: float, high: float) -> tuple[float, float, float]:
+        """Return one of two players' value and bounds from those of the other."""
+        total = self.model.constant_sum
+        return total - value, *opposite_bounds(total, low, high)
 
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return one column for each field of the context, and its value and bounds.

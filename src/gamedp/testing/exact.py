@@ -15,9 +15,8 @@ from typing import Any
 import attrs
 
 import gamedp
-from gamedp.testing.averages import long_run
 from gamedp.testing.enumeration import Missed, Number, best_of_all
-from gamedp.testing.rows import Row, choice_value, evaluated
+from gamedp.testing.rational_policies import Row, choice_value, evaluated, long_run
 
 __all__ = [
     "exact_choice_values",

@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
+from gamedp.play.advice import advise
 from gamedp.play.play import Line as Played
 from gamedp.runtime.files import is_temporary, write_whole
 from gamedp.web.files import page_files
 from gamedp.web.positions import basis_facts, shown_position
 from gamedp.web.refusals import Refused
 from gamedp.web.surface import surface_bytes
-from gamedp.web.values import by_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -139,15 +139,15 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
     while len(positions) < len(states):
         state = states[len(positions)]
         played = Played(rules, [state], earned=[0.0] * rules.num_players)
-        values = None if played.is_over else by_table(solution, rules, state)
-        shown = shown_position(made, played, values, basis)
+        advice = None if played.is_over else advise(solution, state)
+        shown = shown_position(made, played, advice, basis)
         for answer in shown["actions"]:
             action = answer["action"]
             answer["rewards"] = [rules.reward(state, action, player) for player in players]
             pairs = list(rules.game.outcomes(state, action))
             for chance in answer["chance"]:
                 chance["next"] = place(pairs[chance["outcome"]][1])
-        positions.append({**shown, "chosen": [] if values is None else list(values.choose())})
+        positions.append({**shown, "chosen": [] if advice is None else list(advice.chosen)})
         size += len(_json(positions[-1]))
         if size > MOST_BYTES:
             message = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gamedp.play.advice import advise
 from gamedp.web.lines import replayed
 from gamedp.web.positions import happened
 from gamedp.web.states import plain_number
-from gamedp.web.values import actions_by_table
 
 if TYPE_CHECKING:
     from gamedp.play.play import Line as Played
@@ -89,21 +89,21 @@ def _told_apart(
     if solution is None:
         names = ("before", "chosen", "after", "choice", "luck", "best_name", "values")
         return {**dict.fromkeys(names), "best": [], "mistake": False}
-    actions = actions_by_table(solution, made.rules, state)
+    advice = advise(solution, state)
     mover = made.rules.player(state)
-    most = max(each.number for each in actions)
-    taken = next(each for each in actions if each.action == action)
-    best = [each for each in actions if each.best != "no"]
+    most = max(each.value for each in advice.actions)
+    taken = next(each for each in advice.actions if each.action == action)
+    best = advice.best
     after = rewards[mover] + solution.value(following, mover)
     return {
         "before": most,
-        "chosen": taken.number,
+        "chosen": taken.value,
         "after": after,
-        "choice": taken.number - most,
-        "luck": after - taken.number,
+        "choice": taken.value - most,
+        "luck": after - taken.value,
         "best": [each.action for each in best],
         "best_name": best[0].name if best else None,
-        "mistake": taken.best == "no" and taken.number < most,
+        "mistake": taken.best == "no" and taken.value < most,
     }
 
 

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.errors import UnsupportedProblemError
+from gamedp.play.advice import Advice, advise, basis_of
 from gamedp.views import to_plain
 from gamedp.web.catalogue import MOST_OUTCOMES
 from gamedp.web.lines import generator, replayed, take
-from gamedp.web.players import chosen_action
 from gamedp.web.refusals import Refused
 from gamedp.web.requests import Look, Player
 from gamedp.web.states import plain_number, plain_state
-from gamedp.web.values import Values, by_search, by_table, why_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
     from gamedp.play.play import Line as Played
     from gamedp.results.solution import Solution
     from gamedp.web.basis import Basis
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from gamedp.web.tables import Tables
 
 __all__ = ["basis_facts", "chances", "happened", "position_answer", "shown_position"]
+
+RELATIONS = {"exact": "=", "at least": "≥", "at most": "≤"}
+"""The meaning of a value, as a sign."""
 
 
 def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dict[str, Any]:
@@ -43,9 +49,9 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
     if request.then is not None:
         last, pending = _go_on(tables, made, basis, played, request.then)
     state = played.states[-1]
-    values = None
+    advice = None
     if not played.is_over:
-        values = _values(tables, made, basis, state, request.look)
+        advice = _advice(tables, made, basis, state, request.look)
     return {
         "game": {"name": made.name, "parameters": made.parameters},
         "line": {
@@ -55,25 +61,25 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
         },
         "played": last,
         "pending": pending,
-        **shown_position(made, played, values, basis),
+        **shown_position(made, played, advice, basis),
         "earned": [plain_number(number) for number in played.earned],
         "range": None if basis.range is None else list(basis.range),
-        "basis": basis_facts(basis, values),
+        "basis": basis_facts(basis, advice),
     }
 
 
-def basis_facts(basis: Basis, values: Values | None) -> dict[str, Any]:
+def basis_facts(basis: Basis, advice: Advice | None) -> dict[str, Any]:
     """Return the source of the values; for a table, also where it has none."""
     solution = basis.solution
-    why = None if values is None else values.why
+    why = None if advice is None else advice.basis
     if why is None and solution is not None:
-        why = why_of(solution)
+        why = basis_of(solution)
     return {
         "kind": "search" if solution is None else "table",
         "states": None if solution is None else solution.model.num_states,
         "why": why,
         "why_not": basis.why_not,
-        "depth": None if values is None else values.depth,
+        "depth": None if advice is None else advice.depth,
         "width": None if solution is None else plain_number(solution.width),
         "plies": None if basis.remoteness is None else basis.remoteness.kind,
         "why_no_plies": basis.why_no_lengths,
@@ -86,23 +92,23 @@ def _plain_start(start: Start | None) -> dict[str, Any] | None:
     return attrs.asdict(start, filter=lambda _attribute, value: value is not None)
 
 
-def _values(
+def _advice(
     tables: Tables, made: Made, basis: Basis, state: Any, look: Look | None
-) -> Values | None:
-    """Return the values of a position; None if they are not requested."""
+) -> Advice | None:
+    """Return the values of a position and its actions; None if they are not requested."""
     if basis.solution is not None:
-        return by_table(basis.solution, made.rules, state)
+        return advise(basis.solution, state)
     if look is None:
         return None
     try:
-        return by_search(tables.search(made, state, look), made.rules, state)
+        return advise(tables.search(made, state, look), state)
     except UnsupportedProblemError as error:
         sentence = "{why} And it cannot be searched: {reason}"
         raise Refused(409, sentence, "states", why=basis.why_not, reason=error) from None
 
 
 def shown_position(
-    made: Made, played: Played, values: Values | None, basis: Basis
+    made: Made, played: Played, advice: Advice | None, basis: Basis
 ) -> dict[str, Any]:
     """Return the view, the actions and the values of the last position."""
     rules, state = made.rules, played.states[-1]
@@ -110,6 +116,7 @@ def shown_position(
     shown = to_plain(rules.view(state)) if hasattr(rules.game, "view") else None
     spots = {} if shown is None else {each["action"]: each["place"] for each in shown["spots"]}
     payoffs = played.record().payoffs
+    each = [] if advice is None else [_numbers(*of_player) for of_player in advice.values]
     return {
         "state": plain_state(state),
         "view": shown,
@@ -118,19 +125,19 @@ def shown_position(
         "mover": None if over else rules.player(state),
         "over": over,
         "payoffs": None if payoffs is None else [plain_number(number) for number in payoffs],
-        "value": None if values is None else _value(values),
-        "each": [] if values is None else [_numbers(*of_player) for of_player in values.each],
-        **_length(made, basis, values, state),
-        "actions": [] if over else _actions(made, played, values, basis, spots),
+        "value": None if advice is None else _value(each[0]),
+        "each": each,
+        **_length(made, basis, advice, state),
+        "actions": [] if over else _actions(made, played, advice, basis, spots),
     }
 
 
-def _length(made: Made, basis: Basis, values: Values | None, state: Any) -> dict[str, Any]:
+def _length(made: Made, basis: Basis, advice: Advice | None, state: Any) -> dict[str, Any]:
     """Return the remaining length of play from a position, and its result for the mover."""
-    if basis.remoteness is None or values is None:
+    if basis.remoteness is None or advice is None:
         return {"plies": None, "ends": None}
     plies = basis.remoteness.plies(state)
-    return {"plies": plain_number(plies), "ends": _ends(made, basis, plies, values.each[0][1])}
+    return {"plies": plain_number(plies), "ends": _ends(made, basis, plies, advice.values[0][1])}
 
 
 def _ends(made: Made, basis: Basis, plies: float, number: float) -> str | None:
@@ -151,23 +158,22 @@ def _numbers(player: int, number: float, lower: float, upper: float) -> dict[str
     }
 
 
-def _value(values: Values) -> dict[str, Any]:
-    numbers = _numbers(*values.each[0])
-    del numbers["player"]
-    return {**numbers, "relation": values.relation}
+def _value(numbers: dict[str, Any]) -> dict[str, Any]:
+    rest = {name: number for name, number in numbers.items() if name != "player"}
+    return {**rest, "relation": "="}
 
 
 def _actions(
     made: Made,
     played: Played,
-    values: Values | None,
+    advice: Advice | None,
     basis: Basis,
     spots: dict[int, Any],
 ) -> list[dict[str, Any]]:
     """Return each action with its value, and its possible outcomes."""
     rules, state = made.rules, played.states[-1]
-    known = {} if values is None else {each.action: each for each in values.actions}
-    most = max((each.number for each in known.values()), default=0.0)
+    known = {} if advice is None else {each.action: each for each in advice.actions}
+    most = max((each.value for each in known.values()), default=0.0)
     lengths = {} if basis.remoteness is None else basis.remoteness.after(state)
     answers = []
     left = MOST_OUTCOMES
@@ -190,19 +196,19 @@ def _actions(
             "ends": None,
         }
         if found is not None:
-            loss = 0.0 if found.number == most else most - found.number
+            loss = 0.0 if found.value == most else most - found.value
             answer |= {
-                "number": plain_number(found.number),
+                "number": plain_number(found.value),
                 "lower": plain_number(found.lower),
                 "upper": plain_number(found.upper),
-                "relation": found.relation,
+                "relation": RELATIONS[found.bound],
                 "best": found.best,
                 "loss": plain_number(loss),
             }
             if action in lengths:
                 plies = lengths[action]
                 answer["plies"] = plain_number(plies)
-                answer["ends"] = _ends(made, basis, plies, found.number)
+                answer["ends"] = _ends(made, basis, plies, found.value)
         answers.append(answer)
     return answers
 
@@ -257,12 +263,12 @@ def _go_on(
         assert action is not None  # noqa: S101 - the request has one or the other
     else:
         assert rng is not None  # noqa: S101 - the request of a player has a seed
-        values = None
+        advice = None
         if len(actions) > 1 and then.player.kind != "random":
             look = _look_of(then.player, basis)
             by = attrs.evolve(basis, solution=None) if then.player.kind == "search" else basis
-            values = _values(tables, made, by, state, look)
-        action = chosen_action(then.player, actions, values, rng)
+            advice = _advice(tables, made, by, state, look)
+        action = _chosen(then.player, actions, advice, rng)
         found = [] if not then.by_hand else chances(made, state, action, None)
         if len(found) > 1:
             name = rules.action_name(state, action)
@@ -273,6 +279,27 @@ def _go_on(
     assert outcome is not None  # noqa: S101 - the request has one or the other
     take(played, action, outcome)
     return happened(made, played), None
+
+
+def _chosen(
+    player: Player, actions: Sequence[int], advice: Advice | None, rng: np.random.Generator
+) -> int:
+    """Return the action that the computer takes.
+
+    Parameters
+    ----------
+    player : Player
+    actions : sequence of int
+        All legal actions.
+    advice : Advice or None
+        None for a random player, and if there is only one action.
+    rng : numpy.random.Generator
+        Decides among equally good actions, and whether the player makes a mistake.
+    """
+    mistaken = player.chance is not None and rng.random() < player.chance
+    among: Sequence[int] = () if advice is None or mistaken else advice.chosen
+    among = among or actions
+    return int(among[int(rng.integers(len(among)))])
 
 
 def _look_of(player: Player, basis: Basis) -> Look | None:

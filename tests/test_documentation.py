@@ -102,7 +102,9 @@ def test_quaint_phrases_do_not_come_back():
         assert not [phrase for phrase in QUAINT if re.search(rf"\b{phrase}\b", text)], path
 
 
-@pytest.mark.parametrize("folder", ["doors", "tutorials", "gallery", "howto", "explanation", "reference"])
+@pytest.mark.parametrize(
+    "folder", ["doors", "tutorials", "gallery", "howto", "explanation", "reference"]
+)
 def test_an_index_names_every_page(folder):
     text = (DOCS / folder / "index.md").read_text(encoding="utf-8")
     (listed,) = re.findall(

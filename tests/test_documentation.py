@@ -34,13 +34,12 @@ def public_names():
 def test_the_reference_lists_every_public_name_once(monkeypatch):
     monkeypatch.syspath_prepend(DOCS)
     registered_lists = importlib.import_module("registered")
-    page = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
-    text = registered_lists.with_solvers(page)
-    assert text != page
-    listed = re.findall(r"^\.\. auto(?:class|function):: ([\w.]+)$", text, flags=re.MULTILINE)
+    pages = [page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md")]
+    texts = [registered_lists.with_solvers(page) for page in pages]
+    assert texts != pages
+    pattern = r"^\.\. auto(?:class|function):: ([\w.]+)$"
+    listed = [name for text in texts for name in re.findall(pattern, text, flags=re.MULTILINE)]
     assert sorted(listed) == sorted(public_names())
-    assert listed[0] == "Game"
-    assert listed.index("solve") < listed.index("gamedp.solvers.ValueIteration")
 
 
 def test_public_names_are_few_and_in_standard_places():
@@ -103,7 +102,9 @@ def test_quaint_phrases_do_not_come_back():
         assert not [phrase for phrase in QUAINT if re.search(rf"\b{phrase}\b", text)], path
 
 
-@pytest.mark.parametrize("folder", ["tutorials", "gallery", "howto", "explanation", "reference"])
+@pytest.mark.parametrize(
+    "folder", ["doors", "tutorials", "gallery", "howto", "explanation", "reference"]
+)
 def test_an_index_names_every_page(folder):
     text = (DOCS / folder / "index.md").read_text(encoding="utf-8")
     (listed,) = re.findall(

@@ -93,7 +93,7 @@ class Advice:
 
     @property
     def basis(self) -> Basis:
-        """What the bounds rest on."""
+        """The guarantee that the bounds carry."""
         return basis_of(self.result)
 
     @property

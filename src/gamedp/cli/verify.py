@@ -13,7 +13,7 @@ from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
 from gamedp.cli.options import OUTPUT, FileOptions, Flag, GameSettings, OutputOptions, SavedGame
 from gamedp.cli.watch import watch
 from gamedp.errors import CertificateError, DamagedFileError, InvalidParameterError
-from gamedp.results.start import bounds_at_start
+from gamedp.results.base import bounds_at_start
 
 __all__ = ["verify"]
 

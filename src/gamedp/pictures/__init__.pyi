@@ -1,4 +1,5 @@
 from .actions import plot_actions as plot_actions
+from .base import plot_cross_table as plot_cross_table
 from .components import plot_components as plot_components
 from .convergence import plot_trace as plot_trace
 from .default import plot as plot
@@ -13,5 +14,4 @@ from .slices import (
 from .stages import plot_stages as plot_stages
 from .surface import plot_surface as plot_surface
 from .survival import plot_survival as plot_survival
-from .table import plot_cross_table as plot_cross_table
 from .tree import plot_tree as plot_tree

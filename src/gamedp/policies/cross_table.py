@@ -18,7 +18,7 @@ from gamedp.policies.given import model_for
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved
 from gamedp.policies.stepwise import even_steps
-from gamedp.results.start import mean_of
+from gamedp.results.base import mean_of
 from gamedp.results.status import opposite_bounds
 from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.options import CompileMode

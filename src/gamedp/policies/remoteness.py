@@ -14,7 +14,7 @@ from gamedp.model.problem import Problem
 from gamedp.policies.chain import InducedChain
 from gamedp.policies.choices import choices_in
 from gamedp.policies.solving import lengths_of
-from gamedp.results.start import mean_of
+from gamedp.results.base import mean_of
 from gamedp.runtime import compile_clock
 from gamedp.solvers import Retrograde
 from gamedp.solvers.asked import checked_number, reporting

@@ -20,7 +20,7 @@ from gamedp.policies.given import listed, model_for
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
 from gamedp.policies.solving import solved
 from gamedp.policies.stepwise import even_steps
-from gamedp.results.start import mean_of
+from gamedp.results.base import mean_of
 from gamedp.results.status import Guarantee, Status, check_player, opposite_bounds
 from gamedp.runtime.notebook import html_table
 from gamedp.runtime.options import CompileMode

@@ -15,7 +15,7 @@ from gamedp.model.problem import Problem
 from gamedp.policies.given import checked_whole
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved_problem
-from gamedp.results.start import bounds_at_start, mean_at_start
+from gamedp.results.base import bounds_at_start, mean_at_start
 from gamedp.runtime.notebook import html_rows
 from gamedp.solvers.asked import checked_objective
 

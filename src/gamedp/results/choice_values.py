@@ -16,12 +16,12 @@ from gamedp.bellman.enclosures import (
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import given_numbers
 from gamedp.model.objectives import AverageReward, FiniteHorizon, Reachability
-from gamedp.results.start import exact_mean
+from gamedp.results.base import exact_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.results.table import Table
+    from gamedp.results.base import Table
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
-    from gamedp.results.table import Table
+    from gamedp.results.base import Table
 
 __all__ = ["choice_columns_of", "columns_of", "fields_of", "joined", "numbers"]
 

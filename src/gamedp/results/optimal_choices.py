@@ -38,8 +38,8 @@ from gamedp.runtime.slices import CHOICES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.results.base import Table
     from gamedp.results.status import Best
-    from gamedp.results.table import Table
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]

@@ -14,8 +14,8 @@ from gamedp.results.status import Guarantee, Status
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.results.base import Table
     from gamedp.results.optimal_choices import OptimalChoices
-    from gamedp.results.table import Table
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]

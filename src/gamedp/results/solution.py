@@ -13,11 +13,11 @@ import numpy as np
 from gamedp.errors import UnknownStateError, UnsupportedProblemError
 from gamedp.model.model import given_numbers
 from gamedp.model.objectives import FiniteHorizon
+from gamedp.results.base import Table, exact_mean
 from gamedp.results.choice_values import choice_values
 from gamedp.results.columns import choice_columns_of, columns_of
 from gamedp.results.optimal_choices import OptimalChoices
 from gamedp.results.plies import plies_of
-from gamedp.results.start import exact_mean
 from gamedp.results.status import (
     ActionValue,
     check_player,
@@ -25,7 +25,6 @@ from gamedp.results.status import (
     width_of,
 )
 from gamedp.results.step_values import step_values, steps_left
-from gamedp.results.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
-    from gamedp.results.table import Table
+    from gamedp.results.base import Table
 
     Floats = NDArray[np.float64]
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.bellman.rounding import rounds_jit
-from gamedp.runtime.floats import TINY, UPWARD
+from gamedp.runtime.floats import TINY, UPWARD, rounds
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
@@ -212,3 +211,14 @@ def swap_constants(
 
 
 swap_constants_jit = compiled(swap_constants)
+
+
+rounds_jit = inlined(rounds)
+
+
+def shift_rounds(bound: float, half: float) -> bool:
+    """Return whether a finite bound is rounded when half of the constant sum is subtracted."""
+    return abs(bound) < float("inf") and rounds_jit(bound, -half, bound - half)
+
+
+shift_rounds_jit = inlined(shift_rounds)

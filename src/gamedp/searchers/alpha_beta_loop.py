@@ -12,7 +12,7 @@ than a number, or as much, has both ends there. No reward that is taken off can 
 
 from __future__ import annotations
 
-from gamedp.bellman.rounding import rounds_jit
+from gamedp.bellman.equation import rounds_jit
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.runtime.jit import inlined
 from gamedp.searchers.node_loop import (

@@ -15,7 +15,7 @@ to move sees it, or the upper one. From the two others' results follow bounds of
 
 from __future__ import annotations
 
-from gamedp.bellman.rounding import rounds_jit
+from gamedp.bellman.equation import rounds_jit
 from gamedp.compiler.native import compiled_for_all
 from gamedp.searchers.node_loop import (
     ENTER,

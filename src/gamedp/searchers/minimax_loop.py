@@ -7,7 +7,7 @@ once for all games, and asks the rules through pointers; see
 
 from __future__ import annotations
 
-from gamedp.bellman.rounding import rounds_jit
+from gamedp.bellman.equation import rounds_jit
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.searchers.node_loop import (
     ENTER,

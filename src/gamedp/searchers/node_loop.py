@@ -9,7 +9,7 @@ the history.
 
 from __future__ import annotations
 
-from gamedp.bellman.rounding import shift_rounds_jit
+from gamedp.bellman.equation import shift_rounds_jit
 from gamedp.compiler.native import RAISED, call_native
 from gamedp.runtime.jit import inlined
 from gamedp.searchers.position_loop import FULL

@@ -7,7 +7,7 @@ integers of the position from `fields`, at `question.row`. What they return belo
 
 from __future__ import annotations
 
-from gamedp.bellman.rounding import rounds_jit
+from gamedp.bellman.equation import rounds_jit
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.explore_loop import lost_jit
 from gamedp.compiler.native import called_by_rules, held_at

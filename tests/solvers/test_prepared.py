@@ -7,9 +7,9 @@ import gamedp
 from gamedp.bellman import average
 from gamedp.reduction import Reduction
 from gamedp.solvers.tools import prepared as preparing, proper
+from gamedp.solvers.tools.facts import OpenCases, Refusal
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.proper import OpenCases, Refusal
 
 UNDECIDED_SOLVERS = [
     gamedp.solvers.ValueIteration(),

@@ -16,9 +16,9 @@ from .methods.topological_value_iteration import (
 )
 from .methods.value_iteration import ValueIteration as ValueIteration
 from .tools.base import Solver as Solver
+from .tools.facts import Support as Support
 from .tools.prepared import (
     Prepared as Prepared,
     prepare as prepare,
 )
 from .tools.solution import make_solution as make_solution
-from .tools.support import Support as Support

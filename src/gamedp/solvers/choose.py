@@ -29,9 +29,9 @@ from gamedp.solvers.portfolio import (
     solve_in_turn,
 )
 from gamedp.solvers.tools.base import Solver, solve_as_asked
+from gamedp.solvers.tools.facts import Refusal
 from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.proper import Refusal
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution

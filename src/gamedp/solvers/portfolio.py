@@ -22,9 +22,9 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import Guarantee, Status, Tolerance
 from gamedp.rules.exactness import model_numbers
 from gamedp.solvers.tools.base import handed, is_close, settle_in_time, solve_as_asked
+from gamedp.solvers.tools.facts import Refusal
 from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.proper import Refusal
 from gamedp.solvers.tools.solution import SMALL, STOPS, how_close, way_out
 
 if TYPE_CHECKING:

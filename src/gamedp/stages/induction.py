@@ -17,7 +17,7 @@ from gamedp.runtime.jit import LANES
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.slices import CONTEXTS
-from gamedp.solvers.tools.support import Support
+from gamedp.solvers.tools.facts import Support
 from gamedp.stages.in_turns import always_changes_places, settle_in_turns
 from gamedp.stages.model import StagedModel, Sweep
 from gamedp.stages.program import program_of

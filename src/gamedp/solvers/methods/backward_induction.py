@@ -21,13 +21,13 @@ from gamedp.results.status import Guarantee
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.base import PreparingSolver, require
-from gamedp.solvers.tools.depth_first import Searched
+from gamedp.solvers.tools.facts import Searched, Support
 from gamedp.solvers.tools.finish import check_range, finished, outward
 from gamedp.solvers.tools.horizons import sweep_horizon
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Run
 from gamedp.solvers.tools.solution import make_solution, solution_of
-from gamedp.solvers.tools.support import Support, support_of_fixed_points
+from gamedp.solvers.tools.support import support_of_fixed_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable

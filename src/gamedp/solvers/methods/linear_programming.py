@@ -11,10 +11,11 @@ from gamedp.runtime.options import positive
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.by_components import share_of_tolerance, solve_by_components
 from gamedp.solvers.tools.component import Component
+from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.linear_systems import inner_matrix
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import Support, support_of_proper
+from gamedp.solvers.tools.support import support_of_proper
 
 __all__ = ["LinearProgramming"]
 

@@ -12,9 +12,10 @@ from gamedp.runtime.progress import ProgressCallback
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.by_components import solve_by_components, sweep_until_proven
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
+from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import Support, support_of_proper
+from gamedp.solvers.tools.support import support_of_proper
 
 __all__ = ["ModifiedPolicyIteration"]
 

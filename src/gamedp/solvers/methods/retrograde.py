@@ -16,8 +16,8 @@ from gamedp.model.problem import Problem
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.base import require
+from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.solution import make_solution
-from gamedp.solvers.tools.support import Support
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,83 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gamedp.bellman import depth_first, escapes
-from gamedp.bellman.equation import Equation, unordered_equation
+from gamedp.bellman.equation import unordered_equation
 from gamedp.graph.graph import Graph
 from gamedp.model.objectives import Reachability, TotalReward, has_target
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
+from gamedp.solvers.tools.facts import Parts, Searched
 from gamedp.solvers.tools.finish import check_range
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import NDArray
-
     from gamedp.model.problem import Problem
     from gamedp.runtime.progress import ProgressCallback
 
-__all__ = ["Parts", "Searched", "search_depth_first"]
+__all__ = ["search_depth_first"]
 
 
 LARGE = 1 << 14
 """Transitions beyond which a model with choices is not searched. By then it likely has an end
 component, which the search may only reach at its end; and on such a model passes over sets cost
 less than the search."""
-
-
-class Parts(NamedTuple):
-    """The components that are left to solve, successors first; named as in a model's structure.
-
-    Attributes
-    ----------
-    component_offsets : (K+1,)
-    nontrivial : (K,) bool
-    num_cyclic_levels : int
-        Largest number of components with cycles on a path.
-    """
-
-    component_offsets: NDArray[np.signedinteger[Any]]
-    nontrivial: NDArray[np.bool_]
-    num_cyclic_levels: int
-
-    @property
-    def num_components(self) -> int:
-        """The number of components (K)."""
-        return len(self.nontrivial)
-
-    @property
-    def is_acyclic(self) -> bool:
-        """Whether none has a cycle."""
-        return self.num_cyclic_levels == 0
-
-
-class Searched(NamedTuple):
-    """A problem with targets in which play surely leaves all cycles, except for dead ends.
-
-    Attributes
-    ----------
-    values, errors : (S,) float64
-        ``|values - true values| <= errors`` unless states are left; infinite values are exact.
-    policy : (S,) int64
-    equation : Equation
-        Its order contains the states that are left.
-    parts : Parts
-        The components that are left.
-    seconds : float
-        Duration of the search.
-    """
-
-    values: NDArray[np.float64]
-    errors: NDArray[np.float64]
-    policy: NDArray[np.int64]
-    equation: Equation
-    parts: Parts
-    seconds: float
 
 
 def search_depth_first(

@@ -48,7 +48,7 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.reduction.fixed_policies import fix
 from gamedp.reduction.gains import UNDECIDED, sign_for_all, signs_of_endless_play
 from gamedp.reduction.unfolding import unfold
-from gamedp.solvers.tools.proper import OpenCases, Refusal, refused_draws, refused_opponents
+from gamedp.solvers.tools.facts import OpenCases, Refusal, refused_draws, refused_opponents
 
 if TYPE_CHECKING:
     from collections.abc import Callable

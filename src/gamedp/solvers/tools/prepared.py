@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gamedp.reduction import OutOfTimeError, Reduction, never
-from gamedp.solvers.tools.depth_first import Searched, search_depth_first
+from gamedp.solvers.tools.depth_first import search_depth_first
+from gamedp.solvers.tools.facts import OpenCases, Refusal, Searched, refused_opponents
 from gamedp.solvers.tools.opponents import Opponents, find_opponents
-from gamedp.solvers.tools.proper import OpenCases, Refusal, find_reduction, refused_opponents
+from gamedp.solvers.tools.proper import find_reduction
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError, shown
@@ -17,6 +16,7 @@ from gamedp.reduction import (
     reduce,
 )
 from gamedp.results.status import Status
+from gamedp.solvers.tools.facts import OpenCases, Refusal, refused_draws
 from gamedp.solvers.tools.policies import improve_policies
 from gamedp.solvers.tools.run import Run
 
@@ -27,37 +27,9 @@ if TYPE_CHECKING:
 
     from gamedp.model.problem import Problem
 
-__all__ = ["OpenCases", "Refusal", "find_reduction", "refused_draws", "refused_opponents"]
-
-
-@attrs.frozen
-class Refusal:
-    """The reason why nothing makes a problem proper, or one of two opponents.
-
-    Attributes
-    ----------
-    reason : str
-        A phrase that follows a solver's name.
-    is_undefined : bool
-        Whether each of two opponents can make the total infinite, in their own direction.
-    """
-
-    reason: str
-    is_undefined: bool = False
-
-
-@attrs.frozen(eq=False)
-class OpenCases:
-    """Cases that the graph does not decide, but numbers do.
-
-    Attributes
-    ----------
-    reduction : Reduction or None
-        The reduction that makes the problem proper, unless it might be better to alternate between
-        earning and losing for ever; None if even that is unknown, as endless play earns and loses.
-    """
-
-    reduction: Reduction | None = None
+__all__ = [
+    "find_reduction",
+]
 
 
 def find_reduction(
@@ -95,26 +67,6 @@ def find_reduction(
         return Refusal(str(error), isinstance(error, UndefinedTotalError))
     except OutOfTimeError:
         return OpenCases(reduction)
-
-
-def refused_draws(problem: Problem) -> str:
-    """Return why no solver takes this draw; empty if it is 0, or all play ends."""
-    if problem.draws == (0.0, 0.0):
-        return ""
-    low, high = problem.draws
-    if low != high:
-        return f"{problem.undeclared()} gamedp.solve finds out whether it matters."
-    return f"takes endless play to count 0, not {low:g}; gamedp.solve shifts all payoffs for it."
-
-
-def refused_opponents(reduction: Reduction) -> Refusal:
-    """Return why solvers that do not deflate refuse opponents who can prolong play for ever."""
-    state = reduction.original.model.state(reduction.improper_state)
-    return Refusal(
-        "does not solve games in which either player can prolong play for ever, as around "
-        f"state {shown(state)}; StrategyIteration, IntervalIteration and "
-        "TopologicalValueIteration do."
-    )
 
 
 def _decided(

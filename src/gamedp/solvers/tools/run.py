@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gamedp.graph.structure import Structure
     from gamedp.model.problem import Problem
     from gamedp.reduction import Reduction
-    from gamedp.solvers.tools.depth_first import Parts, Searched
+    from gamedp.solvers.tools.facts import Parts, Searched
     from gamedp.solvers.tools.finish import Numbers
 
 __all__ = ["Run"]

@@ -2,45 +2,20 @@
 
 from __future__ import annotations
 
-import attrs
 import numpy as np
 
 from gamedp.model.objectives import AverageReward, FiniteHorizon, has_target
 from gamedp.model.problem import Problem
+from gamedp.solvers.tools.facts import OpenCases, Refusal, Support, refused_draws
 from gamedp.solvers.tools.prepared import Prepared
-from gamedp.solvers.tools.proper import OpenCases, Refusal, refused_draws
 
 __all__ = [
-    "Support",
     "support_by",
     "support_of_deflating",
     "support_of_fixed_points",
     "support_of_proper",
     "support_of_rationals",
 ]
-
-
-@attrs.frozen
-class Support:
-    """Whether a solver supports a problem, and why not.
-
-    Attributes
-    ----------
-    ok : bool
-    reason : str
-        The reason in words; empty if `ok`.
-    is_open : bool
-        Whether `ok` holds only as far as the graph tells, and numbers must decide the rest: `solve`
-        does, and then refuses the problem if necessary.
-    """
-
-    ok: bool
-    reason: str = ""
-    is_open: bool = attrs.field(default=False, repr=False)
-
-    def __bool__(self) -> bool:
-        """Return `ok`."""
-        return self.ok
 
 
 def support_of_fixed_points(prepared: Prepared) -> Support:

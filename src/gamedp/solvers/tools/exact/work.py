@@ -20,12 +20,12 @@ from gamedp.solvers.tools.exact.rationals import (
     is_less,
     rational,
 )
+from gamedp.solvers.tools.facts import OpenCases, Refusal
 from gamedp.solvers.tools.finish import room_for_policies
 from gamedp.solvers.tools.horizons import sweep_horizon
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.processes import Answer
-from gamedp.solvers.tools.proper import OpenCases, Refusal
 from gamedp.solvers.tools.run import Run
 from gamedp.solvers.tools.strategies import MOST_POLICIES, improve_strategies
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.solvers.tools import by_components, component, topological
+from gamedp.solvers.tools import components
 from gamedp.testing.models import GamblersRuin, SlipperyGrid, SlowChain
 
 
@@ -46,10 +46,10 @@ def test_slow_components_take_few_sweeps(name, inside, monkeypatch):
     make, objective = CASES[name]
     model = make()
     if inside:
-        monkeypatch.setattr(by_components, "MANY", 1)
+        monkeypatch.setattr(components, "HARD_COMPONENTS_BEFORE_COMPILING", 1)
     else:
-        monkeypatch.setattr(topological, "SMALL", 0)
-        monkeypatch.setattr(component, "TRANSITIONS", 1000)
+        monkeypatch.setattr(components, "MAX_STATES_IN_KERNEL", 0)
+        monkeypatch.setattr(components, "TRANSITIONS", 1000)
     solution = gamedp.solve(model, objective, gamedp.solvers.TopologicalValueIteration())
     truth = gamedp.solve(model, objective, gamedp.solvers.PolicyIteration())
     assert solution.status is gamedp.Status.SOLVED
@@ -60,8 +60,8 @@ def test_slow_components_take_few_sweeps(name, inside, monkeypatch):
 
 @pytest.mark.parametrize("size", [1, 1 << 25])
 def test_what_is_too_large_to_be_gathered_is_swept_where_it_lies(size, monkeypatch):
-    monkeypatch.setattr(topological, "SMALL", 0)
-    monkeypatch.setattr(topological, "LARGEST", size)
+    monkeypatch.setattr(components, "MAX_STATES_IN_KERNEL", 0)
+    monkeypatch.setattr(components, "MAX_GATHERED_NUMBERS", size)
     model = tug_of_war(20, 0.1)
     solution = gamedp.solve(model, solver=gamedp.solvers.TopologicalValueIteration())
     truth = gamedp.solve(model, solver=gamedp.solvers.PolicyIteration())
@@ -71,10 +71,12 @@ def test_what_is_too_large_to_be_gathered_is_swept_where_it_lies(size, monkeypat
 
 @pytest.mark.parametrize("limit", [{"max_sweeps": 1}, {"max_seconds": 1e-9}], ids=str)
 def test_limits_leave_bounds_that_hold(limit, monkeypatch):
-    monkeypatch.setattr(topological, "SMALL", 0)
-    monkeypatch.setattr(component, "TRANSITIONS", 1)
-    monkeypatch.setattr(component, "MOST", 0)  # or elimination would prove all that is asked for
-    monkeypatch.setattr(component, "DENSE", 0)
+    monkeypatch.setattr(components, "MAX_STATES_IN_KERNEL", 0)
+    monkeypatch.setattr(components, "TRANSITIONS", 1)
+    monkeypatch.setattr(
+        components, "MAX_ELIMINATION_TERMS", 0
+    )  # or elimination would prove all that is asked for
+    monkeypatch.setattr(components, "MAX_DENSE_STATES", 0)
     model = tug_of_war(100, 1e-2)
     truth = gamedp.solve(model, solver=gamedp.solvers.PolicyIteration())
     solver = gamedp.solvers.TopologicalValueIteration(**limit)
@@ -110,15 +112,15 @@ def in_a_row(count, size, probability):
 @pytest.mark.parametrize("many", [1, 3, 100])
 def test_only_the_first_hard_components_are_left_to_the_solver(many, monkeypatch):
     tried = []
-    solve = topological.solve_component
+    solve = components.solve_component
 
     def counted(run, number, max_sweeps):
         tried.append(number)
         solve(run, number, max_sweeps)
 
-    monkeypatch.setattr(topological, "solve_component", counted)
-    monkeypatch.setattr(by_components, "MANY", many)
-    monkeypatch.setattr(by_components, "ROOM", 2)  # too little
+    monkeypatch.setattr(components, "solve_component", counted)
+    monkeypatch.setattr(components, "HARD_COMPONENTS_BEFORE_COMPILING", many)
+    monkeypatch.setattr(components, "INITIAL_STATES", 2)  # too little
     model = in_a_row(8, 9, 0.1)
     solution = gamedp.solve(
         model, solver=gamedp.solvers.TopologicalValueIteration(), tolerance=1e-9
@@ -131,15 +133,15 @@ def test_only_the_first_hard_components_are_left_to_the_solver(many, monkeypatch
 
 def test_a_component_that_is_left_to_the_solver_is_tried_once(monkeypatch):
     tried = []
-    solve = topological.solve_component
+    solve = components.solve_component
 
     def counted(run, number, max_sweeps):
         tried.append(number)
         solve(run, number, max_sweeps)
 
-    monkeypatch.setattr(topological, "SMALL", 0)
-    monkeypatch.setattr(topological, "solve_component", counted)
-    monkeypatch.setattr(by_components, "VISITS", 1)
+    monkeypatch.setattr(components, "MAX_STATES_IN_KERNEL", 0)
+    monkeypatch.setattr(components, "solve_component", counted)
+    monkeypatch.setattr(components, "VISITS", 1)
     model = tug_of_war(50, 0.1)
     gamedp.solve(attrs.evolve(model), solver=gamedp.solvers.TopologicalValueIteration())
     assert tried == [2]  # after the two ends

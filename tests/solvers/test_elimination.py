@@ -10,7 +10,7 @@ from solving import assert_contains
 import gamedp
 from gamedp.bellman import component_sweeps
 from gamedp.runtime import floats
-from gamedp.solvers.tools import component
+from gamedp.solvers.tools import components
 from gamedp.testing import exact_values
 from gamedp.testing.models import SlipperyGrid, SlowChain
 
@@ -129,9 +129,9 @@ def scattered(size, branches, actions, leaving):
 @pytest.mark.parametrize("actions", [1, 2])
 def test_where_elimination_fills_everything_it_is_dense(solver, actions, monkeypatch):
     """What would take a sparse elimination too long, and sweeps for ever."""
-    monkeypatch.setattr(component, "MOST", 1000)
+    monkeypatch.setattr(components, "MAX_ELIMINATION_TERMS", 1000)
     size, branches, at_once = (300, 30, 1 << 18) if COMPILED else (100, 10, 1 << 14)
-    monkeypatch.setattr(component, "TRANSITIONS", at_once)
+    monkeypatch.setattr(components, "TRANSITIONS", at_once)
     monkeypatch.setattr(component_sweeps, "MOST", 1000.0)
     model = scattered(size, branches, actions, 1e-9 if actions == 1 else 1e-7)
     solution = gamedp.solve(model, solver=solver, tolerance=1e-6)
@@ -151,9 +151,9 @@ def test_where_elimination_fills_everything_it_is_dense(solver, actions, monkeyp
 
 
 def test_sweeps_take_over_where_policies_are_too_expensive(monkeypatch):
-    monkeypatch.setattr(component, "MOST", 10)
-    monkeypatch.setattr(component, "DENSE", 10)
-    monkeypatch.setattr(component, "TRANSITIONS", 1 << 12)
+    monkeypatch.setattr(components, "MAX_ELIMINATION_TERMS", 10)
+    monkeypatch.setattr(components, "MAX_DENSE_STATES", 10)
+    monkeypatch.setattr(components, "TRANSITIONS", 1 << 12)
     grid = SlipperyGrid(rows=6, columns=6)
     model = gamedp.compile(grid, compile="never")
     solution = gamedp.solve(model, grid.objective, gamedp.solvers.PolicyIteration(), tolerance=1e-7)

@@ -11,7 +11,7 @@ import pytest
 import gamedp
 from gamedp.results.status import TOLERANCE, Tolerance
 from gamedp.solvers import portfolio
-from gamedp.solvers.tools import base, limit, topological
+from gamedp.solvers.tools import base, components, limit
 from gamedp.solvers.tools.solution import way_out
 from gamedp.testing import exact_values
 
@@ -229,7 +229,7 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr(topological, "solve_component", refuse)
+    monkeypatch.setattr(components, "solve_component", refuse)
     size = 300
     model = model_with_ends(
         *([(1e3, [(0.9, state), (0.1, state + 1)])] for state in range(size)),

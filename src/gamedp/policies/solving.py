@@ -16,8 +16,8 @@ from gamedp.results.solution import Solution
 from gamedp.results.status import Status, Tolerance, width_of
 from gamedp.runtime.floats import UPWARD
 from gamedp.solvers.choose import solve_problem
-from gamedp.solvers.tools.finish import widened
 from gamedp.solvers.tools.limit import Limit
+from gamedp.solvers.tools.run import widened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

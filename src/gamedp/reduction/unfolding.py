@@ -13,7 +13,7 @@ from gamedp.runtime.floats import UNIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Unfolding", "rounding_of", "unfold", "widened"]
+__all__ = ["Unfolding", "rounding_of", "unfold", "with_error"]
 
 
 @attrs.frozen(eq=False)
@@ -88,7 +88,7 @@ def rounding_of(model: Model) -> float:
     return UNIT * float(np.abs(ends[lost != 0]).max(initial=0.0))
 
 
-def widened(
+def with_error(
     lower: NDArray[np.float64], upper: NDArray[np.float64], error: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return bounds that are further apart by an error, where they are finite."""

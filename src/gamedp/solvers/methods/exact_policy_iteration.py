@@ -20,10 +20,9 @@ from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed
 from gamedp.solvers.tools.exact.work import Work
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.limit import Limit
-from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_rationals
 from gamedp.solvers.tools.solution import make_solution
 from gamedp.solvers.tools.strategies import MOST_POLICIES
-from gamedp.solvers.tools.support import support_of_rationals
 
 if TYPE_CHECKING:
     from collections.abc import Callable

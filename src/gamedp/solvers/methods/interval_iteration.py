@@ -11,9 +11,8 @@ from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.bound_pair import Bracket
 from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared
+from gamedp.solvers.tools.prepared import Prepared, support_of_deflating
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import support_of_deflating
 
 __all__ = ["IntervalIteration"]
 

@@ -9,13 +9,11 @@ from gamedp.bellman import equation
 from gamedp.results.status import Status
 from gamedp.runtime.options import positive
 from gamedp.solvers.tools.base import FixedPointSolver
-from gamedp.solvers.tools.by_components import share_of_tolerance, solve_by_components
-from gamedp.solvers.tools.component import Component
+from gamedp.solvers.tools.components import Component, share_of_tolerance, solve_by_components
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.linear_systems import inner_matrix
-from gamedp.solvers.tools.prepared import Prepared
+from gamedp.solvers.tools.policies import inner_matrix
+from gamedp.solvers.tools.prepared import Prepared, support_of_proper
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import support_of_proper
 
 __all__ = ["LinearProgramming"]
 

@@ -10,12 +10,11 @@ from gamedp.results.solution import Solution
 from gamedp.runtime.options import none_or_more, positive, whole_and_positive
 from gamedp.runtime.progress import ProgressCallback
 from gamedp.solvers.tools.base import FixedPointSolver
-from gamedp.solvers.tools.by_components import solve_by_components, sweep_until_proven
+from gamedp.solvers.tools.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared
+from gamedp.solvers.tools.prepared import Prepared, support_of_proper
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import support_of_proper
 
 __all__ = ["ModifiedPolicyIteration"]
 

@@ -11,9 +11,8 @@ from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.bound_pair import Bracket
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared
+from gamedp.solvers.tools.prepared import Prepared, support_of_proper
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import support_of_proper
 
 __all__ = ["OptimisticValueIteration"]
 

@@ -7,11 +7,10 @@ import attrs
 from gamedp.bellman import priorities
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
-from gamedp.solvers.tools.by_components import solve_by_components, sweep_until_proven
+from gamedp.solvers.tools.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared
+from gamedp.solvers.tools.prepared import Prepared, support_of_proper
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.support import support_of_proper
 
 __all__ = ["PrioritizedSweeping"]
 

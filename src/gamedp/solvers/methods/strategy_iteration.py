@@ -14,10 +14,9 @@ from gamedp.solvers.tools.base import PreparingSolver, require
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.opponents import Opponents
-from gamedp.solvers.tools.prepared import Prepared, prepare
+from gamedp.solvers.tools.prepared import Prepared, prepare, support_by
 from gamedp.solvers.tools.solution import make_solution
 from gamedp.solvers.tools.strategies import MOST_POLICIES, improve_strategies
-from gamedp.solvers.tools.support import support_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable

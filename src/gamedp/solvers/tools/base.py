@@ -13,12 +13,10 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import Guarantee, Status, Tolerance
 from gamedp.runtime.progress import ProgressCallback
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.finish import finer_tolerance
 from gamedp.solvers.tools.limit import Limit, within
-from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_fixed_points
+from gamedp.solvers.tools.run import Run, finer_tolerance
 from gamedp.solvers.tools.solution import STOPS, make_solution, solution_of, way_out
-from gamedp.solvers.tools.support import support_of_fixed_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable

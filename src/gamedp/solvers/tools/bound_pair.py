@@ -10,8 +10,7 @@ import numpy as np
 from gamedp.bellman import intervals
 from gamedp.results.status import Status
 from gamedp.runtime.floats import TINY, UNIT
-from gamedp.solvers.tools.finish import outward
-from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.run import Run, outward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -41,8 +41,8 @@ from gamedp.solvers.tools.bound_pair import Bracket
 from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import prepare
-from gamedp.solvers.tools.processes import solve_process
 from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.strategies import solve_process
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ from gamedp.model.objectives import Reachability, TotalReward, has_target
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.facts import Parts, Searched
-from gamedp.solvers.tools.finish import check_range
+from gamedp.solvers.tools.run import check_range
 
 if TYPE_CHECKING:
     from gamedp.model.problem import Problem

@@ -14,8 +14,7 @@ from gamedp.results.solution import Solution
 from gamedp.results.status import Status
 from gamedp.runtime.progress import ProgressCallback, Reporter
 from gamedp.runtime.slices import TRANSITIONS
-from gamedp.solvers.tools.finish import outward
-from gamedp.solvers.tools.run import Run
+from gamedp.solvers.tools.run import Run, outward
 from gamedp.solvers.tools.solution import make_solution, solution_of
 
 if TYPE_CHECKING:

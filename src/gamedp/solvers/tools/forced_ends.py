@@ -31,11 +31,14 @@ from gamedp.graph.sets import end_components
 from gamedp.model.objectives import TotalReward
 from gamedp.reduction.unfolding import unfold
 from gamedp.results.status import Status
-from gamedp.solvers.tools.by_components import solve_by_components
-from gamedp.solvers.tools.component import LARGEST, solve_component
+from gamedp.solvers.tools.components import (
+    MAX_GATHERED_NUMBERS,
+    MAX_STATES_IN_KERNEL,
+    solve_by_components,
+    solve_component,
+)
 from gamedp.solvers.tools.run import Run
 from gamedp.solvers.tools.solution import solution_of
-from gamedp.solvers.tools.topological import SMALL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,7 +101,7 @@ def solve_where_ends_are_forced(
     def solve_one(number: int) -> None:
         start, stop = run.component(number)
         states = run.equation.order[start:stop]
-        if sum(run.measure(number)) > LARGEST:
+        if sum(run.measure(number)) > MAX_GATHERED_NUMBERS:
             raise _NotForcedError
         solve_component(run, number, min(max_sweeps, PATIENCE))
         # Only long runs justify a check of where play may stay for ever.
@@ -111,7 +114,7 @@ def solve_where_ends_are_forced(
 
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            solve_by_components(run, solve_one, SMALL)
+            solve_by_components(run, solve_one, MAX_STATES_IN_KERNEL)
     except _NotForcedError:
         return None
     if not 2 * run.errors.max(initial=0.0) <= tolerance:

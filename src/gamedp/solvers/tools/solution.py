@@ -9,17 +9,15 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, NotSolvedError
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Statistics, Status, width_of
-from gamedp.solvers.tools.finish import widened
-from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.support import support_of_rationals
+from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_rationals
+from gamedp.solvers.tools.run import widened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.problem import Problem
     from gamedp.reduction import Reduction
-    from gamedp.solvers.tools.finish import Numbers
-    from gamedp.solvers.tools.run import Run
+    from gamedp.solvers.tools.run import Numbers, Run
 
 __all__ = ["STOPS", "how_close", "make_solution", "solution_of", "way_out"]
 

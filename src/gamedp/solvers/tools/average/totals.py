@@ -20,10 +20,10 @@ from gamedp.solvers.tools.average.end_components import (
     offsets_of,
     ragged,
 )
+from gamedp.solvers.tools.components import sweep_components
 from gamedp.solvers.tools.policies import improve_policies
-from gamedp.solvers.tools.processes import Answer
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.topological import sweep_components
+from gamedp.solvers.tools.strategies import Answer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -34,7 +34,7 @@ from gamedp.solvers.tools.average.end_components import (
     ragged,
 )
 from gamedp.solvers.tools.average.totals import bound_of_total, solved_total
-from gamedp.solvers.tools.processes import Answer
+from gamedp.solvers.tools.strategies import Answer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -37,10 +37,9 @@ from gamedp.runtime.progress import Reporter
 from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed, flint
 from gamedp.solvers.tools.exact.work import Work
-from gamedp.solvers.tools.finish import finer_tolerance
 from gamedp.solvers.tools.opponents import Opponents
-from gamedp.solvers.tools.processes import Answer
-from gamedp.solvers.tools.strategies import improve_strategies, middle_of
+from gamedp.solvers.tools.run import finer_tolerance
+from gamedp.solvers.tools.strategies import Answer, improve_strategies, middle_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

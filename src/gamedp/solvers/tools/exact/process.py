@@ -14,7 +14,7 @@ from gamedp.graph.structure import Structure
 from gamedp.results.status import Status
 from gamedp.solvers.tools.exact.rationals import Rational, rational
 from gamedp.solvers.tools.exact.systems import solve_linear_system
-from gamedp.solvers.tools.processes import solve_process
+from gamedp.solvers.tools.strategies import solve_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,6 +10,7 @@ from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.results.status import Status
 from gamedp.runtime.progress import Reporter
+from gamedp.solvers.methods.backward_induction import sweep_horizon
 from gamedp.solvers.tools.exact.average import Averages
 from gamedp.solvers.tools.exact.process import Process, StoppedError, Terms
 from gamedp.solvers.tools.exact.rationals import (
@@ -21,13 +22,10 @@ from gamedp.solvers.tools.exact.rationals import (
     rational,
 )
 from gamedp.solvers.tools.facts import OpenCases, Refusal
-from gamedp.solvers.tools.finish import room_for_policies
-from gamedp.solvers.tools.horizons import sweep_horizon
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.processes import Answer
-from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.strategies import MOST_POLICIES, improve_strategies
+from gamedp.solvers.tools.run import Run, room_for_policies
+from gamedp.solvers.tools.strategies import MOST_POLICIES, Answer, improve_strategies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

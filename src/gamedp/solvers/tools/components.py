@@ -1,7 +1,8 @@
-"""Solution of one component that is gathered into its own memory."""
+"""Components of a problem: each solved by what suits it, successors first."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from gamedp.bellman import (
     blocks,
     component_sweeps,
     dense_elimination,
+    equation,
     policy_proofs,
     sparse_elimination,
     state_orders,
@@ -17,31 +19,178 @@ from gamedp.bellman import (
 )
 from gamedp.results.status import Status
 from gamedp.runtime.floats import UNIT
-from gamedp.runtime.slices import TRANSITIONS
-from gamedp.solvers.tools.by_components import share_of_tolerance
+from gamedp.runtime.slices import TRANSITIONS, VISITS
+from gamedp.solvers.tools.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    from gamedp.solvers.tools.run import Run
+__all__ = [
+    "MAX_GATHERED_NUMBERS",
+    "MAX_STATES_IN_KERNEL",
+    "Component",
+    "share_of_tolerance",
+    "solve_by_components",
+    "solve_component",
+    "sweep_components",
+    "sweep_until_proven",
+]
 
-__all__ = ["LARGEST", "Component", "solve_component"]
 
-LARGEST = 1 << 25
+INITIAL_STATES = 64
+"""Initial capacity for the states of a component."""
+
+HARD_COMPONENTS_BEFORE_COMPILING = 2
+"""Number of hard components from which it pays to compile what solves them one after the other.
+
+Calling kernels for one of them takes longer than solving it, if it is small.
+"""
+
+
+def share_of_tolerance(run: Run) -> float:
+    """Return the error that one component may add, so that no path adds more than allowed."""
+    return 0.4 * run.tolerance / max(1, run.parts.num_cyclic_levels)
+
+
+def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int = 0) -> None:
+    """Solve the components in reverse topological order; a single state without a loop in one step.
+
+    Parameters
+    ----------
+    run : Run
+    solve_one : callable
+        Finds and proves the values of the component of that number.
+    small : int
+        Components of up to this many states are solved within a kernel if they converge soon. Code
+        only for hard ones is compiled once there are several; the first is left to `solve_one`.
+    """
+    structure = run.parts
+    total = structure.num_components
+    allowed = share_of_tolerance(run)
+    scratch = np.empty((2, int(np.diff(run.equation.graph.choice_offsets).max(initial=0))))
+    room = None
+    if small > 0 and run.problem.is_proper and not structure.is_acyclic:
+        room = _room_for(run, INITIAL_STATES, 2 * INITIAL_STATES, 8 * INITIAL_STATES)
+    memory = None
+    hard = 0
+    number = 0
+    while number < total:
+        enough = int(run.visits[0]) + VISITS
+        stopped = topological.solve_components_jit(
+            number,
+            total,
+            structure.component_offsets,
+            structure.nontrivial,
+            run.equation,
+            VISITS,
+            allowed,
+            run.problem.improper_is_worst,
+            run.problem.model.has_swaps,
+            run.problem.has_one_sign,
+            room,
+            memory,
+            run.values,
+            run.errors,
+            run.policy,
+            run.visits,
+            scratch,
+        )
+        if stopped < total and run.visits[0] <= enough:
+            start, stop = run.component(stopped)
+            if room is not None and stop - start <= small:
+                sizes = stop - start, *run.measure(stopped)
+                if not _fits(room[0], *sizes):
+                    room = _room_for(run, min(2 * sizes[0], small), 2 * sizes[1], 2 * sizes[2])
+                    number = stopped
+                    continue
+                hard += 1
+                # For a single state, nothing is better than what the kernel does.
+                if memory is None and (
+                    hard == HARD_COMPONENTS_BEFORE_COMPILING or stop - start == 1
+                ):
+                    memory = np.empty(component_sweeps.MEMORY)
+                    number = stopped
+                    continue
+            solve_one(stopped)
+            stopped += 1
+        number = stopped
+        run.reporter.report(number, total, f"{number:,} of {total:,} components solved")
+
+
+def _room_for(
+    run: Run, num_states: int, num_choices: int, num_transitions: int
+) -> tuple[blocks.Block, NDArray[np.float64]]:
+    """Return a block for a number of states, and an array for their numbers."""
+    block = blocks.reserve(num_states, num_choices, num_transitions, run.equation)
+    return block, np.empty((blocks.NUMBERS, num_states))
+
+
+def _fits(block: blocks.Block, num_states: int, num_choices: int, num_transitions: int) -> bool:
+    """Return whether a block has room for a number of states."""
+    return (
+        num_states <= len(block.signs)
+        and num_choices <= len(block.constants)
+        and num_transitions <= len(block.graph.successors)
+    )
+
+
+def sweep_until_proven(
+    run: Run, number: int, sweep: Callable[[float], float], max_sweeps: int
+) -> None:
+    """Sweep over one component until its error is proven to be small, or a limit is reached.
+
+    Parameters
+    ----------
+    run : Run
+    number : int
+        The component.
+    sweep : callable
+        Takes the change that is small enough to prove something; returns the largest change that
+        Bellman's operator made.
+    max_sweeps : int
+    """
+    start, stop = run.component(number)
+    states = run.equation.order[start:stop]
+    allowed = share_of_tolerance(run)
+    threshold = 0.01 * allowed
+    for count in range(1, max_sweeps + 1):
+        change = sweep(threshold)
+        run.visits[0] += stop - start
+        run.reporter.report(
+            count, None, f"component {number:,}: {stop - start:,} states, change {change:.2e}"
+        )
+        if not np.isfinite(change):
+            run.errors[states] = np.inf  # an overflow, reported at the end
+            return
+        if run.out_of_time:
+            run.status = Status.TIME_LIMIT
+            break
+        floor = 8 * UNIT * float(np.abs(run.values[states]).max())
+        if change <= max(threshold, floor):
+            if not run.problem.is_proper or run.prove(number, allowed, max_sweeps) <= allowed:
+                return
+            if change <= floor:
+                run.end_unproven()
+                return
+            threshold = change / 16
+    else:
+        run.status = Status.SWEEP_LIMIT
+    run.prove(number, allowed, max_sweeps)
+
+
+MAX_GATHERED_NUMBERS = 1 << 25
 """Largest number of choices and transitions of a component that is gathered: a few gigabytes."""
 
-MOST = 1 << 30
+MAX_ELIMINATION_TERMS = 1 << 30
 """Largest number of terms of an elimination: about a second that nothing interrupts."""
 
-DENSE = 8000
+MAX_DENSE_STATES = 8000
 """Largest number of states of a component eliminated in a dense matrix: half a gigabyte."""
 PANEL = 64
 """Number of states that are eliminated together."""
 ROUND = 64
 """Largest distance of changes from the floor, if rounding goes round in circles."""
-PATIENCE = 4096
+SWEEPS_BEFORE_ANOTHER_WAY = 4096
 """Sweeps over a small component before another way is tried."""
 CHEAP = 8
 """Terms of a dense matrix handled in the time of one transition of a sweep."""
@@ -115,7 +264,7 @@ class Component:
         self.memory = np.zeros(component_sweeps.MEMORY)
         self.rearranged: tuple[Any, NDArray[np.float64], NDArray[Any]] | None = None
         self.is_expensive = False
-        self.budget = min(TRANSITIONS, PATIENCE * (self.size + self.lengths[1]))
+        self.budget = min(TRANSITIONS, SWEEPS_BEFORE_ANOTHER_WAY * (self.size + self.lengths[1]))
         self.due = float(self.budget)
 
     @property
@@ -196,7 +345,7 @@ class Component:
         """
         sizes = self.size, self.run.equation.discount, self.block
         if not self.is_expensive:
-            terms, _ = sparse_elimination.eliminate_jit(*sizes, MOST, self.numbers)
+            terms, _ = sparse_elimination.eliminate_jit(*sizes, MAX_ELIMINATION_TERMS, self.numbers)
             if terms != sparse_elimination.TOO_EXPENSIVE:
                 return bool(terms >= 0)
             self.is_expensive = True
@@ -247,7 +396,7 @@ class Component:
         """
         run = self.run
         self._put_back()
-        width = self._prove(allowed, TRANSITIONS if self.is_expensive else MOST)
+        width = self._prove(allowed, TRANSITIONS if self.is_expensive else MAX_ELIMINATION_TERMS)
         if width <= allowed:
             return float(width)
         dense = (last or self.is_expensive) and allowed > self.size * self.floor / 8
@@ -305,7 +454,7 @@ class Component:
         run, work = self.run, self.memory[component_sweeps.WORK]
         self.due = 2 * work
         self._put_back()
-        most = int(min(work / 4, MOST))
+        most = int(min(work / 4, MAX_ELIMINATION_TERMS))
         question = self.start, self.stop, run.equation
         answer = run.values, run.errors, run.policy
         width = policy_proofs.prove_policy_jit(
@@ -330,7 +479,7 @@ class Component:
     def _may_be_dense(self, work: float) -> bool:
         """Return whether elimination in a dense matrix is as fast as visiting some transitions."""
         rows = self.size * (2 if self.who == component_sweeps.SWAPS else 1)
-        return rows <= DENSE and rows**3 / 3 <= CHEAP * work
+        return rows <= MAX_DENSE_STATES and rows**3 / 3 <= CHEAP * work
 
     def _settle_densely(self) -> float:
         run = self.run
@@ -398,3 +547,32 @@ class Component:
         if self.rearranged is not None:
             block, numbers, sequence = self.rearranged
             state_orders.put_back_jit(self.size, block, numbers, sequence, self.block, self.numbers)
+
+
+MAX_STATES_IN_KERNEL = 1 << 14
+"""Largest number of states of a component solved within a kernel; larger ones sweep by sweep."""
+
+
+def sweep_components(run: Run, max_sweeps: int) -> None:
+    """Find the values of a run, and prove their errors where its problem is proper.
+
+    Parameters
+    ----------
+    run : Run
+        Its values, errors, policy and status are filled in.
+    max_sweeps : int
+        Largest number of sweeps over one component.
+    """
+
+    def solve_one(number: int) -> None:
+        if run.problem.is_proper and sum(run.measure(number)) <= MAX_GATHERED_NUMBERS:
+            solve_component(run, number, max_sweeps)
+            return
+        start, stop = run.component(number)
+
+        def sweep(_: float) -> float:
+            return float(equation.sweep_jit(start, stop, run.equation, run.values, run.policy))
+
+        sweep_until_proven(run, number, sweep, max_sweeps)
+
+    solve_by_components(run, solve_one, MAX_STATES_IN_KERNEL)

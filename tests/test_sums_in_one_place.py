@@ -43,8 +43,11 @@ REVIEWED = {
         "weights_of": CHECKING,
     },
     "policies/response.py": {"Response._node": COUNTING},
-    "policies/sequential.py": {"Stopping.interval": STATISTICS, "_divergence": STATISTICS},
-    "policies/simulation.py": {"PairedSimulation.agrees_with": STATISTICS},
+    "policies/simulation.py": {
+        "PairedSimulation.agrees_with": STATISTICS,
+        "Stopping.interval": STATISTICS,
+        "_divergence": STATISTICS,
+    },
     "policies/staged_players.py": {"StageRule.shares": CHECKING},
     "policies/symmetry.py": {"_of": TOGETHER},
     "policies/tally.py": {

@@ -17,8 +17,8 @@ from exact_play import Exact
 import gamedp
 from gamedp.errors import UnknownStateError, UnsupportedProblemError
 from gamedp.policies import InducedChain
+from gamedp.policies.chain import even_steps
 from gamedp.policies.solving import solved_problem
-from gamedp.policies.stepwise import even_steps
 from gamedp.runtime.floats import UNIT
 
 GAMES, MANY = 12, 400

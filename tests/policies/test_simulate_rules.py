@@ -21,7 +21,7 @@ from gamedp.games.wubbel import Hold, Wubbel
 from gamedp.policies import rules_games, simulate_pairs, tally, walk_kernels
 from gamedp.policies.joined_rules import JoinedRules
 from gamedp.policies.rules_loop import play_games_jit
-from gamedp.policies.sequential import Stopping
+from gamedp.policies.simulation import Stopping
 from gamedp.policies.tally import Tally
 from gamedp.rules.game import Rules
 from gamedp.rules.layout import Layout

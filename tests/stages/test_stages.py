@@ -16,9 +16,9 @@ import gamedp
 from gamedp.games.kniffel import Kniffel, KniffelTurn
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.rules.anatomy import fields_read
-from gamedp.stages import compile as compile_module, patient_sweeper, unrolled_code
+from gamedp.stages import compile as compile_module, unrolled_code
 from gamedp.stages.context_loop import sweep_contexts_jit
-from gamedp.stages.program import program_of
+from gamedp.stages.vector_code import program_of
 from gamedp.testing import check_game, exact_values
 
 MODES = ("always", "never")
@@ -720,7 +720,7 @@ def test_a_small_staged_game_begins_in_plain_python(monkeypatch):
     np.testing.assert_array_equal(solved().values, plain.values)
     assert not made
     # Once it has taken longer than it may, the rules are compiled, and only once.
-    monkeypatch.setattr(patient_sweeper, "PATIENCE", 0.0)
+    monkeypatch.setattr(compile_module, "SECONDS_BEFORE_COMPILING", 0.0)
     np.testing.assert_array_equal(solved().values, plain.values)
     assert len(made) == 1
     monkeypatch.setattr(compile_module, "PLAIN_ENDS", 0)
@@ -729,7 +729,7 @@ def test_a_small_staged_game_begins_in_plain_python(monkeypatch):
 
 
 def test_plain_python_goes_on_where_the_rules_of_a_staged_game_do_not_compile(monkeypatch):
-    monkeypatch.setattr(patient_sweeper, "PATIENCE", 0.0)
+    monkeypatch.setattr(compile_module, "SECONDS_BEFORE_COMPILING", 0.0)
     monkeypatch.setattr(compile_module, "_compiled", lambda *_, **__: None)
     game = StagedWubbel(goal=5)
     values = gamedp.solve(game, compile="never").values

@@ -31,7 +31,7 @@ from gamedp.cli.players import (
 )
 from gamedp.errors import InvalidParameterError
 from gamedp.policies.given import check_count
-from gamedp.policies.plies import checked_plies
+from gamedp.policies.survival import checked_plies
 from gamedp.rules.game import is_staged
 from gamedp.runtime.settings import values_of
 from gamedp.solvers.asked import checked_number

@@ -11,7 +11,6 @@ import numpy as np
 import gamedp
 from gamedp.adapters import LoadedModel
 from gamedp.cli import report
-from gamedp.cli.keeping import kept_in
 from gamedp.cli.options import (
     FileOptions,
     KeepOptions,
@@ -20,6 +19,7 @@ from gamedp.cli.options import (
     OutputOptions,
 )
 from gamedp.cli.positions import states_where
+from gamedp.cli.solve import kept_in
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError, UnknownNameError
 

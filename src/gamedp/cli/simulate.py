@@ -30,7 +30,7 @@ from gamedp.policies.given import (
     refuse_by_rules,
     refuse_others,
 )
-from gamedp.policies.sequential import check_stopping
+from gamedp.policies.simulation import check_stopping
 from gamedp.rules.game import is_staged
 from gamedp.runtime.settings import values_of
 

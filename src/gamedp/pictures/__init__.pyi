@@ -1,17 +1,21 @@
 from .actions import plot_actions as plot_actions
+from .bars import (
+    plot_gains as plot_gains,
+    plot_ratings as plot_ratings,
+    plot_results as plot_results,
+)
 from .base import plot_cross_table as plot_cross_table
 from .components import plot_components as plot_components
-from .convergence import plot_trace as plot_trace
+from .curves import (
+    plot_stages as plot_stages,
+    plot_survival as plot_survival,
+    plot_trace as plot_trace,
+)
 from .default import plot as plot
 from .distribution import plot_distribution as plot_distribution
-from .gains import plot_gains as plot_gains
-from .ratings import plot_ratings as plot_ratings
-from .results import plot_results as plot_results
 from .slices import (
     plot_policy as plot_policy,
     plot_values as plot_values,
 )
-from .stages import plot_stages as plot_stages
 from .surface import plot_surface as plot_surface
-from .survival import plot_survival as plot_survival
 from .tree import plot_tree as plot_tree

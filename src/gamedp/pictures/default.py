@@ -10,17 +10,13 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model.model import Model
 from gamedp.pictures.actions import plot_actions
+from gamedp.pictures.bars import plot_gains, plot_ratings, plot_results
 from gamedp.pictures.components import plot_components
-from gamedp.pictures.convergence import plot_trace
+from gamedp.pictures.curves import plot_stages, plot_survival, plot_trace
 from gamedp.pictures.distribution import plot_distribution
-from gamedp.pictures.gains import plot_gains
-from gamedp.pictures.ratings import plot_ratings
-from gamedp.pictures.results import plot_results
 from gamedp.pictures.selection import fields_in, select
 from gamedp.pictures.slices import plot_policy, plot_values
-from gamedp.pictures.stages import plot_stages
 from gamedp.pictures.surface import plot_surface
-from gamedp.pictures.survival import plot_survival
 from gamedp.pictures.table import plot_cross_table
 from gamedp.play.match import Match
 from gamedp.play.pairing import Meeting, Pairing

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.errors import UnknownNameError, UnsupportedProblemError
+from gamedp.pictures.bars import DEVIATIONS
 from gamedp.pictures.canvas import canvas, colour_bar, short
-from gamedp.pictures.ratings import DEVIATIONS
 from gamedp.play.tournament import Tournament
 
 if TYPE_CHECKING:

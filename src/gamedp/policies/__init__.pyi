@@ -3,13 +3,10 @@ from .cross_table import (
     CrossTable as CrossTable,
     cross_table as cross_table,
 )
+from .curves import Survival as Survival
 from .evaluate import evaluate as evaluate
 from .evaluation import Evaluation as Evaluation
 from .pairs import simulate_pairs as simulate_pairs
-from .plies import (
-    greatest_survival as greatest_survival,
-    most_unfinished as most_unfinished,
-)
 from .policy import Policy as Policy
 from .remoteness import (
     Remoteness as Remoteness,
@@ -21,13 +18,16 @@ from .response import (
     best_response as best_response,
     exploitability as exploitability,
 )
-from .sequential import SequentialInterval as SequentialInterval
 from .simulate import simulate as simulate
 from .simulation import (
     PairedSimulation as PairedSimulation,
+    SequentialInterval as SequentialInterval,
     Simulation as Simulation,
 )
-from .survival import Survival as Survival
+from .survival import (
+    greatest_survival as greatest_survival,
+    most_unfinished as most_unfinished,
+)
 from .tally import student_interval as student_interval
 from .trace import (
     Trace as Trace,

@@ -13,11 +13,10 @@ from gamedp.bellman.enclosures import enclosed_difference, enclosed_sums
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.objectives import sum_of_values
 from gamedp.model.problem import Problem
-from gamedp.policies.chain import Seats, induce
+from gamedp.policies.chain import Seats, even_steps, induce
 from gamedp.policies.given import model_for
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved
-from gamedp.policies.stepwise import even_steps
 from gamedp.results.base import mean_of
 from gamedp.results.status import opposite_bounds
 from gamedp.runtime.notebook import html_rows

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.problem import Problem
-from gamedp.policies.chain import InducedChain, Seats, induce
+from gamedp.policies.chain import InducedChain, Seats, even_steps, induce
 from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.followed import followed
 from gamedp.policies.given import is_of_stages, listed, model_for
 from gamedp.policies.solving import solved
-from gamedp.policies.stepwise import even_steps
 from gamedp.runtime.options import CompileMode
 from gamedp.solvers.asked import checked_number, checked_objective
 

@@ -14,7 +14,7 @@ from gamedp.bellman.enclosures import enclosed_sums, estimated_sums, rounded_out
 from gamedp.errors import UnknownStateError, UnsupportedProblemError, shown
 from gamedp.model.objectives import Discounted, Objective, Reachability, TotalReward
 from gamedp.model.problem import Problem
-from gamedp.policies import plies as steps, visits as frequencies
+from gamedp.policies import survival as steps, visits as frequencies
 from gamedp.policies.chain import InducedChain, Process
 from gamedp.policies.choices import choices_in
 from gamedp.policies.observed import p_value

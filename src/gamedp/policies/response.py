@@ -13,13 +13,12 @@ from gamedp.bellman.enclosures import enclosed_sum
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
-from gamedp.policies.chain import Process, Seats, induce
+from gamedp.policies.chain import Process, Seats, even_steps, induce
 from gamedp.policies.choices import choices_in, equal_choices
 from gamedp.policies.evaluate import evaluate
 from gamedp.policies.given import listed, model_for
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
 from gamedp.policies.solving import solved
-from gamedp.policies.stepwise import even_steps
 from gamedp.results.base import mean_of
 from gamedp.results.status import Guarantee, Status, check_player, opposite_bounds
 from gamedp.runtime.notebook import html_table

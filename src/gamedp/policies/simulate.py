@@ -16,8 +16,7 @@ from gamedp.policies.given import (
 )
 from gamedp.policies.policy import as_policies, name_of
 from gamedp.policies.rules_games import RulesGames
-from gamedp.policies.sequential import Stopping
-from gamedp.policies.simulation import Simulation
+from gamedp.policies.simulation import Simulation, Stopping
 from gamedp.policies.staged_games import StagedGames
 from gamedp.runtime.options import CompileMode
 

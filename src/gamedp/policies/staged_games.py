@@ -31,10 +31,10 @@ from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.compile import compile_staged
 from gamedp.stages.model import StagedModel
 from gamedp.stages.plain_rules import PlainRules
-from gamedp.stages.program import program_of
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.sweepers import PlainSweeper
 from gamedp.stages.totals.kernels import choose_jit
+from gamedp.stages.vector_code import program_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,9 +20,9 @@ from gamedp.runtime.slices import CONTEXTS
 from gamedp.solvers.tools.facts import Support
 from gamedp.stages.in_turns import always_changes_places, settle_in_turns
 from gamedp.stages.model import StagedModel, Sweep
-from gamedp.stages.program import program_of
 from gamedp.stages.run import StageRun, largest
 from gamedp.stages.solution import StagedSolution
+from gamedp.stages.vector_code import program_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

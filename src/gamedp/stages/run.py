@@ -11,7 +11,7 @@ from gamedp.results.status import Status
 from gamedp.runtime.floats import TINY, UNIT
 from gamedp.runtime.limit import Budget
 from gamedp.stages.kernels import bound_rounding_jit
-from gamedp.stages.program import program_of
+from gamedp.stages.vector_code import program_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -19,7 +19,7 @@ from gamedp.certificates.checking.choice_values import choice_values, exactly_ke
 from gamedp.certificates.checking.directions import Direction, Ending, oriented
 from gamedp.certificates.checking.first_look import following
 from gamedp.certificates.making import first_look_kernels, rank_kernels as kernels
-from gamedp.certificates.making.drifts import find_drifts
+from gamedp.certificates.making.endless import find_drifts
 from gamedp.graph.graph import Reverse, transpose_jit
 from gamedp.model.objectives import Reachability, TotalReward
 from gamedp.runtime.floats import TINY

@@ -12,8 +12,7 @@ from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.runtime.machine import processors
 from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import CONTEXTS
-from gamedp.stages.totals.forward import ForwardPass
-from gamedp.stages.totals.layers import Layer, Transitions
+from gamedp.stages.totals.forward import ForwardPass, Layer, Transitions
 from gamedp.stages.totals.result import Distribution, relative_error_of
 
 if TYPE_CHECKING:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import attrs
 import numpy as np
@@ -17,9 +18,7 @@ from gamedp.runtime.machine import processors
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
-from gamedp.stages.totals.layers import Layer, Transitions
 from gamedp.stages.totals.result import Distribution, relative_error_of
-from gamedp.stages.totals.unfolded import are_countable, not_counted, unfolded_stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +26,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Policy = Callable[[Any, Any], int]
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["ForwardPass"]
+    from gamedp.model.model import Model
+    from gamedp.stages.totals.kernels import Nodes
+    from gamedp.stages.vector_code import Program
+
+__all__ = [
+    "TOO_LARGE",
+    "ForwardPass",
+    "Layer",
+    "Transitions",
+    "Unfolded",
+    "are_countable",
+    "not_counted",
+    "unfolded_stage",
+]
 
 
 class ForwardPass:
@@ -285,3 +298,303 @@ def _counted(game: Any, model: StagedModel) -> StagedModel:
         )
         raise InvalidParameterError(message)
     return counted
+
+
+MOST_TOTALS = 1 << 30
+"""For all contexts of a rank: 8 GiB."""
+
+
+class Transitions(NamedTuple):
+    """Transitions of play from the contexts of one rank: n of them.
+
+    `sources` are slots of that rank, `successors` keys of contexts, `shifts` what is earned.
+    """
+
+    sources: NDArray[np.int64]
+    successors: NDArray[np.int64]
+    ranks: NDArray[np.int64]
+    shifts: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    def some(self, chosen: NDArray[np.bool_]) -> Transitions:
+        """Return the chosen transitions."""
+        return Transitions(
+            self.sources[chosen],
+            self.successors[chosen],
+            self.ranks[chosen],
+            self.shifts[chosen],
+            self.weights[chosen],
+        )
+
+    @classmethod
+    def joined(cls, parts: list[Transitions]) -> Transitions:
+        """Return all transitions of some parts, in their order."""
+        return cls(
+            np.concatenate([part.sources for part in parts]),
+            np.concatenate([part.successors for part in parts]),
+            np.concatenate([part.ranks for part in parts]),
+            np.concatenate([part.shifts for part in parts]),
+            np.concatenate([part.weights for part in parts]),
+        )
+
+
+@attrs.define(eq=False)
+class Layer:
+    """The reached contexts of one rank, each in a slot, with their totals so far.
+
+    The key of a context is its code, plus the size of the box if the players have changed places.
+    The totals ``low .. high`` of a slot begin at ``start`` in the pool.
+    """
+
+    keys: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    lows: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    highs: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    starts: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    pool: NDArray[np.float64] = attrs.field(factory=lambda: np.zeros(0))
+    additions: NDArray[np.int64] = attrs.field(factory=lambda: np.zeros(0, np.int64))
+    before: float = 0.0
+
+    @classmethod
+    def joined(cls, parts: Iterable[Layer]) -> Layer:
+        """Return the contexts of some disjoint parts."""
+        keys, lows, highs, starts, additions = [], [], [], [], []
+        pool, before = np.zeros(0), 0.0
+        for part in parts:  # one by one, as the pools are large
+            first = len(pool)
+            _check_room(first + len(part.pool))
+            pool.resize(first + len(part.pool), refcheck=False)
+            pool[first:] = part.pool
+            keys.append(part.keys)
+            lows.append(part.lows)
+            highs.append(part.highs)
+            starts.append(part.starts + first)
+            additions.append(part.additions)
+            before = max(before, part.before)
+        return cls(
+            np.concatenate(keys),
+            np.concatenate(lows),
+            np.concatenate(highs),
+            np.concatenate(starts),
+            pool,
+            np.concatenate(additions),
+            before,
+        )
+
+    @property
+    def relative_error(self) -> float:
+        """The relative error bound of a probability: the errors so far, and those of summation.
+
+        As a part of itself, and apart from what is too small for a number.
+        """
+        return self.before + (int(self.additions.max(initial=0)) + 2) * UNIT
+
+    def take(
+        self, transitions: Transitions, slots: NDArray[np.int32], source: Layer, error: float
+    ) -> None:
+        """Add the totals of another layer, with the error `error`, along `transitions`."""
+        from gamedp.stages.totals import kernels  # noqa: PLC0415
+
+        found = np.empty(len(transitions.successors), np.int64)
+        new = kernels.enlist_jit(transitions.successors, slots, len(self.keys), found)
+        places = slots[transitions.successors].astype(np.int64)
+        self.keys = np.concatenate([self.keys, found[:new]])
+        lows = np.concatenate([self.lows, np.full(new, np.iinfo(np.int64).max)])
+        highs = np.concatenate([self.highs, np.full(new, np.iinfo(np.int64).min)])
+        np.minimum.at(lows, places, source.lows[transitions.sources] + transitions.shifts)
+        np.maximum.at(highs, places, source.highs[transitions.sources] + transitions.shifts)
+        self._lay_out(lows, highs)
+        counts = np.bincount(places, minlength=len(lows))
+        counts[: len(self.additions)] += self.additions
+        self.additions, self.before = counts, max(self.before, error)
+        kernels.push_jit(
+            transitions.sources, places, transitions.shifts, transitions.weights,
+            source.starts, source.lows, source.highs, source.pool,
+            self.starts, self.lows, self.pool,
+        )  # fmt: skip
+
+    def _lay_out(self, lows: NDArray[np.int64], highs: NDArray[np.int64]) -> None:
+        """Make room for the totals ``lows .. highs``.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If one is too large, or if they lie too far apart.
+        """
+        from gamedp.stages.totals import kernels  # noqa: PLC0415
+
+        largest = max(highs.max(initial=0), -lows.min(initial=0))
+        if largest >= TOO_LARGE:
+            raise UnsupportedProblemError(not_counted("a total", int(largest)))
+        _check_room(int((highs - lows).sum(dtype=np.float64)) + len(lows))
+        ends = np.cumsum(highs - lows + 1)
+        starts = np.concatenate([[0], ends[:-1]])
+        pool = np.zeros(int(ends[-1]))
+        kernels.move_jit(self.starts, self.lows, self.highs, self.pool, starts, lows, pool)
+        self.lows, self.highs, self.starts, self.pool = lows, highs, starts, pool
+
+    def totals(self, slots: NDArray[np.int64], shifts: NDArray[np.int64]) -> dict[int, list[float]]:
+        """Return the probabilities of some slots' totals, each total shifted."""
+        found: dict[int, list[float]] = {}
+        for slot, shift in zip(slots.tolist(), shifts.tolist(), strict=True):
+            low, start = int(self.lows[slot]), int(self.starts[slot])
+            part = self.pool[start : start + int(self.highs[slot]) - low + 1]
+            for place in np.flatnonzero(part).tolist():
+                found.setdefault(low + shift + place, []).append(float(part[place]))
+        return found
+
+
+def _check_room(wanted: int) -> None:
+    """Refuse to make room for so many totals."""
+    if wanted > MOST_TOTALS:
+        message = (
+            f"the contexts of one rank have {wanted:,} totals from the least of each to its "
+            f"greatest; there is room for {MOST_TOTALS:,}. Count in a larger unit, or let "
+            "gamedp.simulate play."
+        )
+        raise UnsupportedProblemError(message)
+
+
+TOO_LARGE = 2**53
+"""A total must be smaller, without its sign: from here on, floats are not told from neighbours."""
+
+MOST_NODES = 1_000_000
+"""More are not unfolded: half a gigabyte."""
+
+
+@functools.lru_cache(maxsize=4)
+def unfolded_stage(stage: Model, optimum: str) -> Unfolded:
+    """Unfold a stage, unless it has just been done."""
+    return Unfolded.of(stage, optimum)
+
+
+@attrs.frozen(eq=False)
+class Unfolded:
+    """A stage whose states include the rewards collected on the way.
+
+    Attributes
+    ----------
+    program : Program
+        With a row for every state.
+    inner : list of int
+        The inner states of the program.
+    nodes : Nodes
+    end_of_node : (Z,) int64
+        Which end each node in which the stage is over is: its place in ``stage.terminals``.
+    paid : (Z,) int64
+        The sum of the stage's rewards on the way there.
+    relative_error : float
+        How far off the probability of a node may be by rounding, as a part of itself, and apart
+        from what is too small for a number.
+    """
+
+    program: Program
+    inner: list[int]
+    nodes: Nodes
+    end_of_node: NDArray[np.int64]
+    paid: NDArray[np.int64]
+    relative_error: float
+
+    @classmethod
+    def of(cls, stage: Model, optimum: str) -> Unfolded:
+        """Unfold a stage from its start, in an order in which successors come later."""
+        from gamedp.stages.totals.kernels import Nodes  # noqa: PLC0415 - brings numba along
+        from gamedp.stages.vector_code import program_of  # noqa: PLC0415 - likewise
+
+        bad = np.flatnonzero(~are_countable(stage.rewards))
+        if len(bad):
+            state = int(np.searchsorted(stage.choice_offsets, bad[0], side="right")) - 1
+            where = f"a reward on the way, in {shown(stage.state(state))},"
+            raise UnsupportedProblemError(not_counted(where, float(stage.rewards[bad[0]])))
+        program = program_of(stage, optimum=optimum, keeps_all=True)
+        counts = np.diff(stage.choice_offsets)
+        inner = [state for state in stage.structure.order.tolist() if counts[state] > 0]
+        inner = inner[: len(program.own_rows)]
+        found = _reached_with(stage, inner[::-1])
+        ends = stage.terminals.tolist()
+        numbers: dict[tuple[int, int], int] = {}
+        for state in (*inner[::-1], *ends):
+            for paid in sorted(found.get(state, ())):
+                numbers[state, paid] = len(numbers)
+        firsts: list[int] = []
+        successors: list[int] = []
+        errors, reads = np.zeros(len(numbers)), np.zeros(len(numbers))
+        for (state, paid), number in numbers.items():
+            firsts.append(len(successors))
+            errors[number] += reads[number] * UNIT  # of adding up; all that leads here is known
+            for following, reward, probability in _transitions(stage, state):
+                successor = numbers[following, paid + reward]
+                successors.append(successor)
+                # Of the product, and of a probability that is off by two units in the last place.
+                step = 0.0 if probability == 1 else 5 * UNIT
+                errors[successor] = max(errors[successor], errors[number] + step)
+                reads[successor] += 1
+        places = {state: place for place, state in enumerate(inner)}
+        places_of_ends = {state: place for place, state in enumerate(ends)}
+        over = [(number, key) for key, number in numbers.items() if key[0] in places_of_ends]
+        nodes = Nodes(
+            np.array([places.get(state, -1) for state, _ in numbers]),
+            np.array(firsts),
+            np.array(successors),
+            np.array([number for number, _ in over]),
+        )
+        return cls(
+            program,
+            inner,
+            nodes,
+            np.array([places_of_ends[state] for _, (state, _) in over]),
+            np.array([paid for _, (_, paid) in over]),
+            float(errors.max()),
+        )
+
+
+def _transitions(stage: Model, state: int) -> Iterator[tuple[int, int, float]]:
+    """Yield (successor, reward, probability) of all choices of a state."""
+    for choice in range(*stage.choice_offsets[state : state + 2].tolist()):
+        row = slice(*stage.transition_offsets[choice : choice + 2].tolist())
+        reward = int(stage.rewards[choice])
+        for following, probability in zip(
+            stage.successors[row].tolist(), stage.probabilities[row].tolist(), strict=True
+        ):
+            yield following, reward, probability
+
+
+def _reached_with(stage: Model, states: list[int]) -> dict[int, set[int]]:
+    """Return the sums of rewards with which each state can be reached from the first one."""
+    found: dict[int, set[int]] = {states[0]: {0}}
+    nodes = 1
+    for state in states:
+        if state in found:
+            for following, reward, _ in _transitions(stage, state):
+                sums = found.setdefault(following, set())
+                nodes -= len(sums)
+                sums.update(paid + reward for paid in found[state])
+                nodes += len(sums)
+                if nodes > MOST_NODES:
+                    message = (
+                        f"the stage pays more than {MOST_NODES:,} different sums on the way to its "
+                        "states, too many to follow each. Count in a larger unit."
+                    )
+                    raise UnsupportedProblemError(message)
+    for state, sums in found.items():
+        largest = max(sums, key=abs)
+        if abs(largest) >= TOO_LARGE:
+            where = f"the sum of rewards on the way to {shown(stage.state(state))}"
+            raise UnsupportedProblemError(not_counted(where, largest))
+    return found
+
+
+def are_countable(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which numbers are whole, and small enough to be counted."""
+    countable: NDArray[np.bool_] = (np.rint(numbers) == numbers) & (np.abs(numbers) < TOO_LARGE)
+    return countable
+
+
+def not_counted(where: str, number: float) -> str:
+    """Return the message that a number is not whole, or too large."""
+    why, unit = "not a whole number", "smaller"
+    if abs(number) >= TOO_LARGE:
+        why, unit = "too large: from 2**53 on, floats are not told from their neighbours", "larger"
+    return (
+        f"{where} is {number!r}, {why}; the distribution of a total is found for games that count "
+        f"in whole numbers. Count in a {unit} unit."
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.bellman import end_component_rows
+from gamedp.bellman import average
 from gamedp.bellman.equation import Equation, unordered_equation
 from gamedp.graph.graph import Graph
 from gamedp.graph.sets import attractor
@@ -97,7 +97,7 @@ class EndComponents:
             np.empty_like(model.successors),
         )
         probabilities, rewards = np.empty_like(model.probabilities), np.empty_like(model.rewards)
-        num_states, num_choices = end_component_rows.take_apart_jit(
+        num_states, num_choices = average.take_apart_jit(
             structure.graph,
             model.probabilities,
             model.rewards,

@@ -1,0 +1,272 @@
+"""Pictures with curves: convergence, the end of play, and the contexts of staged games."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.pictures.canvas import (
+    COLOURS,
+    canvas,
+    in_words,
+    short,
+    values_of,
+    what_values_are,
+    whole_ticks,
+)
+from gamedp.policies.survival import Survival
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from matplotlib.axes import Axes
+
+    from gamedp.policies.trace import Trace
+    from gamedp.stages.solution import StagedSolution
+
+__all__ = ["plot_stages", "plot_survival", "plot_trace"]
+
+
+def plot_trace(trace: Trace, *, state: Hashable | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the convergence of a method.
+
+    For sweeps, by the number of the sweep on a logarithmic scale: the largest change of a value,
+    and the largest distance of the proven bounds where there are any. For improvements, by the
+    number of the policy: in how many states it acts differently from the one before. For a single
+    state, its value and the proven bounds.
+
+    Parameters
+    ----------
+    trace : gamedp.policies.Trace
+    state : optional
+        A state whose value is drawn.
+    ax : matplotlib.axes.Axes, optional
+        The axes to draw into; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    UnknownStateError
+        If there is no such state.
+    UnsupportedProblemError
+        If the players have changed places in the state that stands for it.
+    MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
+    >>> trace = gamedp.policies.trace_sweeps(model, gamedp.Discounted(0.5), sweeps=20)
+    >>> ax = gamedp.pictures.plot_trace(trace)
+    >>> [line.get_label() for line in ax.lines]
+    ['largest change', 'distance of the bounds']
+    """
+    ax = canvas(ax)
+    if state is not None:
+        _draw_value(ax, trace, state)
+        return ax
+    steps = np.arange(1, len(trace.values))
+    if trace.kind == "improvements":
+        differs = (np.diff(trace.policies, axis=0) != 0).sum(axis=1)
+        ax.bar(steps, differs, color=COLOURS[0])
+        for step, count in zip(steps.tolist(), differs.tolist(), strict=True):
+            ax.annotate(f"{count:,}", (step, count), ha="center", va="bottom")
+        ax.set(xlabel="policy", ylabel="states with another action than before")
+    else:
+        with np.errstate(invalid="ignore"):
+            widths = (trace.upper - trace.lower)[1:].max(axis=1, initial=0.0)
+        # Where all has come to rest there is nothing to show on a logarithmic scale.
+        changes = np.where(trace.changes > 0, trace.changes, np.nan)
+        ax.plot(steps, changes, color=COLOURS[0], marker=".", label="largest change")
+        if np.isfinite(widths).all():
+            ax.plot(
+                steps,
+                widths,
+                color=COLOURS[1],
+                marker=".",
+                linestyle="--",
+                label="distance of the bounds",
+            )
+        ax.set_yscale("log")
+        ax.set(xlabel="sweep", ylabel="in units of value")
+        ax.legend()
+    whole_ticks(ax.xaxis)
+    return ax
+
+
+def _draw_value(ax: Axes, trace: Trace, state: Hashable) -> None:
+    """Draw the value of one state, step by step, with its bounds."""
+    index, swapped = trace.model.index(state)
+    if swapped:
+        message = f"{shown(state)} stands for one with the players' places changed; name that one."
+        raise UnsupportedProblemError(message)
+    steps = np.arange(len(trace.values))
+    low, high = (
+        np.where(np.isfinite(side), side, np.nan)[:, index] for side in (trace.lower, trace.upper)
+    )
+    ax.fill_between(steps, low, high, color=COLOURS[4], alpha=0.5, label="bounds")
+    ax.plot(steps, trace.values[:, index], color=COLOURS[0], marker=".", label="value")
+    step = "policy" if trace.kind == "improvements" else "sweep"
+    ax.set(xlabel=step, ylabel="value", title=f"value of {short(in_words(state))}")
+    whole_ticks(ax.xaxis)
+    ax.legend(frameon=False)
+
+
+SMALL = 0.01
+"""Probability below which the axis is logarithmic."""
+
+FAINTEST = 1e-12
+"""Least probability that is drawn."""
+
+SEEN = 1e-3
+"""Distance of bounds below which they are drawn as one line."""
+
+LINES = ("-", "--", "-.", ":")
+
+
+def plot_survival(*curves: Survival, ax: Axes | None = None) -> Axes:
+    """Draw the probability that play is not over after n actions.
+
+    The scale is logarithmic where the probability becomes small: a decline by the same factor with
+    each action is then a straight line.
+
+    Parameters
+    ----------
+    *curves : gamedp.policies.Survival
+        Curves that count the same actions; of given policies, or the greatest of all.
+    ax : matplotlib.axes.Axes, optional
+        The axes to draw into; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no curve, something else is given, or their actions differ.
+    MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> model = gamedp.compile(Matches(matches=6), compile="never")
+    >>> chance = gamedp.Policy.uniform(model)
+    >>> given = gamedp.evaluate(model, [chance, chance]).survival(6)
+    >>> most = gamedp.policies.greatest_survival(model, 6)
+    >>> ax = gamedp.pictures.plot_survival(given, most)
+    >>> [line.get_label() for line in ax.lines], ax.get_xlabel()
+    (['uniform against uniform', 'the longest games'], 'plies')
+    """
+    given: tuple[Any, ...] = curves
+    others = [curve for curve in given if not isinstance(curve, Survival)]
+    if others:
+        message = (
+            f"{shown(others[0])} is no gamedp.policies.Survival; Evaluation.survival and "
+            "gamedp.policies.greatest_survival make one."
+        )
+        raise InvalidParameterError(message)
+    if len({curve.actions for curve in curves}) != 1:
+        message = "name one curve or more, all with the same actions that count."
+        raise InvalidParameterError(message)
+    ax = canvas(ax)
+    for place, curve in enumerate(curves):
+        plies = np.arange(curve.plies + 1)
+        middle = curve.lower + (curve.upper - curve.lower) / 2
+        colour = COLOURS[(0, 3, 5, 6)[place % 4]]
+        ax.plot(
+            plies,
+            np.where(middle > FAINTEST, middle, np.nan),
+            color=colour,
+            linestyle=LINES[place % len(LINES)],
+            label=short(curve.title, 40),
+        )
+        if (curve.upper - curve.lower).max() > SEEN:
+            ax.fill_between(plies, curve.lower, curve.upper, color=colour, alpha=0.3, linewidth=0)
+    least = min(float(curve.upper.min()) for curve in curves)
+    if least < SMALL:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(0, 1.03)
+    ax.set(
+        xlabel="plies" if curves[0].actions is None else "actions that count",
+        ylabel="probability that play is not over",
+    )
+    whole_ticks(ax.xaxis)
+    ax.legend(frameon=False)
+    return ax
+
+
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def plot_stages(solution: StagedSolution, *, player: int = 0, ax: Axes | None = None) -> Axes:
+    """Draw the values of all contexts of a staged game by their rank, from the start to the end.
+
+    For each rank, the picture shows the least and the largest value, the quartiles and the median
+    over all its contexts, each counted once, regardless of its probability. The value at the start
+    is marked.
+
+    Parameters
+    ----------
+    solution : StagedSolution
+    player : int
+        The player whose values are drawn; where `canonical` merges contexts, those of the
+        representatives.
+    ax : matplotlib.axes.Axes, optional
+        The axes to draw into; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such player.
+    MissingPackageError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.kniffel import Kniffel
+    >>> solution = gamedp.solve(Kniffel(dice=2, faces=2), compile="never")
+    >>> ax = gamedp.pictures.plot_stages(solution)
+    >>> ax.get_xlabel()
+    'rank of the context'
+    """
+    model, values = solution.model, values_of(solution, player)[0]
+    contexts = model.sweeper.survey()
+    over = np.flatnonzero(~np.isnan(contexts.values))
+    groups = np.split(contexts.codes, contexts.offsets[1:-1])
+    ranks = [model.rules.call("rank", model.state(int(codes[0]))) for codes in groups]
+    if len(over):
+        first = model.rules.call("rank", model.state(int(over[0])))
+        if first not in ranks:
+            groups, ranks = [over, *groups], [first, *ranks]
+    spread = np.array([np.nanquantile(values[codes], SHARES) for codes in groups])
+    ax = canvas(ax)
+    from matplotlib import rcParams
+
+    blue = COLOURS[0]
+    ax.fill_between(ranks, spread[:, 0], spread[:, 4], color=blue, alpha=0.2, label="all contexts")
+    ax.fill_between(ranks, spread[:, 1], spread[:, 3], color=blue, alpha=0.4, label="middle half")
+    ax.plot(ranks, spread[:, 2], color=rcParams["text.color"], marker=".", label="median")
+    starts = [model.rules.call("rank", context) for _, context in model.starts]
+    start = solution.value(player=player)
+    ax.plot(starts[:1], [start], "D", color=COLOURS[3], label=f"at the start: {start:.6g}")
+    ax.set(xlabel="rank of the context", ylabel=what_values_are(solution, player))
+    ax.invert_xaxis()
+    whole_ticks(ax.xaxis)
+    ax.legend(frameon=False, loc="lower left")
+    ax.set_title(f"{sum(map(len, groups)):,} contexts")
+    return ax

@@ -24,7 +24,7 @@ from waiting import PATIENCE, output_after_interrupt
 
 import gamedp
 from gamedp import __main__, cli
-from gamedp.cli import COMMANDS, lists, solve, watch
+from gamedp.cli import COMMANDS, keeping, lists, watch
 from gamedp.cli.parameters import make
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
 from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
@@ -304,7 +304,7 @@ class TestCsv:
 
     def test_more_states_than_are_written_at_once(self, run, tmp_path, monkeypatch):
         run(*self.command, "--csv", str(tmp_path / "whole.csv"))
-        monkeypatch.setattr(solve, "LINES", 2)
+        monkeypatch.setattr(keeping, "LINES", 2)
         run(*self.command, "--csv", str(tmp_path / "parts.csv"))
         whole = (tmp_path / "whole.csv").read_text()
         assert (tmp_path / "parts.csv").read_text() == whole

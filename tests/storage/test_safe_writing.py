@@ -18,7 +18,7 @@ from staged_games import StagedWubbel
 from waiting import PATIENCE
 
 import gamedp
-from gamedp.cli.solve import write_csv
+from gamedp.cli.keeping import write_csv
 from gamedp.errors import DamagedFileError, GamedpError
 from gamedp.games.kniffel import Card, Record, RecordOfTwo, load_record
 from gamedp.games.matches import Matches, Nim

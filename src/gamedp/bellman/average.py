@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.bellman.equation import Equation
-
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
     from gamedp.graph.graph import Graph
 
     Integers = npt.NDArray[np.signedinteger[Any]]

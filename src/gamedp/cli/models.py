@@ -11,6 +11,7 @@ import numpy as np
 import gamedp
 from gamedp.adapters import LoadedModel
 from gamedp.cli import report
+from gamedp.cli.keeping import kept_in
 from gamedp.cli.options import (
     FileOptions,
     KeepOptions,
@@ -19,7 +20,6 @@ from gamedp.cli.options import (
     OutputOptions,
 )
 from gamedp.cli.positions import states_where
-from gamedp.cli.solve import kept_in
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError, UnknownNameError
 

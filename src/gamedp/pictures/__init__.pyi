@@ -4,7 +4,6 @@ from .bars import (
     plot_ratings as plot_ratings,
     plot_results as plot_results,
 )
-from .base import plot_cross_table as plot_cross_table
 from .components import plot_components as plot_components
 from .curves import (
     plot_stages as plot_stages,
@@ -18,4 +17,5 @@ from .slices import (
     plot_values as plot_values,
 )
 from .surface import plot_surface as plot_surface
+from .table import plot_cross_table as plot_cross_table
 from .tree import plot_tree as plot_tree

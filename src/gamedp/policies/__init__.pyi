@@ -3,7 +3,6 @@ from .cross_table import (
     CrossTable as CrossTable,
     cross_table as cross_table,
 )
-from .curves import Survival as Survival
 from .evaluate import evaluate as evaluate
 from .evaluation import Evaluation as Evaluation
 from .pairs import simulate_pairs as simulate_pairs
@@ -25,6 +24,7 @@ from .simulation import (
     Simulation as Simulation,
 )
 from .survival import (
+    Survival as Survival,
     greatest_survival as greatest_survival,
     most_unfinished as most_unfinished,
 )

@@ -23,7 +23,7 @@ change of places what is owed to one player is the constant sum less the other's
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     from gamedp.model.model import Model
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
 
 __all__ = ["OVER", "ContextBatch", "Lattice", "Stages", "StagesRules"]
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.signedinteger[Any]]
     from gamedp.results.solution import Solution
 
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.signedinteger[Any]]
 
 __all__ = ["find_drifts", "refuse_oscillations"]
 

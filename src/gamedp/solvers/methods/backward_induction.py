@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
-from gamedp.bellman import max_n, residuals, topological
+from gamedp.bellman import max_n, topological
 from gamedp.errors import shown
 from gamedp.model.objectives import (
     AverageReward,
@@ -22,20 +22,18 @@ from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.base import PreparingSolver, require
 from gamedp.solvers.tools.facts import Searched, Support
+from gamedp.solvers.tools.horizons import sweep_horizon
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_fixed_points
-from gamedp.solvers.tools.run import Run, check_range, finished, outward, room_for_policies, widened
+from gamedp.solvers.tools.run import Run, check_range, finished, outward
 from gamedp.solvers.tools.solution import make_solution, solution_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from gamedp.results.solution import Solution
     from gamedp.runtime.progress import ProgressCallback
-    from gamedp.solvers.tools.run import Numbers
 
-__all__ = ["BackwardInduction", "sweep_horizon"]
+__all__ = ["BackwardInduction"]
 
 
 def _is_acyclic(found: object) -> bool:
@@ -225,41 +223,3 @@ class BackwardInduction(PreparingSolver):
             tolerance=tolerance,
             seconds=reporter.seconds,
         )
-
-
-def sweep_horizon(
-    run: Run, horizon: int
-) -> tuple[NDArray[np.unsignedinteger[Any]], Numbers | None]:
-    """Sweep once for each step, and keep the best choices for each number of steps to go.
-
-    Parameters
-    ----------
-    run : Run
-        Its values, errors and policy are filled in, for all steps to go.
-    horizon : int
-        H steps.
-
-    Returns
-    -------
-    step_policies : (H, S)
-        Positions among the actions of a state; row h is for h + 1 steps to go.
-    following : (values, lower, upper) or None
-        The values with one step fewer to go, if there is any.
-    """
-    model = run.problem.model
-    step_policies = room_for_policies(model, horizon)
-    first_choices = model.choice_offsets[:-1]
-    values, errors = run.values, run.errors
-    following = None
-    for step in range(horizon):
-        if step == horizon - 1:
-            before = attrs.evolve(run.problem, objective=FiniteHorizon(step))
-            following = (values, *widened(before, *outward(values, errors)))
-        new_values, new_errors = values.copy(), errors.copy()
-        residuals.step_jit(run.equation, values, errors, new_values, new_errors, run.policy)
-        values, errors = new_values, new_errors
-        step_policies[step] = np.maximum(run.policy - first_choices, 0)
-        run.visits[0] += model.num_states - len(model.terminals)
-        run.reporter.report(step + 1, horizon, f"{step + 1:,} steps to go")
-    run.values, run.errors = values, errors
-    return step_policies, following

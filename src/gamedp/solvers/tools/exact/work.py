@@ -10,7 +10,6 @@ from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.results.status import Status
 from gamedp.runtime.progress import Reporter
-from gamedp.solvers.methods.backward_induction import sweep_horizon
 from gamedp.solvers.tools.exact.average import Averages
 from gamedp.solvers.tools.exact.process import Process, StoppedError, Terms
 from gamedp.solvers.tools.exact.rationals import (
@@ -22,6 +21,7 @@ from gamedp.solvers.tools.exact.rationals import (
     rational,
 )
 from gamedp.solvers.tools.facts import OpenCases, Refusal
+from gamedp.solvers.tools.horizons import sweep_horizon
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Run, room_for_policies

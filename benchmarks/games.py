@@ -38,10 +38,10 @@ def games(quick: bool) -> list[measure.Row]:
     value = gamedp.evaluate(model, [policy, policy]).value()
     gamedp.simulate(game, [hold, hold], games=1, by_rules=True)  # compiles
 
-    def on_chain() -> gamedp.policies.Simulation:
+    def on_chain() -> gamedp.simulation.Simulation:
         return gamedp.simulate(model, [policy, policy], games=count, seed=1)
 
-    def by_rules() -> gamedp.policies.Simulation:
+    def by_rules() -> gamedp.simulation.Simulation:
         return gamedp.simulate(game, [hold, hold], games=count, seed=1, by_rules=True)
 
     rounds = 1 if quick else 5
@@ -77,7 +77,7 @@ def _alone(what: str, taken: float, most: float) -> measure.Row:
 
 def _row(
     how: str,
-    play: Callable[[], gamedp.policies.Simulation],
+    play: Callable[[], gamedp.simulation.Simulation],
     count: int,
     value: float,
     peer: Path | None,

@@ -13,7 +13,7 @@ from solving import REGISTERED
 import gamedp
 from gamedp.errors import InvalidParameterError
 from gamedp.games.wubbel import Wubbel
-from gamedp.policies.simulation import check_stopping
+from gamedp.simulation.result import check_stopping
 from gamedp.testing import ConformanceError, check_game, exact_values
 
 INF = math.inf

@@ -11,7 +11,7 @@ from pathlib import Path
 import gamedp
 
 ROOT = Path(gamedp.__file__).parent
-ROOMS = ("policies", "results")
+ROOMS = ("policies", "results", "simulation")
 
 NAMES = frozenset(
     ("average", "dot", "einsum", "fsum", "inner", "matmul", "mean", "nansum", "sum", "vdot")
@@ -26,14 +26,14 @@ EXACT = "fractions, which are not rounded"
 
 REVIEWED = {
     "policies/arrays.py": {"_of_table": COUNTING},
-    "policies/chain_games.py": {
+    "simulation/chain_games.py": {
         "ChainGames.tally": STATISTICS,
         "_Board.of": "what games are drawn by",
         "_Walks.outcomes": STATISTICS,
     },
-    "policies/joined_rules.py": {"_drawn": CHECKING},
+    "simulation/joined_rules.py": {"_drawn": CHECKING},
     "policies/observed.py": {"p_value": STATISTICS},
-    "policies/pairs.py": {"_tallied": STATISTICS, "_tallied.run": STATISTICS},
+    "simulation/pairs.py": {"_tallied": STATISTICS, "_tallied.run": STATISTICS},
     "policies/policy.py": {
         "Policy._repr_html_": COUNTING,
         "Policy.actions": TOGETHER,
@@ -43,7 +43,7 @@ REVIEWED = {
         "weights_of": CHECKING,
     },
     "policies/response.py": {"Response._node": COUNTING},
-    "policies/simulation.py": {
+    "simulation/result.py": {
         "PairedSimulation.agrees_with": STATISTICS,
         "Stopping.interval": STATISTICS,
         "_divergence": STATISTICS,

@@ -9,6 +9,7 @@ from . import (
     results as results,
     rules as rules,
     searchers as searchers,
+    simulation as simulation,
     solvers as solvers,
     stages as stages,
     sums as sums,
@@ -45,7 +46,6 @@ from .policies.response import (
     best_response as best_response,
     exploitability as exploitability,
 )
-from .policies.simulate import simulate as simulate
 from .results.search_result import SearchResult as SearchResult
 from .results.solution import Solution as Solution
 from .results.status import (
@@ -61,6 +61,7 @@ from .rules.game import (
     with_item as with_item,
 )
 from .runtime.progress import Progress as Progress
+from .simulation.simulate import simulate as simulate
 from .stages.model import StagedModel as StagedModel
 from .stages.solution import StagedSolution as StagedSolution
 from .verbs.certifying import (

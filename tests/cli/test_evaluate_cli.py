@@ -106,7 +106,7 @@ def test_players_are_simulated_in_pairs(run, run_json, model):
     asked = ("simulate", *SMALL, "--players", f"{HOLD}=4,uniform", "--seed", 5, "--games", 2000)
     found = run_json(*asked, "--pairs")
     pair = [Hold(4), gamedp.Policy.uniform(model)]
-    same = gamedp.policies.simulate_pairs(model, pair, pairs=1000, seed=5)
+    same = gamedp.simulation.simulate_pairs(model, pair, pairs=1000, seed=5)
     exact = [gamedp.evaluate(model, order) for order in (pair, pair[::-1])]
     assert found["means"] == list(same.means)
     assert found["standard_error"] == same.standard_error
@@ -201,7 +201,7 @@ def test_players_of_a_staged_game_are_compared_in_pairs(run_json):
     made = staged_games.StagedWubbel(5)
     pair = [gamedp.solve(made, compile="never"), gamedp.play.RandomPlayer(made)]
     assert found["means"] == list(
-        gamedp.policies.simulate_pairs(made, pair, pairs=100, seed=5).means
+        gamedp.simulation.simulate_pairs(made, pair, pairs=100, seed=5).means
     )
     assert found["means"][0] > 0.5
     assert run_json(*asked, "--width", 0.5)["sequential"]["confidence"] == 0.95
@@ -224,7 +224,7 @@ def test_players_are_simulated_by_the_rules_alone(run, run_json):
     assert found["means"] == list(gamedp.simulate(game, pair, games=100, **options).means)
     assert "values" not in found
     both = run_json(*asked, "--by-rules", "--pairs")
-    same = gamedp.policies.simulate_pairs(game, pair, pairs=50, **options)
+    same = gamedp.simulation.simulate_pairs(game, pair, pairs=50, **options)
     assert both["means"] == list(same.means)
     _, out, _ = run(*asked, "--by-rules")
     assert "value " not in out

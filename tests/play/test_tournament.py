@@ -21,7 +21,7 @@ from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.play import Pairing, Program, RandomPlayer, sprt, tournament
 from gamedp.play.statistics import rated
-from gamedp.policies.chain_games import ChainPairs
+from gamedp.simulation.chain_games import ChainPairs
 
 GAME = Wubbel(goal=12)
 BAD_BOT = Path(__file__).parent.parent / "helpers" / "bad_bot.py"
@@ -474,7 +474,7 @@ class TestSprt:
         pair = [gamedp.Policy.from_function(model, Hold(at).choose, f"hold={at}") for at in (7, 9)]
         first, second = (gamedp.evaluate(model, order) for order in (pair, pair[::-1]))
         mean = (first.value() + second.value(player=1)) / 2
-        deviation = gamedp.policies.simulate_pairs(model, pair, pairs=10**6, seed=1).deviation
+        deviation = gamedp.simulation.simulate_pairs(model, pair, pairs=10**6, seed=1).deviation
         true = (mean - 0.5) / deviation / math.sqrt(2) * 800 / math.log(10)
         games = ChainPairs(model, pair, np.uint64(5), 10**6)
         matches, room, alarms, step = 2_000, 2_000, 0, 4

@@ -335,7 +335,7 @@ def test_a_payoff_is_one_number_in_both_seats(merges):
         assert games.agrees_with(found, player) > 0.001
         assert found.p_value(games.outcomes[player], player) > 0.001
     assert sum(low for low, _ in found.distribution().values()) == pytest.approx(1.0)
-    pairs = gamedp.policies.simulate_pairs(model, pair, pairs=500, seed=1)
+    pairs = gamedp.simulation.simulate_pairs(model, pair, pairs=500, seed=1)
     assert all(list(each) == [0.1, 0.9] for seat in pairs.seatings for each in seat.outcomes)
     narrow = gamedp.simulate(model, pair, games=20_000, seed=1, width=0.1).sequential
     assert narrow.low < found.value() < narrow.high

@@ -205,7 +205,7 @@ class TestVerbs:
             assert response.bounds() == gamedp.best_response(model, best).bounds()
         table = gamedp.cross_table(model, {"array": policy, "solution": best})
         assert np.ptp(table.first) < 1e-9
-        found = gamedp.policies.simulate_pairs(model, pair, pairs=10, seed=1)
+        found = gamedp.simulation.simulate_pairs(model, pair, pairs=10, seed=1)
         assert found.pairs == 10
 
     def test_a_trace(self):

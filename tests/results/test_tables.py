@@ -129,7 +129,7 @@ def shown_things():
     players = attrs.evolve(gamedp.Policy.uniform(two), name=BAD)
     yield gamedp.best_response(two, against=players)
     yield gamedp.best_response(two, against={Two(): 0.5, One(): 0.5})
-    yield gamedp.policies.simulate_pairs(two, [players, players], pairs=10, seed=1)
+    yield gamedp.simulation.simulate_pairs(two, [players, players], pairs=10, seed=1)
     yield gamedp.exploitability(two, [players, players])
     yield gamedp.cross_table(two, {BAD: players, "best": gamedp.solve(two)})
     yield gamedp.cross_table(two, {f"{BAD}{number}": players for number in range(12)})

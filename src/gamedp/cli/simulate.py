@@ -30,12 +30,13 @@ from gamedp.policies.given import (
     refuse_by_rules,
     refuse_others,
 )
-from gamedp.policies.simulation import check_stopping
 from gamedp.rules.game import is_staged
 from gamedp.runtime.settings import values_of
+from gamedp.simulation.result import check_stopping
 
 if TYPE_CHECKING:
-    from gamedp.policies import Evaluation, PairedSimulation, Simulation
+    from gamedp.policies import Evaluation
+    from gamedp.simulation import PairedSimulation, Simulation
 
 __all__ = ["simulate"]
 
@@ -119,7 +120,7 @@ def simulate(
         "compile": compile,
     }
     if how.pairs:
-        both = gamedp.policies.simulate_pairs(place, seated, pairs=how.games // 2, **options)
+        both = gamedp.simulation.simulate_pairs(place, seated, pairs=how.games // 2, **options)
         orders = [seated, seated[::-1]] if has_table else []
         exact = [gamedp.evaluate(place, order) for order in orders]
         facts, words = _facts_of_pairs(both, exact), _words_of_pairs(both, exact, names)

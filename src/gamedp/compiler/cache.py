@@ -31,8 +31,8 @@ logger = logging.getLogger("gamedp")
 
 BINDING = (
     "compiler/*.py",
-    "policies/ply_loop.py",
-    "policies/rules_loop.py",
+    "simulation/ply_loop.py",
+    "simulation/rules_loop.py",
     "searchers/*.py",
     "searchers/endings/*.py",
     "stages/*.py",

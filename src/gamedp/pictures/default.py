@@ -26,11 +26,11 @@ from gamedp.policies.cross_table import CrossTable
 from gamedp.policies.evaluation import Evaluation
 from gamedp.policies.policy import Policy
 from gamedp.policies.response import Exploitability, Response
-from gamedp.policies.simulation import Simulation
 from gamedp.policies.survival import Survival
 from gamedp.policies.trace import Trace
 from gamedp.results.search_result import SearchResult
 from gamedp.results.solution import Solution
+from gamedp.simulation.result import Simulation
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.result import Distribution

@@ -10,8 +10,8 @@ import numpy as np
 from gamedp.errors import UnsupportedProblemError
 from gamedp.pictures.canvas import COLOURS, canvas, short, whole_ticks
 from gamedp.policies.evaluation import Evaluation
-from gamedp.policies.simulation import Simulation
 from gamedp.results.status import check_player
+from gamedp.simulation.result import Simulation
 from gamedp.stages.totals.result import Distribution
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def plot_distribution(
 
     Parameters
     ----------
-    found : gamedp.stages.Distribution, gamedp.policies.Evaluation or gamedp.policies.Simulation
+    found : gamedp.stages.Distribution, gamedp.policies.Evaluation or gamedp.simulation.Simulation
     player : int
         The player whose payoffs are drawn. A distribution of totals has only player 0's.
     ax : matplotlib.axes.Axes, optional

@@ -5,7 +5,6 @@ from .cross_table import (
 )
 from .evaluate import evaluate as evaluate
 from .evaluation import Evaluation as Evaluation
-from .pairs import simulate_pairs as simulate_pairs
 from .policy import Policy as Policy
 from .remoteness import (
     Remoteness as Remoteness,
@@ -16,12 +15,6 @@ from .response import (
     Response as Response,
     best_response as best_response,
     exploitability as exploitability,
-)
-from .simulate import simulate as simulate
-from .simulation import (
-    PairedSimulation as PairedSimulation,
-    SequentialInterval as SequentialInterval,
-    Simulation as Simulation,
 )
 from .survival import (
     Survival as Survival,

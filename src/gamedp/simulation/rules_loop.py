@@ -1,8 +1,8 @@
 """The loop that plays games by the rules, from position to position.
 
-It is compiled once for all games, and calls the functions of :mod:`gamedp.policies.ply_loop`, which
-are compiled for each game and its policies, through their addresses. Each game has streams of
-random numbers that its number determines, as in :mod:`gamedp.policies.walk_kernels`: one for each
+It is compiled once for all games, and calls the functions of :mod:`gamedp.simulation.ply_loop`,
+which are compiled for each game and its policies, through their addresses. Each game has streams of
+random numbers that its number determines, as in :mod:`gamedp.policies.random_kernels`: one for each
 seat's dice, and one for the random choices of each seat's policy.
 
 The outcomes of the action taken in a position are cached with their probabilities while there is
@@ -15,14 +15,16 @@ from __future__ import annotations
 import numpy as np
 
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all, held_at
-from gamedp.policies.known_kernels import (
+from gamedp.policies.random_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed_jit
+from gamedp.runtime.jit import inlined
+from gamedp.simulation.known_kernels import (
     EDGES,
     drawn_from_jit,
     node_of_action_jit,
     node_of_jit,
     walk_on_jit,
 )
-from gamedp.policies.ply_loop import (
+from gamedp.simulation.ply_loop import (
     COUNT,
     IS_CHANGED,
     IS_LAST,
@@ -39,8 +41,6 @@ from gamedp.policies.ply_loop import (
     UNFINISHED,
     UNKNOWN_ACTION,
 )
-from gamedp.policies.walk_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed_jit
-from gamedp.runtime.jit import inlined
 
 DONE, WRONG, ILLEGAL, DECIDE_RAISED, ACT_RAISED = range(5)
 """Results of the loop: done; the rules or a policy are wrong in the current game; or one of their
@@ -136,7 +136,7 @@ def play_games(page, rules, begin, end):
     page.asked : (5,) int64
     page.found : (7,) int64
     page.chance : (1,) float64
-        The questions to the rules, and their answers; see `gamedp.policies.ply_loop`.
+        The questions to the rules, and their answers; see `gamedp.simulation.ply_loop`.
     page.streams : (N,) or (2 N,) uint64
         The random numbers of the dice of N seats, then of the policies at these, if any is mixed.
     page.coming : as page.streams

@@ -23,9 +23,9 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.policies import staged_kernels
+from gamedp.policies.random_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
 from gamedp.policies.staged_players import OwnContexts, Stage, StageRule, check_players
 from gamedp.policies.tally import Played, Tally, as_paid
-from gamedp.policies.walk_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
 from gamedp.runtime.options import CompileMode
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.compile import compile_staged
@@ -448,7 +448,7 @@ def _streams(
     -------
     streams : (games, 1) or (games, 5) uint64
         In pairs, those of each player's dice, of each policy's random choices, and of the start, as
-        in :func:`gamedp.policies.walk_kernels.walk_in_seats`.
+        in :func:`gamedp.simulation.walk_kernels.walk_in_seats`.
     """
     with np.errstate(over="ignore"):
         roots = mixed(key + np.arange(begin, end, dtype=np.uint64) * TWICE)

@@ -1,7 +1,7 @@
 """One ply of a game: calls of the rules and the policies, with results in a page of arrays.
 
 Two functions: `decide` is compiled for each game and its policies, `act` for each game. The loop of
-:mod:`gamedp.policies.rules_loop`, which knows no rules, calls them through
+:mod:`gamedp.simulation.rules_loop`, which knows no rules, calls them through
 :mod:`gamedp.compiler.native`. Called again with the same page, they raise the same error again.
 """
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.native import held_at
-from gamedp.policies.known_kernels import EDGES, node_of_jit
-from gamedp.policies.walk_kernels import S11, UNIT
+from gamedp.policies.random_kernels import S11, UNIT
 from gamedp.runtime.floats import SUM_TOLERANCE
+from gamedp.simulation.known_kernels import EDGES, node_of_jit
 
 # Results of a call: continue; the game is over, or at the limit of plies; the policy takes an
 # action that does not exist; the rules are wrong.
@@ -44,7 +44,7 @@ def decide(place, page):
         The pointer of the record of the `game` and ``gamedp_choose(state, seat, chance)``, which
         asks the policy of a seat.
     page
-        See :func:`gamedp.policies.rules_loop.play_games`.
+        See :func:`gamedp.simulation.rules_loop.play_games`.
     """
     table, asked, found = held_at(place), page.asked, page.found
     game, num_players = table.game, page.num_players

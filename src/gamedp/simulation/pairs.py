@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from gamedp.policies.chain_games import ChainPairs
 from gamedp.policies.given import (
     check_counts,
     is_of_stages,
@@ -17,11 +16,12 @@ from gamedp.policies.given import (
     seeded,
 )
 from gamedp.policies.policy import as_policies, name_of
-from gamedp.policies.rules_games import RulesGames
-from gamedp.policies.simulation import PairedSimulation, Simulation
-from gamedp.policies.staged_games import StagedGames
 from gamedp.policies.tally import Played, Tally, added, in_blocks, moments, sums_of
 from gamedp.runtime.options import CompileMode
+from gamedp.simulation.chain_games import ChainPairs
+from gamedp.simulation.result import PairedSimulation, Simulation
+from gamedp.simulation.rules_games import RulesGames
+from gamedp.simulation.staged_games import StagedGames
 
 __all__ = ["simulate_pairs"]
 
@@ -76,7 +76,7 @@ def simulate_pairs(
     >>> import gamedp
     >>> from gamedp.games.wubbel import Hold, Wubbel
     >>> game = Wubbel(goal=12)
-    >>> found = gamedp.policies.simulate_pairs(
+    >>> found = gamedp.simulation.simulate_pairs(
     ...     game, [Hold(6), Hold(2)], pairs=500, seed=1, compile="never"
     ... )
     >>> found.standard_error < found.independent_error

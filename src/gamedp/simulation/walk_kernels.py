@@ -1,12 +1,6 @@
 """Kernels that play games on a Markov chain, as fast as random numbers can be drawn.
 
-Each game has its own stream of random numbers, determined by its number: a counter that is mixed to
-64 bits [1]_. So games may be played in any order, by any number of threads.
-
-References
-----------
-.. [1] G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014;
-   the mixing function is David Stafford's variant 13.
+Each game has its own stream of random numbers: see :mod:`gamedp.policies.random_kernels`.
 """
 
 from __future__ import annotations
@@ -15,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.runtime.jit import compiled, inlined
+from gamedp.policies.random_kernels import GAMMA, ONCE, S11, TWICE, mixed_jit
+from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -23,34 +18,16 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[Any]
     Floats = npt.NDArray[Any]
 
-__all__ = ["UNIT", "walk", "walk_in_seats", "walk_in_seats_jit", "walk_jit"]
-
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
-ONCE = np.uint64(0xBF58476D1CE4E5B9)
-TWICE = np.uint64(0x94D049BB133111EB)
-S27, S30, S31, S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(11)
+__all__ = ["walk", "walk_in_seats", "walk_in_seats_jit", "walk_jit"]
 
 ONE = np.uintp(1)
 """Unsigned one, for indices without a test for negative ones."""
-
-UNIT = 2.0**-53
-"""The unit of which random numbers are multiples."""
 
 PLIES, SQUARES, UNFINISHED = range(3)
 """Indices into `counters`."""
 
 TOTAL, TOTAL_SQUARES = range(2)
 """Indices into `sums`."""
-
-
-def mixed(number: Any) -> Any:
-    """Return 64 bits, each of which depends on all bits of a number."""
-    number = (number ^ (number >> S30)) * ONCE
-    number = (number ^ (number >> S27)) * TWICE
-    return number ^ (number >> S31)
-
-
-mixed_jit = inlined(mixed)
 
 
 def walk(

@@ -13,8 +13,9 @@ import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import SAVE, Hold, Wubbel
-from gamedp.policies import walk_kernels
+from gamedp.policies import random_kernels
 from gamedp.policies.tally import BLOCK, as_paid
+from gamedp.simulation import walk_kernels
 from gamedp.testing.models import random_model
 
 GAMES = 2_000 if numba.config.DISABLE_JIT else 20_000
@@ -47,7 +48,7 @@ def test_the_compiled_loop_plays_the_games_of_the_plain_one(small, monkeypatch):
     pair = [Hold(4), gamedp.Policy.uniform(small)]
     compiled = gamedp.simulate(small, pair, games=300, seed=11)
     monkeypatch.setattr(walk_kernels, "walk_jit", walk_kernels.walk)
-    monkeypatch.setattr(walk_kernels, "mixed_jit", walk_kernels.mixed)
+    monkeypatch.setattr(walk_kernels, "mixed_jit", random_kernels.mixed)
     assert facts(compiled) == facts(gamedp.simulate(small, pair, games=300, seed=11))
 
 
@@ -139,7 +140,7 @@ def test_pairs_with_payoffs_that_are_large_and_near_have_their_deviation():
             gamedp.Policy.from_function(model, lambda _state, action=action: action)
             for action in (0, 1)
         ]
-        found.append(gamedp.policies.simulate_pairs(model, pair, pairs=2000, seed=1))
+        found.append(gamedp.simulation.simulate_pairs(model, pair, pairs=2000, seed=1))
     small, large = found
     assert large.deviation == small.deviation > 0.5
     assert large.means == pytest.approx([mean + 3e9 for mean in small.means], abs=1e-5)
@@ -311,6 +312,6 @@ def test_pairs_with_payoffs_whose_squares_are_no_doubles_lose_no_games():
         gamedp.Policy.from_function(model, lambda _state, action=action: action)
         for action in (0, 1)
     ]
-    found = gamedp.policies.simulate_pairs(model, pair, pairs=100, seed=1)
+    found = gamedp.simulation.simulate_pairs(model, pair, pairs=100, seed=1)
     assert found.deviation == math.inf
     assert found.seatings[0].deviations[0] == pytest.approx(1e200, rel=0.1)

@@ -1,6 +1,6 @@
 """Simulation of games by their rules, position by position, without a table of positions.
 
-The loop of :mod:`gamedp.policies.rules_loop`, and the rules and policies that it calls, run
+The loop of :mod:`gamedp.simulation.rules_loop`, and the rules and policies that it calls, run
 compiled or as plain Python, with the same games either way.
 """
 
@@ -16,13 +16,13 @@ from gamedp.compiler.build import fall_back
 from gamedp.compiler.methods import disagree, refuse_overflow
 from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
-from gamedp.policies.joined_rules import JoinedRules
-from gamedp.policies.ply_loop import NUM_ASKED, NUM_FOUND
-from gamedp.policies.rules_loop import CHECKED, DONE, WRONG
 from gamedp.policies.tally import Played, Tally, in_blocks
 from gamedp.rules.expand import expand, start
 from gamedp.rules.game import method
 from gamedp.rules.layout import Layout
+from gamedp.simulation.joined_rules import JoinedRules
+from gamedp.simulation.ply_loop import NUM_ASKED, NUM_FOUND
+from gamedp.simulation.rules_loop import CHECKED, DONE, WRONG
 
 if TYPE_CHECKING:
     from gamedp.rules.game import Rules

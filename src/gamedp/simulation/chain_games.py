@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.policies import walk_kernels
 from gamedp.policies.chain import Process, Seats, induce
+from gamedp.policies.random_kernels import UNIT
 from gamedp.policies.tally import BLOCK, Played, Tally, as_paid, in_blocks
+from gamedp.simulation import walk_kernels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class _Board:
         ordered = np.concatenate([rows, [size]])
         firsts, scales = np.zeros(size + 1, np.int32), np.zeros(size + 1)
         firsts[ordered] = offsets[:-1]
-        scales[ordered] = np.diff(offsets) * walk_kernels.UNIT * np.where(is_even, 1.0, -1.0)
+        scales[ordered] = np.diff(offsets) * UNIT * np.where(is_even, 1.0, -1.0)
         steps = np.zeros(size + 1, np.int64)
         steps[rows] = process.sources >= 0
         begin = int(starts[0]) if len(starts) == 1 else size
@@ -64,7 +65,7 @@ def _shares(
     cumulative = np.zeros(len(probabilities))
     for row in np.flatnonzero((same != 0) & (counts > 1)).tolist():
         part = slice(offsets[row], offsets[row + 1])
-        cumulative[part] = np.cumsum(probabilities[part]) / walk_kernels.UNIT
+        cumulative[part] = np.cumsum(probabilities[part]) / UNIT
     cumulative[offsets[1:] - 1] = math.inf
     return same == 0, cumulative
 

@@ -2,7 +2,7 @@
 
 A node is the action taken in a position; its edges are the outcomes. If the policy randomises, the
 edges are the actions instead, and each of them has its own node. Games are drawn as in
-:mod:`gamedp.policies.walk_kernels`, and are the same with and without the cache.
+:mod:`gamedp.policies.random_kernels`, and are the same with and without the cache.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.policies.walk_kernels import GAMMA, ONE, S11, UNIT, mixed_jit
+from gamedp.policies.random_kernels import GAMMA, S11, UNIT, mixed_jit
 from gamedp.runtime.jit import compiled, inlined
 from gamedp.searchers.transposition import hash_fields_jit
+from gamedp.simulation.walk_kernels import ONE
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -16,22 +16,22 @@ from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import compile_rules
 from gamedp.compiler.native import NativeFunction, RecordPointer
 from gamedp.errors import InvalidParameterError, shown
-from gamedp.policies.ply_loop import act, decide
 from gamedp.policies.policy import chosen_action, name_of, rule_of
 from gamedp.policies.random_player import RandomPlayer
-from gamedp.policies.rules_loop import (
-    ACT_RAISED,
-    DECIDE_RAISED,
-    WRONG,
-    play_games,
-    play_games_jit,
-)
 from gamedp.rules.anatomy import dissect
 from gamedp.rules.expand import Calling
 from gamedp.rules.fingerprint import Fingerprint
 from gamedp.rules.game import helper, method
 from gamedp.runtime.floats import SUM_TOLERANCE
 from gamedp.runtime.jit import uncompiled
+from gamedp.simulation.ply_loop import act, decide
+from gamedp.simulation.rules_loop import (
+    ACT_RAISED,
+    DECIDE_RAISED,
+    WRONG,
+    play_games,
+    play_games_jit,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from gamedp.policies.chain_games import ChainGames
 from gamedp.policies.given import (
     check_counts,
     is_of_stages,
@@ -15,10 +14,11 @@ from gamedp.policies.given import (
     seeded,
 )
 from gamedp.policies.policy import as_policies, name_of
-from gamedp.policies.rules_games import RulesGames
-from gamedp.policies.simulation import Simulation, Stopping
-from gamedp.policies.staged_games import StagedGames
 from gamedp.runtime.options import CompileMode
+from gamedp.simulation.chain_games import ChainGames
+from gamedp.simulation.result import Simulation, Stopping
+from gamedp.simulation.rules_games import RulesGames
+from gamedp.simulation.staged_games import StagedGames
 
 __all__ = ["simulate"]
 

@@ -332,7 +332,7 @@ def test_methods_are_given_the_address_of_the_rules():
         if key.startswith("AddressedWalk-") and name in {"outcomes", "wrong", "canonical"}
         for arguments in dispatcher.overloads
     }
-    assert receivers == {"PlaceType"}
+    assert receivers == {"RecordPointerType"}
 
 
 def test_other_functions_that_numba_compiles_are_checked_with_the_rules():

@@ -42,35 +42,84 @@ OPENINGS = ("Say whether", "What", "How", "Who")
 TRACED = """
 import json, sys, threading
 import gamedp
-from gamedp.games.wubbel import Wubbel
+from gamedp.games.mancala import Mancala
+from gamedp.games.wubbel import Hold, Wubbel
 
 package = sys.argv[1]
 
 
 def files_of(work):
-    seen = set()
+    seen = {}
 
     def note(frame, event, _):
         code = frame.f_code
         if event == "call" and code.co_filename.startswith(package) and code.co_name != "<module>":
-            if not code.co_name.startswith("<"):
-                seen.add(code.co_filename[len(package) + 1:])
+            if not code.co_name.startswith("<") and not code.co_filename.endswith("__init__.py"):
+                seen.setdefault(code.co_filename[len(package) + 1:])
 
     threading.setprofile(note)
     sys.setprofile(note)
-    result = work()
+    work()
     sys.setprofile(None)
     threading.setprofile(None)
-    return sorted(seen), result
+    return list(seen)
 
 
-game = Wubbel(goal=12)
+game, mancala = Wubbel(goal=12), Mancala(stones=1, pits=3)
 model = gamedp.compile(game)
-gamedp.solve(model).bounds()
-from_model, _ = files_of(lambda: gamedp.solve(model).bounds())
-from_game, _ = files_of(lambda: gamedp.solve(game))
-print(json.dumps([from_model, from_game]))
+solution = gamedp.solve(model)
+works = {
+    "solve": lambda: gamedp.solve(model).bounds(),
+    "search": lambda: gamedp.search(mancala, depth=3).bounds(),
+    "evaluate": lambda: gamedp.evaluate(game, [solution, Hold(5)]).bounds(),
+    "certify": lambda: gamedp.verify(model, gamedp.certify(solution)),
+    "game": lambda: gamedp.solve(game),
+}
+for work in works.values():
+    work()  # what is done once is no part of the way
+print(json.dumps({name: files_of(work) for name, work in works.items()}))
 """
+
+ROUTES = {
+    "solve": "From a model to the bounds of a position, `gamedp.solve(model).bounds()`",
+    "search": "From a position to its value some moves ahead, `gamedp.search(game, depth=3)`",
+    "evaluate": "From two policies to what they are worth, `gamedp.evaluate(game, policies)`",
+    "certify": "From a solution to its proof, `gamedp.verify(model, gamedp.certify(solution))`",
+}
+
+GUIDE = Path(__file__).parents[1] / "CONTRIBUTING.md"
+MARKS = "<!-- routes: python tests/test_routes.py -->\n", "<!-- end of the routes -->\n"
+
+
+def traced():
+    """Return the files of which functions run, in order of their first call, for each route."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    environment.pop("COVERAGE_PROCESS_START", None)
+    found = subprocess.run(
+        [sys.executable, "-c", TRACED, str(PACKAGE)],
+        env=environment, capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    return json.loads(found.stdout)
+
+
+def written(routes):
+    """Return the routes as the guide shows them: each file with its own first sentence."""
+    lines = []
+    for name, title in ROUTES.items():
+        known = set(routes["solve"]) if name != "solve" else set()
+        besides = ", besides files of the first way" if known & set(routes[name]) else ""
+        lines += [f"{title}{besides}:", ""]
+        for file in (file for file in routes[name] if file not in known):
+            path = PACKAGE / file
+            sentence = ast.get_docstring(ast.parse(path.read_text("utf-8"))).split("\n\n")[0]
+            lines.append(f"- `{file}`: {' '.join(sentence.split())}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+def routes():
+    return traced()
 
 
 @pytest.fixture(scope="module")
@@ -111,16 +160,14 @@ def code_lines(path, tree):
     return len(lines)
 
 
-def test_few_files_run_for_one_number():
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    environment.pop("COVERAGE_PROCESS_START", None)
-    found = subprocess.run(
-        [sys.executable, "-c", TRACED, str(PACKAGE)],
-        env=environment, capture_output=True, text=True, check=True, timeout=300,
-    )  # fmt: skip
-    from_model, from_game = json.loads(found.stdout)
-    within("files from a model to its bounds", len(from_model), MODEL_TO_BOUNDS, from_model)
-    within("files from a game to its solution", len(from_game), GAME_TO_SOLUTION, from_game)
+def test_few_files_run_for_one_number(routes):
+    within("files from a model to its bounds", len(routes["solve"]), MODEL_TO_BOUNDS)
+    within("files from a game to its solution", len(routes["game"]), GAME_TO_SOLUTION)
+
+
+def test_the_guide_shows_the_routes_as_they_are(routes):
+    shown = GUIDE.read_text("utf-8").split(MARKS[0])[1].split(MARKS[1])[0]
+    assert shown == written(routes), "`python tests/test_routes.py` writes them"
 
 
 def test_the_package_does_not_grow_unnoticed(trees):
@@ -188,3 +235,9 @@ def test_docstrings_begin_with_what_is_returned_or_named(trees):
         if text.split(" ")[0] in OPENINGS or text.startswith(OPENINGS[0])
     ]
     within("docstrings that begin oddly", len(odd), 0, odd)
+
+
+if __name__ == "__main__":
+    before, _, rest = GUIDE.read_text("utf-8").partition(MARKS[0])
+    after = rest.partition(MARKS[1])[2]
+    GUIDE.write_text(before + MARKS[0] + written(traced()) + MARKS[1] + after, "utf-8")

@@ -248,7 +248,7 @@ class TestFiles:
         def meddles(state, _rng):
             if not tried:
                 tried.append(True)
-                with pytest.raises(InvalidParameterError, match="another round robin is writing"):
+                with pytest.raises(InvalidParameterError, match="another tournament is writing"):
                     tournament(GAME, players, games=4, seed=1, save=path)
             return PLAYERS["hold 3"].choose(state)
 

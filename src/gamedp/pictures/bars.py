@@ -206,7 +206,7 @@ def plot_results(found: Match | Pairing | Meeting | Tournament, *, ax: Axes | No
     """
     if isinstance(found, Tournament) and found.pairings:
         message = (
-            "a round robin of a game for two is drawn by plot_cross_table and plot_ratings; each "
+            "a tournament of a game for two is drawn by plot_cross_table and plot_ratings; each "
             "of its pairings by plot_results."
         )
         raise UnsupportedProblemError(message)

@@ -144,7 +144,7 @@ def _rates(table: Tournament, seats: str) -> tuple[NDArray[np.float64], NDArray[
 
 def _pairings(table: Tournament) -> tuple[Pairing, ...]:
     if not table.pairings:
-        message = "a round robin of three seats and more is drawn by plot_results."
+        message = "a tournament of three seats and more is drawn by plot_results."
         raise UnsupportedProblemError(message)
     return table.pairings
 

@@ -72,14 +72,14 @@ class Book:
         if odd:
             key = odd[0]
             message = (
-                f"{self._path} holds another round robin: {key} is {shown(found.get(key))} there, "
+                f"{self._path} holds another tournament: {key} is {shown(found.get(key))} there, "
                 f"and {shown(wanted.get(key))} here."
             )
             raise InvalidParameterError(message)
         return kept
 
     def _foreign(self) -> str:
-        return f"{self._path} does not hold a round robin; it is left as it is."
+        return f"{self._path} does not hold a tournament; it is left as it is."
 
     def __enter__(self) -> Self:
         """Open the file, and lock it against other writers until it is closed.
@@ -94,7 +94,7 @@ class Book:
             self._file = self._path.open("r+b", buffering=0)
             if not lock(self._file) or self._file.readline() != self._first:
                 self._file.close()
-                message = f"another round robin is writing to {self._path}; let it end first."
+                message = f"another tournament is writing to {self._path}; let it end first."
                 raise InvalidParameterError(message)
             if not self._start:
                 self._file.seek(0)

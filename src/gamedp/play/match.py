@@ -70,7 +70,7 @@ class Match:
         """Refuse games that do not form whole groups."""
         if len(self.records) % self.players or not self.records:
             groups = "pairs" if self.players == 2 else f"groups of {self.players}"
-            message = f"a tournament has its games in {groups}; there are {len(self.records)}."
+            message = f"a match has its games in {groups}; there are {len(self.records)}."
             raise InvalidParameterError(message)
 
     def _compared(self, others: Callable[[list[float]], float]) -> NDArray[np.float64]:
@@ -283,7 +283,7 @@ def rounds_of(rules: Rules, *, games: int, seed: int | None, opening: int, max_p
     count = rules.num_players
     if count < 2:
         message = (
-            f"a tournament is between players; {type(rules.game).__name__} has 1. Use play_game."
+            f"a match is between players; {type(rules.game).__name__} has 1. Use play_game."
         )
         raise UnsupportedProblemError(message)
     check_plies(max_plies, opening)

@@ -342,7 +342,7 @@ def begun(  # noqa: PLR0913 - the options of a tournament
     """
     count = rules.num_players
     if count < 2:
-        message = f"a round robin is between players, and {shown(rules.game)} has {count}."
+        message = f"a tournament is between players, and {shown(rules.game)} has {count}."
         raise UnsupportedProblemError(message)
     if len(names) < count or not all(isinstance(name, str) and name for name in names):
         least = "two" if count == 2 else f"{count}"

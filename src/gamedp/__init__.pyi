@@ -40,7 +40,7 @@ from .model.objectives import (
 )
 from .model.problem import Problem as Problem
 from .policies.cross_table import cross_table as cross_table
-from .policies.evaluate import evaluate as evaluate
+from .policies.evaluation import evaluate as evaluate
 from .policies.policy import Policy as Policy
 from .policies.response import (
     best_response as best_response,
@@ -60,7 +60,7 @@ from .rules.game import (
     helper as helper,
     with_item as with_item,
 )
-from .runtime.progress import Progress as Progress
+from .runtime.limit import Progress as Progress
 from .simulation.simulate import simulate as simulate
 from .stages.model import StagedModel as StagedModel
 from .stages.solution import StagedSolution as StagedSolution

@@ -32,7 +32,7 @@ from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.graph.graph import Reverse, transpose, transpose_jit
-from gamedp.runtime import progress
+from gamedp.runtime import limit
 from gamedp.storage.certificates import KINDS
 from gamedp.testing import exact_values
 from gamedp.testing.strategies import models
@@ -1212,7 +1212,7 @@ def test_steps_that_change_nothing_are_not_repeated(monkeypatch):
 def test_every_check_says_how_far_it_has_got(game, monkeypatch):
     solution = gamedp.solve(game, compile="never")
     certificate, met = gamedp.certify(solution), []
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    monkeypatch.setattr(limit, "INTERVAL", 0.0)
     monkeypatch.setattr(bounds, "look", lambda _, sides: [side.required for side in sides])
     gamedp.verify(solution.model, certificate, progress=met.append)
     assert {told.phase for told in met} == {"verify"}
@@ -1224,7 +1224,7 @@ def test_the_command_line_shows_how_far_it_has_got(tmp_path, run, monkeypatch):
     gamedp.save(solution, tmp_path / "solution")
     gamedp.save(gamedp.certify(solution), tmp_path / "proof")
     met = []
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    monkeypatch.setattr(limit, "INTERVAL", 0.0)
     monkeypatch.setattr(verifying, "watch", lambda **_: contextlib.nullcontext(met.append))
     assert run("verify", tmp_path / "solution", tmp_path / "proof")[0] == 0
     assert "verify" in {told.phase for told in met}

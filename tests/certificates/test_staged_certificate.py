@@ -25,8 +25,8 @@ from gamedp.certificates.checking.stages import OVER, Stages
 from gamedp.errors import CertificateError, InvalidModelError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel, Sheet
 from gamedp.games.kniffel.duel import Duel
-from gamedp.games.kniffel.for_total import ForTotal
 from gamedp.games.kniffel.remainder import Remainder
+from gamedp.games.kniffel.targets import ForTotal
 from gamedp.games.matches import Matches
 from gamedp.testing.strategies import models
 

@@ -32,7 +32,7 @@ from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, nim_winning, nim_winning_moves
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.runtime import registry
-from gamedp.runtime.settings import settings_of
+from gamedp.runtime.options import settings_of
 
 BASH = shutil.which("bash")
 

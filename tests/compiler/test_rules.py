@@ -757,7 +757,7 @@ def test_limits_say_how_far_the_exploration_got(mode):
 
 
 def test_progress_is_reported(monkeypatch):
-    monkeypatch.setattr("gamedp.runtime.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("gamedp.runtime.limit.INTERVAL", 0.0)
     seen = []
     gamedp.solve(Wubbel(goal=30), progress=seen.append)
     assert {report.phase for report in seen} - {"compile"} == {"explore", "solve"}

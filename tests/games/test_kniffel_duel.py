@@ -14,12 +14,9 @@ import gamedp
 from gamedp.games.kniffel import ENTERING, KEEPING, ROLLING, Card, Kniffel, Sheet, Turn, gain, throw
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.either_turn import EitherTurn
-from gamedp.games.kniffel.for_points import ForPoints, beating, reaching
-from gamedp.games.kniffel.for_total import ForTotal
 from gamedp.games.kniffel.gains import _Drawn
 from gamedp.games.kniffel.remainder import Remainder
-from gamedp.games.kniffel.rest import rest_after
-from gamedp.games.kniffel.targets import Targets
+from gamedp.games.kniffel.targets import ForPoints, ForTotal, Targets, beating, reaching, rest_after
 from gamedp.testing import check_game
 
 uncompiled_takes_minutes = pytest.mark.skipif(

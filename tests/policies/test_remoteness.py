@@ -13,7 +13,7 @@ from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProb
 from gamedp.games.matches import Matches, MatchesState
 from gamedp.games.wubbel import Wubbel
 from gamedp.policies import remoteness
-from gamedp.runtime import progress
+from gamedp.runtime import limit
 from gamedp.solvers import BackwardInduction
 from gamedp.testing.strategies import models
 
@@ -179,7 +179,7 @@ def test_it_tells_how_far_it_is_and_can_be_stopped(monkeypatch, kind):
         if told.phase == "solve":
             raise Stopped
 
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    monkeypatch.setattr(limit, "INTERVAL", 0.0)
     game = Matches(matches=9) if kind == "forced" else Wubbel(goal=8)
     solver = BackwardInduction() if kind == "forced" else None
     solution = gamedp.solve(game, solver=solver, compile="never")

@@ -724,7 +724,7 @@ class TestLimits:
         assert AlphaBeta(endings=tables, depth=2).search(game).statistics.ending_probes == 0
 
     def test_progress_and_an_interruption(self, tmp_path, expected, monkeypatch):
-        monkeypatch.setattr("gamedp.runtime.progress.INTERVAL", 0.0)
+        monkeypatch.setattr("gamedp.runtime.limit.INTERVAL", 0.0)
         reports = []
         EndgameTables.build(GAME, MATERIAL, progress=reports.append)
         total = sum(map(len, expected))

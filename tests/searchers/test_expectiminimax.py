@@ -330,7 +330,7 @@ def test_time_is_a_limit():
 
 
 def test_progress_is_told(monkeypatch):
-    monkeypatch.setattr("gamedp.runtime.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("gamedp.runtime.limit.INTERVAL", 0.0)
     seen = []
     gamedp.searchers.Expectiminimax(depth=4, pruning="none").search(
         Race(), compile="never", progress=seen.append

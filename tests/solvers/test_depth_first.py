@@ -277,7 +277,7 @@ def test_other_objectives_are_none_of_this():
 
 
 def test_progress_is_reported(monkeypatch):
-    monkeypatch.setattr("gamedp.runtime.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("gamedp.runtime.limit.INTERVAL", 0.0)
     reports = []
     gamedp.solve(line(1, 2, None), gamedp.Reachability([2]), progress=reports.append)
     assert reports[-1].phase == "solve"

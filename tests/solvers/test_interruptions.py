@@ -92,7 +92,7 @@ def assert_same_solution(first, second):
 
 @pytest.fixture
 def all_reports(monkeypatch):
-    monkeypatch.setattr("gamedp.runtime.progress.INTERVAL", 0.0)
+    monkeypatch.setattr("gamedp.runtime.limit.INTERVAL", 0.0)
 
 
 @pytest.mark.usefixtures("all_reports")

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from solving import FIXED_POINT, REGISTERED, assert_contains, walk
 
 import gamedp
-from gamedp.runtime import progress
+from gamedp.runtime import limit
 from gamedp.testing import exact_values, problem_kinds, support_table
 from gamedp.testing.check_solver import _model as model_of
 from gamedp.testing.strategies import models
@@ -420,7 +420,7 @@ def test_a_proof_that_wants_more_sweeps_says_so(kind, monkeypatch):
     ) as stop:
         gamedp.solve(model, objective, kind(max_sweeps=100), tolerance=1e-13)
     assert stop.value.solution.status is gamedp.Status.SWEEP_LIMIT
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+    monkeypatch.setattr(limit, "INTERVAL", 0.0)
     told = []
     solution = gamedp.solve(model, objective, kind(), tolerance=1e-13, progress=told.append)
     assert solution.width <= 1e-13

@@ -10,8 +10,9 @@ import pytest
 
 import gamedp
 from gamedp.results.status import TOLERANCE, Tolerance
+from gamedp.runtime import limit
 from gamedp.solvers import portfolio
-from gamedp.solvers.tools import base, components, limit
+from gamedp.solvers.tools import base, components
 from gamedp.solvers.tools.solution import way_out
 from gamedp.testing import exact_values
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gamedp
-from gamedp.runtime.progress import Reporter
+from gamedp.runtime.limit import Reporter
 from gamedp.solvers.tools.exact import bounds
 from gamedp.solvers.tools.exact.bounds import bounds_by_rationals
 from gamedp.solvers.tools.prepared import Prepared

@@ -15,7 +15,7 @@ from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.policies import remoteness
-from gamedp.runtime.settings import settings_of
+from gamedp.runtime.options import settings_of
 from gamedp.web import catalogue
 from gamedp.web.catalogue import Listed
 from gamedp.web.files import page_files

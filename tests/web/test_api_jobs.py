@@ -16,8 +16,8 @@ from web_client import HOME, Client, listed_game
 
 import gamedp
 from gamedp.games.matches import Matches
-from gamedp.runtime import progress
-from gamedp.runtime.progress import Progress
+from gamedp.runtime import limit
+from gamedp.runtime.limit import Progress
 from gamedp.web import app, jobs, positions, tables
 from gamedp.web.jobs import Jobs, Pending
 from gamedp.web.refusals import Refused
@@ -657,7 +657,7 @@ def test_progress_and_the_end_are_looked_at_often_enough():
     """A reader sees progress within half a second, and a closed tab is seen at once."""
     assert app.HOLD <= 0.45
     assert app.PAUSE <= 0.05
-    assert progress.INTERVAL <= 0.2  # a solve is asked that often whether it goes on
+    assert limit.INTERVAL <= 0.2  # a solve is asked that often whether it goes on
     assert jobs.GLANCE <= 0.1
 
 

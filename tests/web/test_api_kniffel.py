@@ -23,7 +23,7 @@ from gamedp.games.kniffel import (
 )
 from gamedp.games.kniffel.adviser import MOST_KNOWN
 from gamedp.games.kniffel.page import page
-from gamedp.games.kniffel.page_queries import read_query
+from gamedp.games.kniffel.page_answers import read_query
 from gamedp.games.kniffel.page_report import explained
 from gamedp.games.kniffel.reasons import reasons
 from gamedp.web.jobs import Jobs

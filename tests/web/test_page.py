@@ -10,7 +10,7 @@ from play_page import GAMES, NOUGHTS, UNKNOWN, address, open_actions, seen, told
 
 import gamedp
 from gamedp.games.wubbel import SAVE, State
-from gamedp.runtime.settings import settings_of
+from gamedp.runtime.options import settings_of
 from gamedp.web.catalogue import from_registry
 
 pytestmark = pytest.mark.deep

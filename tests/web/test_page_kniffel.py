@@ -22,7 +22,7 @@ from gamedp.games.kniffel import (
 )
 from gamedp.games.kniffel.boxes import shown, throw
 from gamedp.games.kniffel.page import page as kniffel
-from gamedp.games.kniffel.page_queries import game_text, read_query
+from gamedp.games.kniffel.page_answers import game_text, read_query
 from gamedp.games.kniffel.page_report import reported
 from gamedp.web.app import make_app
 from gamedp.web.files import page_files

@@ -14,7 +14,7 @@ from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions
 from gamedp.cli.watch import watch
-from gamedp.runtime.settings import values_of
+from gamedp.runtime.options import values_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -33,7 +33,7 @@ from gamedp.errors import InvalidParameterError
 from gamedp.policies.given import check_count
 from gamedp.policies.survival import checked_plies
 from gamedp.rules.game import is_staged
-from gamedp.runtime.settings import values_of
+from gamedp.runtime.options import values_of
 from gamedp.solvers.asked import checked_number
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from cyclopts import Parameter
 
 from gamedp.cli.report import print_json
 from gamedp.cli.texts import notation, written
+from gamedp.runtime.options import REQUIRED, settings_of, values_of
 from gamedp.runtime.registry import GAMES, SEARCHERS, SOLVERS, registered
-from gamedp.runtime.settings import REQUIRED, settings_of, values_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -7,7 +7,7 @@ from typing import Any
 
 from gamedp.cli.texts import assignments, read_as
 from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
-from gamedp.runtime.settings import REQUIRED, settings_of
+from gamedp.runtime.options import REQUIRED, settings_of
 
 __all__ = ["make"]
 

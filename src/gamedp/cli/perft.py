@@ -10,7 +10,7 @@ from gamedp.cli.games import make_ordinary_game
 from gamedp.cli.options import OUTPUT, Compile, GameName, GameSettings, OutputOptions, StateTexts
 from gamedp.cli.positions import position_of, starts_of
 from gamedp.cli.watch import watch
-from gamedp.runtime.settings import values_of
+from gamedp.runtime.options import values_of
 
 __all__ = ["perft"]
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gamedp.play.play import Line
     from gamedp.play.seat import Seat
     from gamedp.results.solution import Solution
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["play"]
 

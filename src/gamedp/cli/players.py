@@ -14,8 +14,8 @@ from gamedp.cli.texts import read_as
 from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 from gamedp.policies.policy import weights_of
+from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import PLAYERS
-from gamedp.runtime.settings import settings_of
 
 if TYPE_CHECKING:
     from pathlib import Path

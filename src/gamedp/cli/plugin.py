@@ -8,7 +8,7 @@ from gamedp.cli.games import make_game
 from gamedp.cli.options import OUTPUT, Flag, GameSettings, OutputOptions
 from gamedp.cli.report import print_json
 from gamedp.cli.watch import be_lenient, watch
-from gamedp.runtime.settings import values_of
+from gamedp.runtime.options import values_of
 
 __all__ = [
     "OUTPUT",

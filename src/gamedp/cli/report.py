@@ -23,8 +23,8 @@ from gamedp.model.objectives import (
     TotalReward,
 )
 from gamedp.results.base import hint_of
+from gamedp.runtime.options import settings_of, values_of
 from gamedp.runtime.registry import SOLVERS, registered
-from gamedp.runtime.settings import settings_of, values_of
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution

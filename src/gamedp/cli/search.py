@@ -37,14 +37,14 @@ from gamedp.errors import (
     warn,
 )
 from gamedp.runtime.machine import available_bytes
+from gamedp.runtime.options import settings_of, values_of
 from gamedp.runtime.registry import SEARCHERS, find
-from gamedp.runtime.settings import settings_of, values_of
 from gamedp.searchers.choose import searcher_for
 from gamedp.storage.kept import kept_endings
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["facts", "search", "way_out", "words"]
 

@@ -16,8 +16,8 @@ from gamedp.cli.texts import assignments, how_to_draw
 from gamedp.cli.watch import watch
 from gamedp.errors import GamedpError, InvalidParameterError, UnsupportedProblemError
 from gamedp.rules.game import is_staged
+from gamedp.runtime.options import values_of
 from gamedp.runtime.registry import GAMES, PAGES, load, registered
-from gamedp.runtime.settings import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

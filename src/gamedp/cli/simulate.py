@@ -31,7 +31,7 @@ from gamedp.policies.given import (
     refuse_others,
 )
 from gamedp.rules.game import is_staged
-from gamedp.runtime.settings import values_of
+from gamedp.runtime.options import values_of
 from gamedp.simulation.result import check_stopping
 
 if TYPE_CHECKING:

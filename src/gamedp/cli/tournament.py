@@ -29,14 +29,14 @@ from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 from gamedp.play.match import rounds_of
 from gamedp.play.tournament import begun
-from gamedp.runtime.settings import values_of
+from gamedp.runtime.options import values_of
 
 if TYPE_CHECKING:
     from gamedp.play.match import Match
     from gamedp.play.pairing import Meeting, Pairing
     from gamedp.play.statistics import Ratings
     from gamedp.play.tournament import Tournament
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["selfplay", "tournament"]
 

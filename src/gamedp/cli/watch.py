@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import rich.progress
 
-    from gamedp.runtime.progress import Progress, ProgressCallback
+    from gamedp.runtime.limit import Progress, ProgressCallback
 
 __all__ = ["be_lenient", "columns", "fitted", "say", "watch"]
 

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.compiler.explorer import Explorer
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["ExploredRows", "Patience", "compile_game", "explore", "fall_back", "payments_of"]
 

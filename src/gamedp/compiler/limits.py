@@ -9,10 +9,9 @@ import attrs
 import numpy as np
 
 from gamedp.errors import LimitExceededError, shown, warn
-from gamedp.runtime.limit import Budget
+from gamedp.runtime.limit import Budget, ProgressCallback
 from gamedp.runtime.machine import available_bytes
 from gamedp.runtime.options import positive
-from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["LATE", "ExplorationBudget", "ExplorationLimits"]
 

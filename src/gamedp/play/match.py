@@ -16,17 +16,17 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, drawn_seed, played
 from gamedp.play.players import seated, seats_taken
 from gamedp.policies.given import checked_whole
-from gamedp.policies.random_player import RandomPlayer
+from gamedp.policies.policy import RandomPlayer
 from gamedp.rules.game import Rules
+from gamedp.runtime.limit import Reporter
 from gamedp.runtime.notebook import html_table, with_error
-from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.play.seat import Seat
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Match", "groups_of", "match", "opened"]
 
@@ -282,9 +282,7 @@ def rounds_of(rules: Rules, *, games: int, seed: int | None, opening: int, max_p
     """
     count = rules.num_players
     if count < 2:
-        message = (
-            f"a match is between players; {type(rules.game).__name__} has 1. Use play_game."
-        )
+        message = f"a match is between players; {type(rules.game).__name__} has 1. Use play_game."
         raise UnsupportedProblemError(message)
     check_plies(max_plies, opening)
     drawn_seed(seed)  # refuses an invalid seed

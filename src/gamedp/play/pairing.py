@@ -12,10 +12,9 @@ import attrs
 
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.play.protocol import REASONS
-from gamedp.policies.evaluate import evaluate
+from gamedp.policies.evaluation import evaluate
 from gamedp.policies.given import model_for
-from gamedp.policies.policy import Policy, as_policies, model_of
-from gamedp.policies.random_player import RandomPlayer
+from gamedp.policies.policy import Policy, RandomPlayer, as_policies, model_of
 from gamedp.policies.tally import mean_and_deviation_of
 from gamedp.results.solution import Solution
 from gamedp.runtime.notebook import html_rows, html_table, with_error

@@ -14,8 +14,7 @@ from gamedp.play.advice import own_action
 from gamedp.play.programs import Program, Remote, Session
 from gamedp.play.seat import Seat
 from gamedp.policies.arrays import is_array
-from gamedp.policies.policy import Policy
-from gamedp.policies.random_player import RandomPlayer
+from gamedp.policies.policy import Policy, RandomPlayer
 from gamedp.results.solution import Solution
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
@@ -28,7 +27,7 @@ from gamedp.searchers.max_n import MaxN
 if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.search_result import SearchResult
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["LevelPlayer", "RandomPlayer", "seated", "seats_taken"]
 

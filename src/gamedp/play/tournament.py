@@ -26,13 +26,13 @@ from gamedp.play.players import seats_taken
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
+from gamedp.runtime.limit import Reporter
 from gamedp.runtime.notebook import html_rows
-from gamedp.runtime.progress import Reporter
 
 if TYPE_CHECKING:
     from gamedp.play.seat import Seat
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Meeting", "Pairing", "Tournament", "tournament"]
 

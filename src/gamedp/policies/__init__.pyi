@@ -3,8 +3,7 @@ from .cross_table import (
     CrossTable as CrossTable,
     cross_table as cross_table,
 )
-from .evaluate import evaluate as evaluate
-from .evaluation import Evaluation as Evaluation
+from .evaluation import Evaluation as Evaluation, evaluate as evaluate
 from .policy import Policy as Policy
 from .remoteness import (
     Remoteness as Remoteness,

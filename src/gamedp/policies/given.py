@@ -13,8 +13,7 @@ from gamedp.compiler.build import compile_game
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.policies.arrays import is_array
-from gamedp.policies.policy import AnyPolicy, model_of, refuse_other_game, rule_of
-from gamedp.policies.random_player import RandomPlayer
+from gamedp.policies.policy import AnyPolicy, RandomPlayer, model_of, refuse_other_game, rule_of
 from gamedp.rules.game import Rules, is_staged
 from gamedp.runtime.options import CompileMode
 from gamedp.stages.model import StagedModel

@@ -13,7 +13,6 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.policies.arrays import Meaning, is_array, probabilities_in
 from gamedp.policies.choices import equal_choices
-from gamedp.policies.random_player import RandomPlayer
 from gamedp.policies.symmetry import check_symmetric, merged_states
 from gamedp.results.solution import Solution
 from gamedp.rules.layout import PackedTable
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnyPolicy",
     "Policy",
+    "RandomPlayer",
     "as_policies",
     "chosen_action",
     "model_of",
@@ -34,6 +34,7 @@ __all__ = [
     "rule_of",
     "weights_of",
 ]
+
 
 AnyPolicy: TypeAlias = Any
 """A Policy, a Solution, an object with ``choose(state)``, a function of a state, a RandomPlayer, or
@@ -490,3 +491,28 @@ def _checked(model: Model, given: ArrayLike, name: str) -> NDArray[np.float64]:
     if (off & (totals > 0)).any():
         numbers /= np.where(off & (totals > 0), totals, 1.0)[owners]
     return numbers
+
+
+@attrs.frozen
+class RandomPlayer:
+    """A player who takes a random action, all equally likely.
+
+    Parameters
+    ----------
+    game
+        The game that is played.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gamedp.games.matches import Matches, MatchesState
+    >>> RandomPlayer(Matches())(MatchesState(0, 1), np.random.default_rng(0))
+    1
+    """
+
+    game: Any
+
+    def __call__(self, state: Any, rng: np.random.Generator) -> int:
+        """Return an action in `state`."""
+        actions = list(self.game.actions(state))
+        return int(actions[rng.integers(len(actions))])

@@ -16,15 +16,15 @@ from gamedp.policies.choices import choices_in
 from gamedp.policies.solving import lengths_of
 from gamedp.results.base import mean_of
 from gamedp.runtime import compile_clock
+from gamedp.runtime.limit import Limit
 from gamedp.solvers import Retrograde
 from gamedp.solvers.asked import checked_number, reporting
-from gamedp.solvers.tools.limit import Limit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.results.solution import Solution
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
     Floats = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
 from gamedp.policies.chain import Process, Seats, even_steps, induce
 from gamedp.policies.choices import choices_in, equal_choices
-from gamedp.policies.evaluate import evaluate
+from gamedp.policies.evaluation import evaluate
 from gamedp.policies.given import listed, model_for
 from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
 from gamedp.policies.solving import solved

@@ -15,8 +15,8 @@ from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
 from gamedp.results.status import Status, Tolerance, width_of
 from gamedp.runtime.floats import UPWARD
+from gamedp.runtime.limit import Limit
 from gamedp.solvers.choose import solve_problem
-from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.run import widened
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.objectives import Objective
     from gamedp.policies.chain import Process
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["lengths_of", "solved", "solved_problem"]
 

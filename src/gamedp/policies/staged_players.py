@@ -17,9 +17,8 @@ import numpy as np
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.policies import staged_kernels
 from gamedp.policies.given import check_count
-from gamedp.policies.policy import Policy, chosen_action, model_of, name_of, rule_of
+from gamedp.policies.policy import Policy, RandomPlayer, chosen_action, model_of, name_of, rule_of
 from gamedp.policies.random_kernels import GAMMA, S11, UNIT, mixed
-from gamedp.policies.random_player import RandomPlayer
 from gamedp.results.solution import Solution
 from gamedp.rules.expand import Calling
 from gamedp.rules.game import StagedRules

@@ -47,8 +47,7 @@ from gamedp.reduction.potentials import (
     flattened,
     without_end,
 )
-from gamedp.reduction.quotient import quotient
-from gamedp.reduction.reduction import NONE, Reduction
+from gamedp.reduction.reduction import NONE, Reduction, quotient
 from gamedp.reduction.unfolding import Unfolding, unfold
 
 if TYPE_CHECKING:

@@ -1,17 +1,79 @@
-"""The budget of a piece of work: one clock for its limits and for its reports."""
+"""Reports of the progress of a long run, and its limits of time and work."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-from gamedp.runtime.progress import Reporter
+import attrs
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from gamedp.runtime import compile_clock
 
-    from gamedp.runtime.progress import ProgressCallback
+__all__ = ["Budget", "Limit", "Progress", "ProgressCallback", "Reporter", "within"]
 
-__all__ = ["Budget"]
+
+@attrs.frozen
+class Progress:
+    """The progress of a phase.
+
+    Attributes
+    ----------
+    phase : str
+        ``"explore"``, ``"solve"``, ``"verify"``, ``"search"`` or ``"play"``; or ``"compile"``,
+        while the others wait for numba, which happens the first time only.
+    done : int
+        States explored or solved so far, or sweeps, positions or games done, or functions compiled.
+    total : int or None
+        Out of how many, where that is known.
+    seconds : float
+        Since the phase began.
+    detail : str
+        In words.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> met: list[gamedp.Progress] = []
+    >>> solution = gamedp.solve(Matches(matches=18), compile="never", progress=met.append)
+    >>> {one.phase for one in met} <= {"compile", "explore", "solve"}  # the longer, the more
+    True
+    """
+
+    phase: str
+    done: int
+    total: int | None
+    seconds: float
+    detail: str
+
+
+ProgressCallback: TypeAlias = Callable[[Progress], None]
+
+INTERVAL = 0.1
+"""Least number of seconds between two reports."""
+
+
+class Reporter:
+    """Passes on reports of one phase, no more often than a person can read them."""
+
+    def __init__(self, callback: ProgressCallback | None, phase: str) -> None:
+        self._callback = callback
+        self._phase = phase
+        self._start = time.perf_counter()
+        self._last = self._start
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the phase began."""
+        return time.perf_counter() - self._start
+
+    def report(self, done: int, total: int | None, detail: str) -> None:
+        """Pass the report on, unless the last one was a moment ago."""
+        now = time.perf_counter()
+        if self._callback is not None and now - self._last >= INTERVAL:
+            self._last = now
+            self._callback(Progress(self._phase, done, total, now - self._start, detail))
 
 
 class Budget(Reporter):
@@ -51,3 +113,37 @@ class Budget(Reporter):
     def is_spent(self) -> bool:
         """Whether a limit is reached."""
         return self.is_late or self.count() >= self.max_count
+
+
+class Limit:
+    """A time limit that returns, when called, whether time is up; the first call starts the clock.
+
+    Compiling by numba is not counted: it happens once on each machine.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._began: float | None = None
+
+    def __call__(self) -> bool:
+        """Return whether no time is left."""
+        return self._spent() > self._seconds
+
+    @property
+    def left(self) -> float:
+        """The number of seconds left; always positive."""
+        return max(self._seconds - self._spent(), min(self._seconds, 1e-9))
+
+    def _spent(self) -> float:
+        if self._began is None:
+            self._began = time.perf_counter()
+        seconds = time.perf_counter() - self._began
+        return seconds - compile_clock.seconds_within(seconds)
+
+
+def within(solver: Any, limit: Limit) -> Any:
+    """Return the solver with no more time than is left, if it has a time limit."""
+    most = getattr(solver, "max_seconds", None)
+    if most is None or limit.left >= most:
+        return solver
+    return attrs.evolve(solver, max_seconds=limit.left)

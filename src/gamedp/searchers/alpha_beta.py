@@ -23,8 +23,8 @@ from gamedp.searchers.transposition import LOWER, UPPER, flipped
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchedAction
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.root import Root, RootChoice, RoundingLog
 
 __all__ = ["AlphaBeta"]

@@ -19,7 +19,7 @@ from gamedp.searchers.transposition import LOWER, UPPER
 
 if TYPE_CHECKING:
     from gamedp.results.status import Status
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.searchers.driver import Loop
     from gamedp.searchers.root import Root, RootChoice
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["OutOfTime", "SearchBudget", "run_until_ctrl_c"]
 

@@ -24,8 +24,8 @@ from gamedp.searchers.root import checked_range, root_of, step
 from gamedp.searchers.transposition import EXACT, LOWER, UPPER
 
 if TYPE_CHECKING:
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.root import Root
 
 __all__ = ["Expectiminimax"]

@@ -41,8 +41,8 @@ from gamedp.searchers.root import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["MaxN", "MaxNAction", "MaxNResult"]
 

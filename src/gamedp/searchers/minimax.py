@@ -17,8 +17,8 @@ from gamedp.searchers.root import checked_range, root_of, step
 from gamedp.searchers.transposition import EXACT
 
 if TYPE_CHECKING:
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.root import Outcome, Root, RootChoice
 
 __all__ = ["Minimax"]

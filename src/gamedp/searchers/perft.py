@@ -18,8 +18,8 @@ from gamedp.searchers.root import root_state
 from gamedp.searchers.stacks import PLIES, POSITIONS, Fields, LoopStatus
 
 if TYPE_CHECKING:
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["Perft", "perft"]
 

@@ -30,8 +30,8 @@ from gamedp.searchers.root import (
 )
 
 if TYPE_CHECKING:
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.root import Root, RootChoice
 
 __all__ = ["ProofNumberSearch"]

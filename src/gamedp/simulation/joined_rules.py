@@ -16,8 +16,7 @@ from gamedp.compiler.cache import hash_of
 from gamedp.compiler.methods import compile_rules
 from gamedp.compiler.native import NativeFunction, RecordPointer
 from gamedp.errors import InvalidParameterError, shown
-from gamedp.policies.policy import chosen_action, name_of, rule_of
-from gamedp.policies.random_player import RandomPlayer
+from gamedp.policies.policy import RandomPlayer, chosen_action, name_of, rule_of
 from gamedp.rules.anatomy import dissect
 from gamedp.rules.expand import Calling
 from gamedp.rules.fingerprint import Fingerprint

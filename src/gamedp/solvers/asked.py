@@ -12,14 +12,14 @@ from gamedp.errors import InvalidParameterError, NotSolvedError, shown
 from gamedp.model.objectives import Objective, TotalReward, check_objective
 from gamedp.results.status import TOLERANCE, Tolerance
 from gamedp.runtime import compile_clock
-from gamedp.runtime.progress import Progress
+from gamedp.runtime.limit import Progress
 from gamedp.runtime.registry import SOLVERS, find
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gamedp.results.base import BaseSolution
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = [
     "answer",

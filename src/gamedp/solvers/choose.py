@@ -19,6 +19,7 @@ from gamedp.model.objectives import (
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import TOLERANCE, Tolerance
+from gamedp.runtime.limit import Limit, within
 from gamedp.solvers.draws import at_zero, counts_zero, declare, for_draws, is_tried_at_once
 from gamedp.solvers.methods.backward_induction import BackwardInduction
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
@@ -30,12 +31,11 @@ from gamedp.solvers.portfolio import (
 )
 from gamedp.solvers.tools.base import Solver, solve_as_asked
 from gamedp.solvers.tools.facts import Refusal
-from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 # Solvers that are rarely chosen are imported where they are needed, for a fast start.
 

@@ -26,16 +26,16 @@ from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
 from gamedp.results.status import Status, Tolerance
 from gamedp.rules.exactness import as_given, errors_of, model_numbers
+from gamedp.runtime.limit import Limit, within
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
 from gamedp.solvers.tools.forced_ends import may_be_forced
-from gamedp.solvers.tools.limit import Limit, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
     Floats = NDArray[np.float64]
 

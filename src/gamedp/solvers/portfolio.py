@@ -21,9 +21,9 @@ from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import Guarantee, Status, Tolerance
 from gamedp.rules.exactness import model_numbers
+from gamedp.runtime.limit import Limit, within
 from gamedp.solvers.tools.base import handed, is_close, settle_in_time, solve_as_asked
 from gamedp.solvers.tools.facts import Refusal
-from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.solution import SMALL, STOPS, how_close, way_out
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.problem import Problem
     from gamedp.results.solution import Solution
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.solvers.tools.base import Solver
 
 __all__ = ["followers", "is_for_deflation", "is_supported", "solve_in_turn"]

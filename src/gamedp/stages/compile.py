@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
     from gamedp.stages.model import Contexts, Onward, Sweep, Sweeper
 
 __all__ = ["PatientSweeper", "compile_staged"]

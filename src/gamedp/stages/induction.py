@@ -27,7 +27,7 @@ from gamedp.stages.vector_code import program_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["StageInduction", "explain_stages", "solver_of_stages"]
 

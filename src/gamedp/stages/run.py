@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
     from gamedp.model.problem import AnyProblem
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.stages.model import StagedModel
 
 __all__ = ["StageRun", "largest"]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
     from gamedp.rules.game import Game, StagedGame
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
     from gamedp.stages.model import StagedModel
     from gamedp.stages.solution import StagedSolution
 

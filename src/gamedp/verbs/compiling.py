@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
     from gamedp.rules.game import Game, StagedGame
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
     from gamedp.stages.model import StagedModel
 
 __all__ = ["compile"]

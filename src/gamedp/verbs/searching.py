@@ -9,8 +9,8 @@ from gamedp.errors import InvalidParameterError, shown
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
     from gamedp.rules.game import Game
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.max_n import MaxNResult
 
 __all__ = ["search"]

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.results.status import Tolerance
     from gamedp.rules.game import Game, StagedGame
+    from gamedp.runtime.limit import Limit, ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
     from gamedp.solvers.tools.base import Solver
-    from gamedp.solvers.tools.limit import Limit
     from gamedp.stages.model import StagedModel
     from gamedp.stages.solution import StagedSolution
 
@@ -141,8 +140,8 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     (1.0, (1.0, 1.0), 'TWO_SIDED')
     """
     with without_collection():
+        from gamedp.runtime.limit import Limit
         from gamedp.solvers import asked
-        from gamedp.solvers.tools.limit import Limit
 
     allowed = asked.checked_tolerance(tolerance, relative=relative)
     objective = asked.checked_objective(objective)
@@ -189,8 +188,8 @@ def _solved(
 
     if isinstance(model, StagedModel):
         from gamedp.model.problem import AnyProblem
+        from gamedp.runtime.limit import within
         from gamedp.solvers.tools.base import solve_as_asked
-        from gamedp.solvers.tools.limit import within
         from gamedp.stages.induction import solver_of_stages
 
         in_time = within(solver_of_stages(solver), limit)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.web.catalogue import Listed
     from gamedp.web.jobs import Job
     from gamedp.web.plugin import Page

@@ -16,8 +16,8 @@ import attrs
 
 from gamedp.errors import GamedpError, shown
 from gamedp.rules.game import Rules
+from gamedp.runtime.options import REQUIRED, Setting, settings_of, values_of
 from gamedp.runtime.registry import GAMES, find
-from gamedp.runtime.settings import REQUIRED, Setting, settings_of, values_of
 from gamedp.web.refusals import Refused
 from gamedp.web.states import plain_number, plain_state
 from gamedp.web.surface import AXES

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from gamedp.runtime.progress import Progress, ProgressCallback
+from gamedp.runtime.limit import Progress, ProgressCallback
 from gamedp.web.refusals import Refused, ends_the_work, too_busy
 
 __all__ = ["CLIENT", "GivenUp", "Job", "Jobs", "Pending"]

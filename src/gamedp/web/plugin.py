@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 
 import attrs
 
-from gamedp.runtime.progress import Progress, ProgressCallback
+from gamedp.runtime.limit import Progress, ProgressCallback
 
 __all__ = ["Page", "Progress", "ProgressCallback", "Query", "Shared"]
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from gamedp.policies.remoteness import Remoteness
     from gamedp.results.search_result import SearchResult
     from gamedp.results.solution import Solution
+    from gamedp.runtime.limit import Progress, ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import Progress, ProgressCallback
     from gamedp.web.catalogue import Made
     from gamedp.web.requests import Look
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates.certificate import Certificate
-    from gamedp.runtime.progress import Reporter
+    from gamedp.runtime.limit import Reporter
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]

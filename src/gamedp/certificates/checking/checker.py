@@ -17,12 +17,12 @@ from gamedp.errors import (
 )
 from gamedp.model.model import Model
 from gamedp.model.objectives import check_objective
-from gamedp.runtime.progress import Reporter
+from gamedp.runtime.limit import Reporter
 from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:
     from gamedp.certificates.checking.rule_set import RuleSet
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["RULES", "accept", "verify"]
 

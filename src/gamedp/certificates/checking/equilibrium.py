@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates.certificate import Certificate
-    from gamedp.runtime.progress import Reporter
+    from gamedp.runtime.limit import Reporter
 
     Array = NDArray[Any]
     Flags = NDArray[np.bool_]

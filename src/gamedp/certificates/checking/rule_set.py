@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
-    from gamedp.runtime.progress import Reporter
+    from gamedp.runtime.limit import Reporter
     from gamedp.stages.model import StagedModel
 
     Array = NDArray[Any]

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.objectives import Optimum
-    from gamedp.runtime.progress import Reporter
+    from gamedp.runtime.limit import Reporter
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]

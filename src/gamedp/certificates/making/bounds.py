@@ -39,7 +39,7 @@ from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.floats import UNIT
-from gamedp.runtime.progress import Reporter
+from gamedp.runtime.limit import Reporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

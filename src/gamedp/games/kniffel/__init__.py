@@ -52,8 +52,13 @@ from gamedp.games.kniffel.boxes import (
 )
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.chances import Chance, chance_of
-from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
-from gamedp.games.kniffel.dialogue_for_two import DialogueForTwo, replay_of_two
+from gamedp.games.kniffel.dialogue import (
+    Dialogue,
+    DialogueForTwo,
+    play_perfectly,
+    replay,
+    replay_of_two,
+)
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.gains import Gain, gain
 from gamedp.games.kniffel.outlook import (
@@ -63,7 +68,7 @@ from gamedp.games.kniffel.outlook import (
     outlook_for_total,
 )
 from gamedp.games.kniffel.prospects import Prospect
-from gamedp.games.kniffel.record import Record, Step
+from gamedp.games.kniffel.record import Record, Round, Step
 from gamedp.games.kniffel.record_of_two import RecordOfTwo, StepOfTwo, load_record
 from gamedp.games.kniffel.reports import (
     advice,
@@ -73,7 +78,6 @@ from gamedp.games.kniffel.reports import (
     report,
     report_of_two,
 )
-from gamedp.games.kniffel.rounds import Round
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import Targets

@@ -28,7 +28,6 @@ import gamedp
 from gamedp.errors import shown
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.endgame import Endgame
-from gamedp.games.kniffel.for_total import ForTotal, PointsForTotal
 from gamedp.games.kniffel.prospects import Prospect, as_thrown, prospects
 from gamedp.games.kniffel.remainder import (
     MOST_CONTEXTS,
@@ -40,7 +39,7 @@ from gamedp.games.kniffel.remainder import (
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.sides import Sides, against
-from gamedp.games.kniffel.targets import Targets
+from gamedp.games.kniffel.targets import ForTotal, PointsForTotal, Targets
 
 __all__ = ["Duel"]
 

@@ -10,11 +10,10 @@ import gamedp
 from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.duel import Duel
-from gamedp.games.kniffel.for_points import ForPoints
 from gamedp.games.kniffel.prospects import Prospect
 from gamedp.games.kniffel.remainder import Size, TooLargeError
 from gamedp.games.kniffel.situation import Situation
-from gamedp.games.kniffel.targets import Targets
+from gamedp.games.kniffel.targets import ForPoints, Targets
 
 __all__ = [
     "Opponent",

@@ -13,8 +13,7 @@ from html import escape
 from typing import Any
 
 from gamedp.games.kniffel.boxes import box_names
-from gamedp.games.kniffel.page_answers import answer, answer_to
-from gamedp.games.kniffel.page_queries import GOALS, PLAYS, boxes_of, read_query
+from gamedp.games.kniffel.page_answers import GOALS, PLAYS, answer, answer_to, boxes_of, read_query
 from gamedp.games.kniffel.rules import PRESETS
 from gamedp.games.kniffel.words import WORDS
 from gamedp.web.plugin import Page, Query, Shared

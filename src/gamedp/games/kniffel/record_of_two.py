@@ -12,15 +12,16 @@ import attrs
 import gamedp
 from gamedp.errors import shown
 from gamedp.games.kniffel.card import Card
-from gamedp.games.kniffel.record import Record, Step
-from gamedp.games.kniffel.record_files import (
+from gamedp.games.kniffel.record import (
+    Record,
+    Round,
+    Step,
     as_text,
     format_of,
     load_text,
     read_lines,
     save_text,
 )
-from gamedp.games.kniffel.rounds import Round
 from gamedp.games.kniffel.rules import Kniffel
 
 __all__ = ["RecordOfTwo", "StepOfTwo", "load_record"]

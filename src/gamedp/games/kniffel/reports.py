@@ -12,9 +12,9 @@ from gamedp.games.kniffel.boxes import shown
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.chances import Chance
 from gamedp.games.kniffel.outlook import Opponent, Outlook
+from gamedp.games.kniffel.record import Round
 from gamedp.games.kniffel.record_of_two import RecordOfTwo
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS
-from gamedp.games.kniffel.rounds import Round
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.words import WORDS
 

@@ -9,26 +9,43 @@ and are refused without a request.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 import gamedp
 from gamedp.games.kniffel.card import Card
-from gamedp.games.kniffel.for_total import ForTotal
 from gamedp.games.kniffel.prospects import Prospect, as_thrown, prospects
 from gamedp.games.kniffel.remainder import (
     MOST_CONTEXTS,
     Compile,
     ProgressCallback,
     Remainder,
+    RestOfCard,
     Size,
     check_size,
+    filled_with,
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
+from gamedp.games.kniffel.turn import Turn
 
-__all__ = ["Targets"]
+__all__ = [
+    "EARLY",
+    "ForPoints",
+    "ForTotal",
+    "Pace",
+    "PointsForTotal",
+    "Rest",
+    "Targets",
+    "beating",
+    "early_rest",
+    "reaching",
+    "rest_after",
+]
 
 
 @attrs.frozen(eq=False)
@@ -168,3 +185,291 @@ class Targets:
     def best(self, dice: str | tuple[int, ...], number: int, *, total: int) -> Prospect:
         """Return the best decision; see :meth:`options`."""
         return self.options(dice, number, total=total)[0]
+
+
+EARLY = 10
+"""Least number of free boxes of the sheets that are kept."""
+
+
+@attrs.frozen(eq=False)
+class Rest:
+    """The remaining points from some sheets on, with the bonus for the upper part.
+
+    Attributes
+    ----------
+    known : dict
+        The distribution for each :class:`Sheet`.
+    """
+
+    known: dict[Sheet, Any] = attrs.field(repr=False)
+
+    @property
+    def bytes(self) -> int:
+        """The approximate memory in bytes."""
+        return sum(each.totals.nbytes + each.probabilities.nbytes for each in self.known.values())
+
+
+def early_rest(solution: Any, *, progress: ProgressCallback | None = None) -> Rest:
+    """Return the remaining points from every reachable sheet with `EARLY` free boxes."""
+    rules: Kniffel = solution.model.rules.game
+    sheets = [Card().sheet(rules)]
+    known = set(sheets)
+    for sheet in sheets:  # grows during the iteration
+        if rules.rank(sheet) > EARLY:
+            after = [each for each in _following(solution, sheet) if each not in known]
+            known.update(after)
+            sheets += after
+    return _found(solution, sheets, progress)
+
+
+def rest_after(solution: Any, sheet: Sheet, *, progress: ProgressCallback | None = None) -> Rest:
+    """Return the remaining points from a sheet, and from each sheet after a turn."""
+    return _found(solution, [sheet, *_following(solution, sheet)], progress)
+
+
+def _found(solution: Any, sheets: list[Sheet], progress: ProgressCallback | None) -> Rest:
+    found = gamedp.stages.distributions(solution, sheets, progress=progress)
+    return Rest(dict(zip(sheets, found, strict=True)))
+
+
+def _following(solution: Any, sheet: Sheet) -> list[Sheet]:
+    """Return the distinct sheets after a turn."""
+    rules: Kniffel = solution.model.rules.game
+    ends = [end for _, end in solution.model.ends if rules.allows(sheet, end)]
+    return list(dict.fromkeys(rules.following(sheet, end) for end in ends))
+
+
+class Pace(NamedTuple):
+    """The part of a game's state that determines its final total.
+
+    Attributes
+    ----------
+    points : int
+        The points earned so far.
+    upper, boxes, bonus : int
+        See :class:`RestOfCard`.
+    """
+
+    points: int
+    upper: int
+    boxes: int
+    bonus: int
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class ForTotal(RestOfCard):
+    """The rest of a game, played for a value of its final total, as a staged game.
+
+    Parameters
+    ----------
+    worths : (M+1,) float64
+        The value of having earned 0 to M points in the end, or more than M. A context in which M
+        points are reached is over.
+    first : Sheet
+        The sheet at the start. :meth:`of` fills it in, with the fields of the boxes.
+    """
+
+    worths: NDArray[np.float64] = attrs.field(repr=False)
+    first: Sheet
+
+    @classmethod
+    def of(cls, remainder: Remainder, worths: NDArray[np.float64]) -> Any:
+        """Return the game of the rest of a sheet."""
+        return cls(
+            **attrs.asdict(remainder.rules, recurse=False),
+            **remainder.fields(),
+            worths=worths,
+            first=remainder.sheet,
+        )
+
+    @property
+    def most(self) -> int:
+        """The number of points that decides the game."""
+        return len(self.worths) - 1
+
+    def contexts(self) -> dict[str, tuple[int, int]]:
+        return {
+            "points": (0, self.most),
+            "upper": self.uppers,
+            "boxes": (0, self.all_filled),
+            "bonus": self.bonuses,
+        }
+
+    def initial_state(self) -> Any:
+        return self.starting(0)
+
+    def starting(self, already: int) -> Any:
+        """Return the context at the start, if some points count as earned."""
+        pace = Pace(min(max(already, 0), self.most), self.first.upper, 0, self.first.bonus)
+        return self.canonical(pace)[0]
+
+    def is_state(self, context: Any) -> bool:
+        return self.is_sheet(self.sheet(context))
+
+    def is_terminal(self, context: Any) -> bool:
+        return bool(context.points == self.most or context.boxes == self.all_filled)
+
+    def payoff(self, context: Any, player: int) -> float:
+        bonus = int(self.sheet_payoff(self.sheet(context), player))
+        worth: float = self.worths[min(context.points + bonus, self.most)]
+        return worth
+
+    def allows(self, context: Any, end: Turn) -> bool:
+        return self.sheet_allows(self.sheet(context), end)
+
+    def following(self, context: Any, end: Turn) -> Any:
+        sheet = self.sheet(context)
+        after = self.sheet_following(sheet, end)
+        earned = context.points + int(self.sheet_reward(sheet, end, 0))
+        boxes = filled_with(self.masks, context.boxes, after.boxes)
+        upper = self.upper_that_matters(after.upper, boxes)
+        return Pace(min(earned, self.most), upper, boxes, after.bonus)
+
+    def reward(self, context: Any, end: Turn, player: int) -> float:
+        return 0.0
+
+    def canonical(self, context: Any) -> tuple[Any, bool]:
+        upper = self.upper_that_matters(context.upper, context.boxes)
+        return Pace(context.points, upper, context.boxes, context.bonus), False
+
+    def rank(self, context: Any) -> int:
+        return self.sheet_rank(self.sheet(context))
+
+    def render(self, context: Any) -> str:
+        return f"{context.points} points earned; {Kniffel.render(self, self.sheet(context))}"
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class PointsForTotal(ForTotal):
+    """The same contexts, with the points earned in them, for their distribution."""
+
+    def reward(self, context: Any, end: Turn, player: int) -> float:
+        return self.sheet_reward(self.sheet(context), end, player)
+
+    def payoff(self, context: Any, player: int) -> float:
+        return self.sheet_payoff(self.sheet(context), player)
+
+
+Worth = Callable[[NDArray[np.int64]], NDArray[np.float64]]
+"""The value of earning a number of points: the probability of the goal for each."""
+
+ROUNDING = 2.0**-40
+"""Upper bound of the rounding error of a probability here: a sum of some thousand products of a
+turn, of a distribution, and of another one."""
+
+
+class _Inside(NamedTuple):
+    """The part of a turn's solution that `prospects` needs."""
+
+    model: Any
+    values: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+@attrs.frozen(eq=False, slots=False)
+class ForPoints:
+    """A sheet, and the probability of a goal after each decision if play continues for points.
+
+    Parameters
+    ----------
+    solution : gamedp.StagedSolution
+        The solution of the rules, for playing for points.
+    sheet : Sheet
+    rest : Rest
+        The remaining points from the sheet, and from each sheet after the turn.
+    worth : callable
+        The value of earning a number of points from the sheet on, the bonus for the upper part
+        included: see :func:`beating` and :func:`reaching`.
+    error : float
+        The largest error of that value.
+    """
+
+    solution: Any = attrs.field(repr=False)
+    sheet: Sheet
+    rest: Rest
+    worth: Worth = attrs.field(repr=False)
+    error: float = 0.0
+
+    @property
+    def slack(self) -> float:
+        """The largest error of a number."""
+        errors = [each.relative_error for each in self.rest.known.values()]
+        return float(max(errors)) + self.error + ROUNDING
+
+    @property
+    def value(self) -> float:
+        """The probability of the goal if all decisions are for points."""
+        return self._expected(self.sheet, 0)
+
+    def options(self, dice: str | tuple[int, ...], number: int) -> tuple[Prospect, ...]:
+        """Return all decisions after a throw, the best one first.
+
+        The value of each is exact, up to rounding, for play for points after it; its lower bound
+        also holds for continued play for the goal, and its upper bound is 1.
+
+        Raises
+        ------
+        gamedp.errors.InvalidParameterError
+            If there is no such throw.
+        """
+        rules: Kniffel = self.solution.model.rules.game
+        thrown = as_thrown(rules, dice, number)
+        entries = rules.entries(self.sheet, thrown)
+        found = prospects(
+            self._inside, rules.stage(), entries, (number, thrown), lambda state: state
+        )
+        return tuple(
+            attrs.evolve(each, lower=max(each.value - self.slack, 0.0), upper=1.0) for each in found
+        )
+
+    def _expected(self, sheet: Sheet, earned: int) -> float:
+        """Return the probability of the goal from a sheet on, with points earned before it."""
+        rest = self.rest.known[sheet]
+        return float(rest.probabilities @ self.worth(earned + rest.totals))
+
+    @cached_property
+    def _inside(self) -> _Inside:
+        """The turn, with the probability of the goal from each of its states on."""
+        inside = self.solution.inside(self.sheet)
+        model, policy = inside.model, inside.policy
+        values = np.zeros(model.num_states)
+        for index in model.terminals.tolist():
+            values[index] = self._entered(model.state(index))
+        for state in model.structure.order.tolist():  # successors come first
+            if policy[state] >= 0:
+                row = slice(*model.transition_offsets[policy[state] : policy[state] + 2].tolist())
+                values[state] = model.probabilities[row] @ values[model.successors[row]]
+        return _Inside(model, values, values - ROUNDING, values + ROUNDING)
+
+    def _entered(self, end: Turn) -> float:
+        rules: Kniffel = self.solution.model.rules.game
+        earned = int(rules.reward(self.sheet, end, 0))
+        return self._expected(rules.following(self.sheet, end), earned)
+
+
+def reaching(missing: int) -> Worth:
+    """Return the value of points for a player who needs a number of them."""
+    return lambda points: (points >= missing).astype(np.float64)
+
+
+def beating(his: Any, lead: int, draw: float = 0.5) -> Worth:
+    """Return the value of points against an opponent with a distribution of remaining points.
+
+    Parameters
+    ----------
+    his : gamedp.stages.Distribution
+    lead : int
+        My points minus his, without the bonuses for upper parts.
+    draw : float
+        The value of a draw; a victory counts 1.
+    """
+    below = np.concatenate([[0.0], np.cumsum(his.probabilities)])
+
+    def worth(points: NDArray[np.int64]) -> NDArray[np.float64]:
+        less = below[np.searchsorted(his.totals, lead + points, "left")]
+        no_more = below[np.searchsorted(his.totals, lead + points, "right")]
+        won: NDArray[np.float64] = (1 - draw) * less + draw * no_more
+        return won
+
+    return worth

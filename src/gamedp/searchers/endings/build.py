@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.rules.game import Rules
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
     from gamedp.searchers.endings.strata import Strata
 
 __all__ = ["IDENTIFIED", "METHODS", "Builder", "Home"]

@@ -29,8 +29,8 @@ from gamedp.searchers.root import refuse_chance
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
-    from gamedp.runtime.progress import ProgressCallback
 
 __all__ = ["EndgameTables", "verify"]
 

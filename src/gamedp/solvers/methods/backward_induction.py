@@ -18,7 +18,7 @@ from gamedp.model.objectives import (
 from gamedp.model.problem import Problem
 from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.results.status import Guarantee
-from gamedp.runtime.progress import Reporter
+from gamedp.runtime.limit import Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.base import PreparingSolver, require
 from gamedp.solvers.tools.facts import Searched, Support
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gamedp.results.solution import Solution
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["BackwardInduction"]
 

@@ -12,14 +12,13 @@ from gamedp.errors import InvalidModelError, shown
 from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.model.problem import Problem
 from gamedp.results.status import Status, width_of
+from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.runtime.progress import Reporter
 from gamedp.solvers.tools.base import PreparingSolver, require
 from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed
 from gamedp.solvers.tools.exact.work import Work
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_rationals
 from gamedp.solvers.tools.solution import make_solution
 from gamedp.solvers.tools.strategies import MOST_POLICIES
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gamedp.results.solution import Solution
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["ExactPolicyIteration", "enclosed_values"]
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from gamedp.bellman import equation, policies
 from gamedp.results.solution import Solution
+from gamedp.runtime.limit import ProgressCallback
 from gamedp.runtime.options import none_or_more, positive, whole_and_positive
-from gamedp.runtime.progress import ProgressCallback
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted

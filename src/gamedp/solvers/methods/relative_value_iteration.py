@@ -14,8 +14,8 @@ from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
 from gamedp.results.status import Status
 from gamedp.runtime.floats import UNIT
+from gamedp.runtime.limit import ProgressCallback, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.runtime.progress import ProgressCallback, Reporter
 from gamedp.runtime.slices import END_COMPONENTS
 from gamedp.solvers.tools.average.end_components import (
     EndComponents,

@@ -13,7 +13,7 @@ from gamedp.graph.graph import transpose_jit
 from gamedp.model.model import describe_choice
 from gamedp.model.objectives import TotalReward, draw_of, has_target
 from gamedp.model.problem import Problem
-from gamedp.runtime.progress import Reporter
+from gamedp.runtime.limit import Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.base import require
 from gamedp.solvers.tools.facts import Support
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["Retrograde"]
 

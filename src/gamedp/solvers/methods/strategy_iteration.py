@@ -8,11 +8,10 @@ import attrs
 
 from gamedp.model.problem import Problem
 from gamedp.results.status import Status
+from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.runtime.progress import Reporter
 from gamedp.solvers.tools.base import PreparingSolver, require
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_by
 from gamedp.solvers.tools.solution import make_solution
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gamedp.results.solution import Solution
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["StrategyIteration"]
 

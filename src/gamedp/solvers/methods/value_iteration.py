@@ -9,8 +9,8 @@ from gamedp.bellman import equation
 from gamedp.results.solution import Solution
 from gamedp.results.status import Status
 from gamedp.runtime.floats import UNIT
+from gamedp.runtime.limit import ProgressCallback
 from gamedp.runtime.options import Sweep, one_of, positive, whole_and_positive
-from gamedp.runtime.progress import ProgressCallback
 from gamedp.runtime.slices import STATES
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted

@@ -11,9 +11,8 @@ from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import Guarantee, Status, Tolerance
-from gamedp.runtime.progress import ProgressCallback
+from gamedp.runtime.limit import Limit, ProgressCallback, within
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.limit import Limit, within
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_fixed_points
 from gamedp.solvers.tools.run import Run, finer_tolerance
 from gamedp.solvers.tools.solution import STOPS, make_solution, solution_of, way_out

@@ -36,9 +36,9 @@ from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError
 from gamedp.reduction.fixed_policies import fix
+from gamedp.runtime.limit import Limit
 from gamedp.solvers.tools.average.end_components import ragged
 from gamedp.solvers.tools.bound_pair import Bracket
-from gamedp.solvers.tools.limit import Limit
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import prepare
 from gamedp.solvers.tools.run import Run

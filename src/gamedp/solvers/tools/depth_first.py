@@ -10,14 +10,14 @@ from gamedp.bellman import depth_first, escapes
 from gamedp.bellman.equation import unordered_equation
 from gamedp.graph.graph import Graph
 from gamedp.model.objectives import Reachability, TotalReward, has_target
-from gamedp.runtime.progress import Reporter
+from gamedp.runtime.limit import Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.facts import Parts, Searched
 from gamedp.solvers.tools.run import check_range
 
 if TYPE_CHECKING:
     from gamedp.model.problem import Problem
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = ["search_depth_first"]
 

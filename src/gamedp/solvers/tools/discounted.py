@@ -12,7 +12,7 @@ from gamedp.graph.graph import Graph
 from gamedp.model.objectives import Discounted
 from gamedp.results.solution import Solution
 from gamedp.results.status import Status
-from gamedp.runtime.progress import ProgressCallback, Reporter
+from gamedp.runtime.limit import ProgressCallback, Reporter
 from gamedp.runtime.slices import TRANSITIONS
 from gamedp.solvers.tools.run import Run, outward
 from gamedp.solvers.tools.solution import make_solution, solution_of

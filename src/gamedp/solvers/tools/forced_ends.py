@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.model.problem import Problem
     from gamedp.results.solution import Solution
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]

@@ -24,7 +24,7 @@ from gamedp.solvers.tools.proper import find_reduction
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
 
 __all__ = [
     "Prepared",

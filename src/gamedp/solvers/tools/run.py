@@ -18,7 +18,7 @@ from gamedp.reduction import never, quotient_kernels
 from gamedp.results.status import Status, width_of
 from gamedp.results.step_values import room_for_steps
 from gamedp.runtime.floats import UNIT, UPWARD
-from gamedp.runtime.progress import ProgressCallback, Reporter
+from gamedp.runtime.limit import ProgressCallback, Reporter
 from gamedp.runtime.slices import GATHERED_STATES
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.reduction.unfolding import rounding_of, with_error
 from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import TINY, UNIT
-from gamedp.solvers.tools.limit import Limit
+from gamedp.runtime.limit import Limit
 from gamedp.solvers.tools.policies import improve_policies
 from gamedp.solvers.tools.prepared import prepare, support_of_proper
 from gamedp.solvers.tools.run import Run, widened
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.problem import Problem
-    from gamedp.runtime.progress import Reporter
+    from gamedp.runtime.limit import Reporter
     from gamedp.solvers.tools.opponents import Opponents
 
     Flags = NDArray[np.bool_]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError, shown
+from gamedp.runtime.limit import Reporter
 from gamedp.runtime.machine import processors
-from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.totals.forward import ForwardPass, Layer, Transitions
 from gamedp.stages.totals.result import Distribution, relative_error_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.stages.solution import StagedSolution
 
 __all__ = ["distributions"]

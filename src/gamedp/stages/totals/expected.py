@@ -11,8 +11,8 @@ import attrs
 import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.runtime.limit import Reporter
 from gamedp.runtime.machine import processors
-from gamedp.runtime.progress import Reporter
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.totals.forward import ForwardPass
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gamedp.runtime.progress import ProgressCallback
+    from gamedp.runtime.limit import ProgressCallback
     from gamedp.stages.solution import StagedSolution
 
 __all__ = ["ExpectedEnds", "expected_ends"]

@@ -33,7 +33,7 @@ from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.model.objectives import Discounted
 from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import UNIT
-from gamedp.runtime.progress import Reporter
+from gamedp.runtime.limit import Reporter
 from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed, flint
 from gamedp.solvers.tools.exact.work import Work

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.problem import Problem
-    from gamedp.runtime.progress import Reporter
+    from gamedp.runtime.limit import Reporter
 
     Integers = NDArray[np.signedinteger[Any]]
 

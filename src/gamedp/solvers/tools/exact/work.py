@@ -9,7 +9,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.results.status import Status
-from gamedp.runtime.progress import Reporter
+from gamedp.runtime.limit import Reporter
 from gamedp.solvers.tools.exact.average import Averages
 from gamedp.solvers.tools.exact.process import Process, StoppedError, Terms
 from gamedp.solvers.tools.exact.rationals import (

@@ -358,7 +358,7 @@ def main(*benchmarks: Callable[[bool], list[Row]]) -> int:
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(names)}")
 
-    jit.PATIENCE = 0.0  # what is measured is compiled, small models too
+    jit.SECONDS_BEFORE_COMPILING = 0.0  # what is measured is compiled, small models too
     rows: list[Row] = []
     for name in chosen:
         print(f"{name} ...", file=sys.stderr, flush=True)

@@ -245,7 +245,7 @@ def test_codes_change_no_digit(case):
 def collected(kernel, probabilities):
     slots, values = (
         np.zeros(coded_probabilities.SLOTS, np.uint16),
-        np.zeros(coded_probabilities.MOST, np.uint64),
+        np.zeros(coded_probabilities.MAX_CODES, np.uint64),
     )
     codes = np.empty(len(probabilities), np.uint16)
     return kernel(probabilities.view(np.uint64), slots, values, codes), values, codes
@@ -266,16 +266,20 @@ def test_codebooks_have_the_very_numbers(probabilities):
 
 
 def test_codebooks_have_their_limit():
-    probabilities = np.arange(1.0, coded_probabilities.MOST + 2)
+    probabilities = np.arange(1.0, coded_probabilities.MAX_CODES + 2)
     count, values, codes = collected(
         coded_probabilities.collect_jit, np.tile(probabilities[:-1], 3)
     )
-    assert count == coded_probabilities.MOST
+    assert count == coded_probabilities.MAX_CODES
     assert (values.view(np.float64)[codes] == np.tile(probabilities[:-1], 3)).all()
     assert (
-        collected(coded_probabilities.collect_jit, probabilities)[0] == coded_probabilities.MOST + 1
+        collected(coded_probabilities.collect_jit, probabilities)[0]
+        == coded_probabilities.MAX_CODES + 1
     )
-    assert collected(coded_probabilities.collect, probabilities)[0] == coded_probabilities.MOST + 1
+    assert (
+        collected(coded_probabilities.collect, probabilities)[0]
+        == coded_probabilities.MAX_CODES + 1
+    )
 
 
 def rolls(num_states, *, distinct):
@@ -305,7 +309,7 @@ def test_large_models_are_solved_by_codes(monkeypatch):
     assert not codebook.flags.writeable
     assert rolls(1000, distinct=True).coded_probabilities is None
     plain = gamedp.solve(model, gamedp.Discounted(0.99))
-    monkeypatch.setattr(solving, "LARGE", model.num_transitions)
+    monkeypatch.setattr(solving, "TRANSITIONS_IN_CACHE", model.num_transitions)
     equation, *_ = solving.equation_of(gamedp.Problem(model, gamedp.Discounted(0.99)))
     assert equation.probabilities is codes
     small = gamedp.solve(model, gamedp.Discounted(0.99))

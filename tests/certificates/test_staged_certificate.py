@@ -150,8 +150,8 @@ def test_slices_do_not_matter(name, monkeypatch):
     before = solution.model.digest()
     for block, many in ((1, 1), (1 << 10, 40), (1 << 30, 1 << 30)):
         monkeypatch.setattr(checking, "BLOCK", block)
-        monkeypatch.setattr(checking, "MANY", many)
-        monkeypatch.setattr("gamedp.stages.model.MANY", many)
+        monkeypatch.setattr(checking, "ENDS_PER_QUERY", many)
+        monkeypatch.setattr("gamedp.stages.model.ENDS_PER_QUERY", many)
         again = gamedp.compile(game_of(name), compile="never")
         assert again.digest() == before
         gamedp.verify(again, certificate)

@@ -1206,7 +1206,7 @@ class TestProgress:
     # sys.stderr is replaced within the tests: pytest sets it again after the fixtures have run.
 
     def test_is_shown_after_a_moment(self, monkeypatch):
-        monkeypatch.setattr(watch, "PATIENCE", 0.0)
+        monkeypatch.setattr(watch, "SECONDS_BEFORE_PROGRESS", 0.0)
         shown = threading.Event()
         show = watch.Display._show
 

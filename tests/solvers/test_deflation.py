@@ -205,7 +205,7 @@ def test_a_limit_of_time_is_one_for_its_parts(monkeypatch):
 
     for module, name in ((deflating, "solve_process"), (rational_bounds, "bound_opponents")):
         monkeypatch.setattr(module, name, recording(getattr(module, name)))
-    monkeypatch.setattr(deflating, "PATIENCE", 2)
+    monkeypatch.setattr(deflating, "SWEEPS_BEFORE_POLICIES", 2)
     solver = gamedp.solvers.IntervalIteration(max_seconds=1000.0)
     solution = gamedp.solve(model, objective, solver, tolerance=1e-9)
     assert solution.width <= 1e-9

@@ -287,7 +287,7 @@ def test_progress_is_reported(monkeypatch):
 @pytest.mark.parametrize("choices", [1, 2])
 def test_large_models_are_searched_if_nobody_chooses(choices, monkeypatch):
     """Of those with choices many have an end component, where the search would be lost."""
-    monkeypatch.setattr(depth_first, "LARGE", 5)
+    monkeypatch.setattr(depth_first, "MAX_SEARCHED_TRANSITIONS", 5)
     steps = 4
     following = np.repeat(np.arange(steps) + 1, choices)
     model = gamedp.Model.from_arrays(

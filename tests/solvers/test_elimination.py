@@ -132,7 +132,7 @@ def test_where_elimination_fills_everything_it_is_dense(solver, actions, monkeyp
     monkeypatch.setattr(components, "MAX_ELIMINATION_TERMS", 1000)
     size, branches, at_once = (300, 30, 1 << 18) if COMPILED else (100, 10, 1 << 14)
     monkeypatch.setattr(components, "TRANSITIONS", at_once)
-    monkeypatch.setattr(component_sweeps, "MOST", 1000.0)
+    monkeypatch.setattr(component_sweeps, "MAX_ELIMINATION_TERMS", 1000.0)
     model = scattered(size, branches, actions, 1e-9 if actions == 1 else 1e-7)
     solution = gamedp.solve(model, solver=solver, tolerance=1e-6)
     assert solution.width <= 1e-6

@@ -133,7 +133,7 @@ def gains_and_losses():
 
 
 def test_where_nothing_is_proven_it_ends_soon_and_says_why(monkeypatch):
-    monkeypatch.setattr(portfolio, "MOST", 40)
+    monkeypatch.setattr(portfolio, "MAX_BUDGET_SWEEPS", 40)
     model = gains_and_losses()
     with pytest.raises(gamedp.NotSolvedError, match="nothing is proven") as caught:
         gamedp.solve(model)
@@ -253,8 +253,8 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
 
 
 def test_a_budget_ends_what_goes_on(monkeypatch):
-    monkeypatch.setattr(portfolio, "FEWEST", 1)
-    monkeypatch.setattr(portfolio, "MOST", 1)
+    monkeypatch.setattr(portfolio, "MIN_BUDGET_SWEEPS", 1)
+    monkeypatch.setattr(portfolio, "MAX_BUDGET_SWEEPS", 1)
     model = random_model(40, 1)
     objective = gamedp.Discounted(0.99)
     solution = gamedp.solve(model, objective)

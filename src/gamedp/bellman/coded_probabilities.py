@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Probabilities = Floats | npt.NDArray[np.uint16]
 
-MOST = 1 << 12
+MAX_CODES = 1 << 12
 """Largest size of a codebook: it stays in the processor's cache. With more, each access costs as
 much as is saved."""
 
-SLOTS = 4 * MOST
+SLOTS = 4 * MAX_CODES
 ONE = np.uintp(1)
 HALF = np.uint64(32)
 LOW_HALF = np.uint64(2**32 - 1)
@@ -59,7 +59,7 @@ def collect(
         The numbers, bit by bit.
     slots : (SLOTS,)
         Scratch: zeros.
-    values : (MOST,)
+    values : (MAX_CODES,)
         Filled with the different values.
     codes : (T,)
         Filled with their numbers.
@@ -67,7 +67,7 @@ def collect(
     Returns
     -------
     count : int
-        The number of values; MOST + 1 if there are more than MOST, where it has stopped.
+        The number of values; MAX_CODES + 1 if there are more than MAX_CODES, where it has stopped.
     """
     count = np.uintp(0)
     for place in range(len(bits)):
@@ -77,8 +77,8 @@ def collect(
         while slots[slot] > 0 and values[slots[slot] - 1] != value:
             slot = (slot + ONE) & np.uintp(SLOTS - 1)
         if slots[slot] == 0:
-            if count == MOST:
-                return MOST + 1
+            if count == MAX_CODES:
+                return MAX_CODES + 1
             values[count] = value
             count += ONE
             slots[slot] = count

@@ -64,11 +64,11 @@ MEMORY = 12
 
 REPEATS = 8
 """Sweeps along a policy between two that may improve it."""
-PATIENCE = 64
+SWEEPS_BEFORE_POLICIES = 64
 """Sweeps with opponents before their policies are improved in turns."""
 TRUST = 5000
 """Sweeps after which nothing but them is trusted to converge."""
-MOST = float(1 << 26)
+MAX_ELIMINATION_TERMS = float(1 << 26)
 """Largest number of terms of an elimination: some tenths of a second that nothing interrupts."""
 TIE = 1e-14
 """Largest relative loss of a choice by rounding, for each step that is left."""
@@ -276,12 +276,14 @@ def iterate(
         if change <= threshold and (memory[IS_STEADY] > 0.0 or (plain and increase <= 0.5)):
             return CHANGING_LITTLE
         memory[IS_STEADY] = 0.0
-        may = min(8 * num_states + memory[WORK] / 8.0, MOST)
+        may = min(8 * num_states + memory[WORK] / 8.0, MAX_ELIMINATION_TERMS)
         too_expensive = memory[NEEDED] > may or who == SWAPS
         due = changed == 0 or change <= threshold or memory[SINCE] >= memory[COST]
         if plain:
             # A policy that both keep to may be best: then one policy each is all that is needed.
-            due = memory[SWEEPS] >= PATIENCE or (changed == 0 and memory[SWEEPS] > 1.0)
+            due = memory[SWEEPS] >= SWEEPS_BEFORE_POLICIES or (
+                changed == 0 and memory[SWEEPS] > 1.0
+            )
         if due and not too_expensive:
             terms = STAYS
             while terms == STAYS:

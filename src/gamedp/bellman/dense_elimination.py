@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gamedp.bellman.blocks import ERROR, VALUE, WEIGHT
-from gamedp.bellman.sparse_elimination import FAINT, FEW, MANY
+from gamedp.bellman.sparse_elimination import FAINT, LARGE_ERROR, NEGLIGIBLE_UNDERFLOW
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.jit import compiled
 
@@ -191,8 +191,8 @@ def conclude(
         earns = earns or total > 0.0 or inherited > 0.0
     spread = 2.0 * roundings * UNIT
     faint = FAINT * (float(size) + 16.0) * float(size) * float(size) / narrowest
-    relative = (spread + most_along * UNIT) * (1.0 + 4.0 * MANY)
-    if not clear or not relative < MANY or not faint * longest < FEW:
+    relative = (spread + most_along * UNIT) * (1.0 + 4.0 * LARGE_ERROR)
+    if not clear or not relative < LARGE_ERROR or not faint * longest < NEGLIGIBLE_UNDERFLOW:
         relative = np.inf
     for state in range(size):
         off = spread + numbers[ERROR, state] * UNIT
@@ -201,7 +201,7 @@ def conclude(
         )
         if earns:
             error += faint * (2.0 + 4.0 * highest) * numbers[WEIGHT, state]
-        numbers[ERROR, state] = error if relative < MANY and error < np.inf else np.inf
+        numbers[ERROR, state] = error if relative < LARGE_ERROR and error < np.inf else np.inf
     return relative
 
 

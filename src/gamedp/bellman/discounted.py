@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
 
-PATIENCE = 8
+MAX_FAILED_IMPROVEMENTS = 8
 """Improvements that may fail to reduce the changes before there are fewer sweeps in between."""
 
 COARSEST, FINEST = 0.2, 0.0001
@@ -223,7 +223,7 @@ def next_phase(
     at_end = span <= 2.0 * off and (marks[IN_VAIN] > 3 or span <= 0.125 * off)
     if at_end or not span < np.inf:
         return STUCK
-    if marks[IN_VAIN] > PATIENCE:
+    if marks[IN_VAIN] > MAX_FAILED_IMPROVEMENTS:
         marks[MOST_INNER] //= 2
         marks[IN_VAIN] = 0
     # The target for the changes. The probe does not see all of them.
@@ -263,7 +263,7 @@ def settle(
         marks[IN_VAIN_INNER] += 1
     if not span > numbers[LIMIT]:  # or it is NaN
         return IMPROVE
-    if marks[INNER] >= marks[MOST_INNER] or marks[IN_VAIN_INNER] > PATIENCE:
+    if marks[INNER] >= marks[MOST_INNER] or marks[IN_VAIN_INNER] > MAX_FAILED_IMPROVEMENTS:
         return IMPROVE
     if span > 0.5 * numbers[LAST]:
         marks[BACKWARDS] = 1 - marks[BACKWARDS]

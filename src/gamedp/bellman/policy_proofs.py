@@ -44,7 +44,7 @@ import numpy as np
 
 from gamedp.bellman.blocks import ERROR, NUMBERS, VALUE, WEIGHT, Block
 from gamedp.bellman.component_sweeps import OPPONENTS, SWAPS
-from gamedp.bellman.sparse_elimination import MANY, eliminate_jit
+from gamedp.bellman.sparse_elimination import LARGE_ERROR, eliminate_jit
 from gamedp.graph.graph import Graph
 from gamedp.runtime.floats import TINY, UNIT, UPWARD
 from gamedp.runtime.jit import compiled, inlined
@@ -360,7 +360,7 @@ def look_around(
         errors[state] = numbers[ERROR, number]
         chosen = block.policy[number] - inner.choice_offsets[number]
         policy[state] = graph.choice_offsets[state] + chosen
-    if not relative < MANY:
+    if not relative < LARGE_ERROR:
         return -1, np.inf, np.inf
     better = 0
     multiple = ties = np.inf
@@ -417,9 +417,9 @@ def grant(
             error = errors[state]
             more = 0.0
             if multiple > 0.0:
-                more = multiple * numbers[WEIGHT, number] * (1.0 + 4.0 * MANY)
-            if one_sign and ties < MANY:
-                by_factors = 2.0 * ties * (1.0 + 4.0 * MANY) * (abs(values[state]) + error)
+                more = multiple * numbers[WEIGHT, number] * (1.0 + 4.0 * LARGE_ERROR)
+            if one_sign and ties < LARGE_ERROR:
+                by_factors = 2.0 * ties * (1.0 + 4.0 * LARGE_ERROR) * (abs(values[state]) + error)
                 more = min(more, by_factors)
             error = (error + more) * UPWARD
             if not error < np.inf:

@@ -38,9 +38,10 @@ TWO = np.uintp(2)
 SLICE = 1 << 15
 """Largest number of states of one call of :func:`improve`."""
 
-AT_HAND, FEW = 1 << 13, 6
-"""States are examined one by one if at most one in `FEW` needs it, in models of more than `AT_HAND`
-states: too many for the processor's cache. In smaller ones, if at most one in two does."""
+AT_HAND, STATES_PER_EXAMINED = 1 << 13, 6
+"""States are examined one by one if at most one in `STATES_PER_EXAMINED` needs it, in models of
+more than `AT_HAND` states: too many for the processor's cache. In smaller ones, if at most one in
+two does."""
 
 MOST_WALKS = 64
 """Walks that look for a cycle."""
@@ -406,7 +407,7 @@ def improve(
     discount = equation.discount
     count = find_undecided_jit(start, stop, discount * numbers[DRIFT] + numbers[MARGIN], rows)
     arguments = (discount * numbers[DRIFT], equation, extremes, rows, values, new_values)
-    spared = FEW if len(values) > AT_HAND else 2
+    spared = STATES_PER_EXAMINED if len(values) > AT_HAND else 2
     if spared * count < stop - start:
         backwards = np.bool_(False)  # a literal would be compiled for separately
         follow_jit(start, stop, backwards, discount, extremes, rows, values, new_values)

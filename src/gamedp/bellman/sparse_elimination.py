@@ -79,9 +79,9 @@ COLUMNS = 8  # one line of the processor's cache
 
 FAINT = 2.0**-1072
 """Upper bound of the loss of a number by underflow."""
-MANY = 0.01
+LARGE_ERROR = 0.01
 """Relative error from which errors are not considered small."""
-FEW = 2.0**-100
+NEGLIGIBLE_UNDERFLOW = 2.0**-100
 """Bound up to which underflow on all steps of play together does not change their number."""
 
 ONE = np.uintp(1)
@@ -299,16 +299,16 @@ def eliminate(
         numbers[WEIGHT, last] = weight
     faint = FAINT * (float(terms) + 16.0 * num_states) / narrowest
     spread = 2.0 * roundings * UNIT
-    relative = (spread + most_along * UNIT) * (1.0 + 4.0 * MANY)
-    if vague or not relative < MANY or not faint * longest < FEW:
+    relative = (spread + most_along * UNIT) * (1.0 + 4.0 * LARGE_ERROR)
+    if vague or not relative < LARGE_ERROR or not faint * longest < NEGLIGIBLE_UNDERFLOW:
         relative = np.inf
     for state in range(np.uintp(num_states)):
         off = spread + along[state] * UNIT
-        # Products of small errors, and the error of both sums, are a few of `MANY`.
+        # Products of small errors, and the error of both sums, are a few of `LARGE_ERROR`.
         error = (off * found[state, SIZE] + found[state, INHERITED]) * (1.0 + 4.0 * off)
         if earns:
             error += faint * (2.0 + 4.0 * highest) * numbers[WEIGHT, state]
-        numbers[ERROR, state] = error if relative < MANY and error < np.inf else np.inf
+        numbers[ERROR, state] = error if relative < LARGE_ERROR and error < np.inf else np.inf
     return int(terms), relative
 
 

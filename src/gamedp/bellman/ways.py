@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-LARGE = 2.0**1000
+TOO_LARGE_NUMBER = 2.0**1000
 """Size from which numbers are left to others: differences of larger ones may be infinite."""
 
 FIRST = 3
@@ -391,7 +391,7 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
         if width <= apart:
             continue
         most = high[nodes[0]]
-        if not max(abs(least), abs(most)) < LARGE:
+        if not max(abs(least), abs(most)) < TOO_LARGE_NUMBER:
             return False
         error = np.inf
         size = 0.0
@@ -425,7 +425,7 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
             off = error * steps[here] * UPWARD
             upper = low[here] + apart + off
             lower = low[here] - off
-            if not upper - lower < LARGE:  # also if one of them is no number
+            if not upper - lower < TOO_LARGE_NUMBER:  # also if one of them is no number
                 return False
             if off > 0.0 or apart > 0.0:
                 upper += 4.0 * UNIT * (size + apart)

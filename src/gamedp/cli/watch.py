@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["be_lenient", "columns", "fitted", "say", "watch"]
 
-PATIENCE = 1.0
+SECONDS_BEFORE_PROGRESS = 1.0
 """Seconds before progress is shown."""
 
 PHASES = {
@@ -105,7 +105,7 @@ class Display:
         self._task: rich.progress.TaskID | None = None
         self._last: Progress | None = None
         self._closed = False
-        self._timer = threading.Timer(PATIENCE, self._show)
+        self._timer = threading.Timer(SECONDS_BEFORE_PROGRESS, self._show)
         self._timer.daemon = True
         self._timer.start()
 

@@ -257,12 +257,12 @@ class Model:
         codes = np.empty(self.num_transitions, np.uint16)
         slots, values = (
             np.zeros(coded_probabilities.SLOTS, np.uint16),
-            np.empty(coded_probabilities.MOST, np.uint64),
+            np.empty(coded_probabilities.MAX_CODES, np.uint64),
         )
         count = coded_probabilities.collect_jit(
             self.probabilities.view(np.uint64), slots, values, codes
         )
-        if count > coded_probabilities.MOST:
+        if count > coded_probabilities.MAX_CODES:
             return None
         found = codes, values[:count].view(np.float64).copy()
         for array in found:

@@ -118,7 +118,7 @@ def _draw_value(ax: Axes, trace: Trace, state: Hashable) -> None:
     ax.legend(frameon=False)
 
 
-SMALL = 0.01
+LOGARITHMIC_BELOW = 0.01
 """Probability below which the axis is logarithmic."""
 
 FAINTEST = 1e-12
@@ -192,7 +192,7 @@ def plot_survival(*curves: Survival, ax: Axes | None = None) -> Axes:
         if (curve.upper - curve.lower).max() > SEEN:
             ax.fill_between(plies, curve.lower, curve.upper, color=colour, alpha=0.3, linewidth=0)
     least = min(float(curve.upper.min()) for curve in curves)
-    if least < SMALL:
+    if least < LOGARITHMIC_BELOW:
         ax.set_yscale("log")
     else:
         ax.set_ylim(0, 1.03)

@@ -76,7 +76,7 @@ def listed(policies: Any) -> list[Any]:
     return [policies]
 
 
-MOST = 10**12
+LARGEST_COUNT = 10**12
 """Largest number of games, plies and the like: more take years, and may overflow."""
 
 
@@ -89,7 +89,7 @@ def seeded(seed: int | None) -> tuple[int, np.uint64]:
     return seed, np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
 
 
-def checked_whole(name: str, number: Any, least: int, most: float = MOST) -> int:
+def checked_whole(name: str, number: Any, least: int, most: float = LARGEST_COUNT) -> int:
     """Return an integer; raise InvalidParameterError for other types, and beyond these limits."""
     if isinstance(number, bool) or not isinstance(number, int) or number < least:
         message = f"{name} is {shown(number)}; it must be an integer, {least} or more."

@@ -30,7 +30,7 @@ MARGIN = 1e-12
 """Relative margin by which an action must be better to replace the policy's, so that rounding does
 not."""
 
-MOST_SHOWN, FEW = 12, 5
+MOST_SHOWN, STEPS_AT_ENDS = 12, 5
 """Largest number of steps that notebooks show; number of the first and last steps shown
 otherwise."""
 
@@ -74,7 +74,11 @@ class Trace:
     def _repr_html_(self) -> str:
         """Return the first and last steps as a table for notebooks, with the values at a start."""
         count = len(self.values)
-        places = range(count) if count <= MOST_SHOWN else [*range(FEW), *range(count - FEW, count)]
+        places = (
+            range(count)
+            if count <= MOST_SHOWN
+            else [*range(STEPS_AT_ENDS), *range(count - STEPS_AT_ENDS, count)]
+        )
         changes = ["", *(f"{change:.3g}" for change in self.changes.tolist())]
         rows = []
         for place in places:
@@ -82,7 +86,7 @@ class Trace:
             bounds = f"{low:.10g} … {high:.10g}"
             rows.append((str(place), f"{value:.10g}", bounds, changes[place]))
         if count > MOST_SHOWN:
-            rows.insert(FEW, ("…", "", "", ""))
+            rows.insert(STEPS_AT_ENDS, ("…", "", "", ""))
         step = "policy" if self.kind == "improvements" else "sweep"
         return html_rows([step, "value at the start", "bounds", "largest change"], rows)
 

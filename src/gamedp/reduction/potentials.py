@@ -55,7 +55,7 @@ NONE = -1
 MARGINS = (2.0**-40, 2.0**-30, 2.0**-20, 2.0**-10)
 """Parts of the largest reward that choices may seem to lose and still be examined."""
 
-LARGEST = 2.0**53
+LARGEST_EXACT_INTEGER = 2.0**53
 """Integers up to here are exact, and so are their sums and differences."""
 
 
@@ -140,8 +140,8 @@ def flat_parts(model: Model, labels: Integers, stays: Flags) -> FlatParts | None
 
     # A sum that is not exact is at least as large as the first number that need not be.
     wrong = np.zeros(len(shifts), np.bool_)
-    wrong[part[~(np.abs(heights) < LARGEST)]] = True
-    wrong[mine[~(np.abs(earned) < LARGEST)]] = True
+    wrong[part[~(np.abs(heights) < LARGEST_EXACT_INTEGER)]] = True
+    wrong[mine[~(np.abs(earned) < LARGEST_EXACT_INTEGER)]] = True
     with np.errstate(invalid="ignore"):  # infinite results are wrong already
         wrong[part[sources[heights[sources] - heights[successors] != falls]]] = True
     if wrong.all():

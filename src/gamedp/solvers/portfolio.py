@@ -25,7 +25,7 @@ from gamedp.runtime.limit import Limit, within
 from gamedp.solvers.tools.base import handed, is_close, settle_in_time, solve_as_asked
 from gamedp.solvers.tools.facts import Refusal
 from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.solution import SMALL, STOPS, how_close, way_out
+from gamedp.solvers.tools.solution import MAX_STATES_IN_RATIONALS, STOPS, how_close, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ __all__ = ["followers", "is_for_deflation", "is_supported", "solve_in_turn"]
 WORK = 2_000_000_000
 """Number of transitions that a solver may visit before it hands over: some seconds."""
 
-FEWEST, MOST = 300, 50_000
+MIN_BUDGET_SWEEPS, MAX_BUDGET_SWEEPS = 300, 50_000
 """Smallest and largest budget of sweeps over a component before a solver hands over."""
 
 POLICY = 1000
@@ -49,7 +49,7 @@ POLICY = 1000
 DEFLATING = 500
 """Largest budget if bounds are deflated: no policies are evaluated on the way."""
 
-LARGE = 2000
+CHOICES_FOR_DEFLATION = 2000
 """Number of choices from which deflated bounds are tried before policies of two opponents."""
 
 SCATTERED = 100_000_000
@@ -133,7 +133,7 @@ def is_supported(solver: Any, prepared: Prepared) -> bool:
 def is_for_deflation(prepared: Prepared) -> bool:
     """Return whether to deflate bounds first, then improve policies, for two opponents."""
     found = prepared.reduction
-    if not isinstance(found, Reduction) or found.problem.model.num_choices <= LARGE:
+    if not isinstance(found, Reduction) or found.problem.model.num_choices <= CHOICES_FOR_DEFLATION:
         return False
     return not _is_scattered(found.problem)
 
@@ -148,12 +148,12 @@ def _in_turn(
     """Yield solvers, each also with its budget; `stopped` holds the errors of those before."""
     objective = prepared.problem.objective
     budgeted = _may_be_handed_over(prepared.problem) and not isinstance(objective, AverageReward)
-    limited = _within_budget(chosen, prepared, limit, MOST) if budgeted else chosen
+    limited = _within_budget(chosen, prepared, limit, MAX_BUDGET_SWEEPS) if budgeted else chosen
     yield chosen, limited
     first = stopped[0].solution
     if first.guarantee is Guarantee.NONE or limit():
         return
-    sweeps = FEWEST if first.status is Status.ROUNDING else MOST
+    sweeps = MIN_BUDGET_SWEEPS if first.status is Status.ROUNDING else MAX_BUDGET_SWEEPS
     for solver in followers(prepared, chosen, asked, limit):
         yield solver, _within_budget(solver, prepared, limit, sweeps)
         if limit():
@@ -199,7 +199,9 @@ def _exact(problem: Problem, *, relative: bool) -> Iterator[Solver]:
     A value that is 0 because terms cancel is proven to be so; numbers that no double holds are not
     rounded. Its proofs hold for exactly the model's numbers, and for no others near them.
     """
-    if problem.model.num_states > SMALL or not (relative or _is_given_exactly(problem.model)):
+    if problem.model.num_states > MAX_STATES_IN_RATIONALS or not (
+        relative or _is_given_exactly(problem.model)
+    ):
         return
     from gamedp.solvers.methods.exact_policy_iteration import ExactPolicyIteration  # noqa: PLC0415
 
@@ -232,7 +234,7 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
         The smallest budget if rounding has stopped another solver: long sweeps round as often.
     """
     transitions = max(1, prepared.problem.model.num_transitions)
-    sweeps = min(max(WORK // transitions, FEWEST), most)
+    sweeps = min(max(WORK // transitions, MIN_BUDGET_SWEEPS), most)
     if hasattr(solver, "max_policies"):
         policies = max(WORK // (POLICY * transitions), 10)
         return attrs.evolve(solver, max_policies=min(solver.max_policies, policies))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Contexts", "Onward", "StagedModel", "Sweep", "Sweeper"]
 
-MANY = 1 << 21
+ENDS_PER_QUERY = 1 << 21
 """Number of ends times contexts in one query to the rules."""
 
 
@@ -230,7 +230,7 @@ class StagedModel:
         parts[0].update(contexts.codes.data)
         parts[0].update(np.flatnonzero(over).data)
         parts[0].update(contexts.values[over].data)
-        many = max(1, MANY // len(self.stage.terminals))
+        many = max(1, ENDS_PER_QUERY // len(self.stage.terminals))
         for first in range(0, len(contexts.codes), many):
             onward = self.sweeper.follow(contexts.codes[first : first + many])
             for part, array in zip(

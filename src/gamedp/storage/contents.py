@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_contents"]
 
-LARGEST = sys.float_info.max
+LARGEST_DOUBLE = sys.float_info.max
 
 
 class _Demand(NamedTuple):
@@ -78,7 +78,9 @@ def _(solution: Solution) -> Iterator[_Demand]:
     if solution.exact is not None:
         sides = zip(lower.tolist(), solution.exact, upper.tolist(), strict=True)
         right = np.array([low <= number <= high for low, number, high in sides], np.bool_)
-        near = [float(min(max(number, -LARGEST), LARGEST)) for number in solution.exact]
+        near = [
+            float(min(max(number, -LARGEST_DOUBLE), LARGEST_DOUBLE)) for number in solution.exact
+        ]
         yield _Demand("exact", np.array(near), right, "between the bounds")
     if solution.following is not None:
         values, low, high = solution.following

@@ -35,7 +35,7 @@ Missed: TypeAlias = Literal["nothing", "infinite", "sum"]
 Chain: TypeAlias = list[tuple[Fraction, tuple[tuple[int, Fraction], ...]] | None]
 """For each state its reward and the (state, probability) pairs that follow; None for ends."""
 
-MOST = 20_000
+MAX_POLICY_PAIRS = 20_000
 """Largest number of pairs of policies."""
 
 
@@ -67,8 +67,11 @@ def best_of_all(
         If there are too many policies, or the total of one is undefined.
     """
     pairs = math.prod(max(1, len(choices)) for choices in chains)
-    if pairs > MOST:
-        message = f"exact values compare all policies; these are {pairs:,}, more than {MOST:,}."
+    if pairs > MAX_POLICY_PAIRS:
+        message = (
+            f"exact values compare all policies; these are {pairs:,}, more than "
+            f"{MAX_POLICY_PAIRS:,}."
+        )
         raise gamedp.UnsupportedProblemError(message)
     readings: list[list[Number]] = []
     for reading in (max, min):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Listed", "Made", "from_registry"]
 
-LARGEST = 100_000
+LARGEST_PARAMETER = 100_000
 """Largest number in the parameters of a request."""
 
 LONGEST = 64
@@ -308,7 +308,7 @@ def _value(setting: Setting, plain: Any) -> Any:
 
 
 def _is_whole(plain: Any) -> bool:
-    return type(plain) is int and abs(plain) <= LARGEST
+    return type(plain) is int and abs(plain) <= LARGEST_PARAMETER
 
 
 def _abouts(kind: type) -> dict[str, str]:

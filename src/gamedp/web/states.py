@@ -17,7 +17,7 @@ __all__ = ["plain_number", "plain_state", "state_like"]
 EXACT = 2**53 - 1
 """Largest integer that a browser represents exactly; larger ones are sent as text."""
 
-LARGEST = 2**64
+LARGEST_STATE_NUMBER = 2**64
 """Largest number in a state from a request."""
 
 LONGEST = 200
@@ -123,7 +123,7 @@ def _whole(plain: Any) -> int:
     digits = plain.removeprefix("-") if type(plain) is str else ""
     if digits.isascii() and digits.isdigit() and len(digits) <= 20:
         plain = int(plain)
-    if type(plain) is not int or abs(plain) > LARGEST:
+    if type(plain) is not int or abs(plain) > LARGEST_STATE_NUMBER:
         sentence = "{part} is no whole number that a state can have."
         raise Refused(422, sentence, part=shown(plain))
     return plain

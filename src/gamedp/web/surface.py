@@ -24,7 +24,7 @@ AXES = ("x", "y", "z", "action")
 NEVER, NO_STATES = -1, -2
 
 MOST_CELLS = 1_000_000
-LARGEST = 2**15 - 1
+NO_ACTION_MARKER = 2**15 - 1
 """Marker for no action; numbers of z are sent in two bytes, and are smaller."""
 
 
@@ -41,7 +41,7 @@ def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> by
     low, high = places.min(axis=0).tolist(), places.max(axis=0).tolist()
     extents = [last - first + 1 for first, last in zip(low[:2], high[:2], strict=True)]
     count = math.prod(extents)
-    if count > MOST_CELLS or low[2] < 0 or high[2] >= LARGEST:
+    if count > MOST_CELLS or low[2] < 0 or high[2] >= NO_ACTION_MARKER:
         raise Refused(422, "these fields make no surface that a page can draw.")
     cells = np.ravel_multi_index(tuple((places[:, :2] - low[:2]).T), tuple(extents))
     heights = places[:, 2]
@@ -52,9 +52,9 @@ def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> by
     taking = (solution.policy >= 0) & (chosen == action)
     tops = np.full(count, NO_STATES, "<i2")
     np.maximum.at(tops, cells, heights.astype("<i2"))
-    least = np.full(count, LARGEST, "<i2")
+    least = np.full(count, NO_ACTION_MARKER, "<i2")
     np.minimum.at(least, cells[taking], heights[taking].astype("<i2"))
-    least[least == LARGEST] = NEVER
+    least[least == NO_ACTION_MARKER] = NEVER
     least[tops == NO_STATES] = NO_STATES
     values = np.full(count, np.nan, "<f4")
     descending = np.argsort(-heights, kind="stable")  # the lowest one is written last

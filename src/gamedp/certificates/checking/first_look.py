@@ -45,8 +45,8 @@ MOST_GROUPS = 16
 """Largest number of groups of choices by outcomes; choices of others are left undecided."""
 
 SMALLEST = 2.0**-700
-LARGEST = 2.0**700
-FEW = 4
+LARGEST_NUMBER = 2.0**700
+STATES_PER_QUESTION = 4
 """If at most one state in this many is in question for a bound, only their choices are examined."""
 
 MOST_OFF = 2.0**-21
@@ -229,7 +229,7 @@ def following(model: Model, direction: Direction, inequality: Inequality) -> Flo
 def _is_calm(numbers: Floats) -> bool:
     """Return whether all numbers are 0, infinite, or far from under- and overflow."""
     sizes = np.abs(numbers)
-    wild = (sizes < SMALLEST) & (sizes > 0) | (sizes > LARGEST) & (sizes < np.inf)
+    wild = (sizes < SMALLEST) & (sizes > 0) | (sizes > LARGEST_NUMBER) & (sizes < np.inf)
     return not wild.any()
 
 
@@ -250,7 +250,9 @@ def look(model: Model, directions: list[Direction]) -> list[Flags]:
     asked = [flags.copy() for flags in left]
     good = [np.zeros(model.num_choices, np.bool_) for _ in directions]
     some = np.logical_or.reduce(asked)
-    few = [FEW * np.count_nonzero(flags) <= np.count_nonzero(some) for flags in asked]
+    few = [
+        STATES_PER_QUESTION * np.count_nonzero(flags) <= np.count_nonzero(some) for flags in asked
+    ]
     for group in _groups(model, owners, some, odd):
         for each, its_asked, its_good, is_few in zip(quick, asked, good, few, strict=True):
             if each is not None:
@@ -270,7 +272,7 @@ def _loses_nothing(model: Model, quick: _Quick, owners: Integers) -> Flags:
     """
     direction, bound = quick.direction, quick.direction.bound
     asked = direction.required & (direction.ranks[0] == NEVER) & (bound <= direction.draw)
-    is_rare = FEW * np.count_nonzero(asked) < len(asked)
+    is_rare = STATES_PER_QUESTION * np.count_nonzero(asked) < len(asked)
     if is_rare or model.has_swaps or direction.ending is not Ending.RANKED:
         return np.zeros(len(asked), np.bool_)
     loses = bound < direction.draw

@@ -57,7 +57,7 @@ __all__ = ["OVER", "ContextBatch", "Lattice", "Stages", "StagesRules"]
 BLOCK = 1 << 20
 """Number of values that a sweep processes together: they fit into a processor's cache."""
 
-MANY = 1 << 21
+ENDS_PER_QUERY = 1 << 21
 """Number of ends times contexts in one query to the rules."""
 
 OVER = -1
@@ -132,7 +132,7 @@ class Stages:
             If a context leads to one of a higher rank, to something else, or earns no number.
         """
         num_ends = len(self.lattice.ends)
-        many = -(-max(1, MANY // num_ends) // self.width) * self.width
+        many = -(-max(1, ENDS_PER_QUERY // num_ends) // self.width) * self.width
         for first in range(0, len(codes), many):
             some = codes[first : first + many]
             onward = self.model.sweeper.follow(some)

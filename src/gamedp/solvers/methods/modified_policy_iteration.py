@@ -22,7 +22,7 @@ __all__ = ["ModifiedPolicyIteration"]
 USUAL = 20
 """Number of sweeps along the policy of a component between two improvements."""
 
-MOST = 1000
+MAX_EVALUATION_SWEEPS = 1000
 """Largest such number for a discounted model, where sweeps end once they have done their part."""
 
 
@@ -97,7 +97,7 @@ class ModifiedPolicyIteration(FixedPointSolver):
             tolerance,
             progress,
             max_sweeps=self.max_sweeps,
-            inner_sweeps=MOST if self.inner_sweeps is None else self.inner_sweeps,
+            inner_sweeps=MAX_EVALUATION_SWEEPS if self.inner_sweeps is None else self.inner_sweeps,
             max_seconds=self.max_seconds,
         )
 

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 __all__ = ["RelativeValueIteration"]
 
-SMALL = 1 << 14
+MAX_STATES_IN_KERNEL = 1 << 14
 """Largest number of states of an end component swept within a kernel; others sweep by sweep."""
 
 QUICK = 128
 """Sweeps after which a small end component is considered slow to mix."""
 
-PATIENCE = 512
+SWEEPS_BEFORE_ATTEMPT = 512
 """Sweeps after which a large one is."""
 
 
@@ -158,7 +158,7 @@ class _Search:
                 number,
                 min(total, number + END_COMPONENTS),
                 self.parts.offsets,
-                SMALL,
+                MAX_STATES_IN_KERNEL,
                 1 if late else min(QUICK, self.solver.max_sweeps),
                 np.inf if late else self.allowed,
                 self.parts.equation,
@@ -180,7 +180,7 @@ class _Search:
         """Sweep over one end component until its gain is known, or a limit is reached."""
         start, stop = self.parts.offsets[number : number + 2].tolist()
         size = stop - start
-        attempt = 1 if size <= SMALL else PATIENCE
+        attempt = 1 if size <= MAX_STATES_IN_KERNEL else SWEEPS_BEFORE_ATTEMPT
         shift, before, repeats = 0.0, np.inf, average.REPEATS
         for sweep in range(1, self.solver.max_sweeps + 1):
             noise = self._sweep(number, shift)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bound_by_deflation"]
 
-PATIENCE = 1000
+SWEEPS_BEFORE_POLICIES = 1000
 """Sweeps over a component after which its policies are evaluated; then four times as many."""
 
 
@@ -145,7 +145,7 @@ class _Deflating(Bracket):
                 due *= 2
                 for side in (equation.maximise, ~equation.maximise):
                     self._keep_to(policy, side, lower, upper)
-            if self.limit_reached(sweeps) or sweeps == 16 * PATIENCE:
+            if self.limit_reached(sweeps) or sweeps == 16 * SWEEPS_BEFORE_POLICIES:
                 break
         self._start = lower, upper
         self._take_start()
@@ -244,7 +244,7 @@ class _Deflating(Bracket):
         start, stop = run.component(number)
         part = _Part(self, number)
         allowed = self.share(number)
-        moved, sweeps, due, patience = 1, 0, 1, PATIENCE
+        moved, sweeps, due, patience = 1, 0, 1, SWEEPS_BEFORE_POLICIES
         while not sweeps or (moved and self.width(number) > allowed):
             moved = deflation.narrow_jit(
                 start, stop, run.equation, self.lower, self.upper, run.policy
@@ -255,7 +255,7 @@ class _Deflating(Bracket):
                 moved += part.deflate()
                 due = sweeps + 1 + sweeps // 8
             if sweeps == patience and moved and self.width(number) > allowed:
-                if patience > PATIENCE:
+                if patience > SWEEPS_BEFORE_POLICIES:
                     self.improve_policies()
                 self.evaluate_policies(number)
                 patience *= 4

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["search_depth_first"]
 
 
-LARGE = 1 << 14
+MAX_SEARCHED_TRANSITIONS = 1 << 14
 """Transitions beyond which a model with choices is not searched. By then it likely has an end
 component, which the search may only reach at its end; and on such a model passes over sets cost
 less than the search."""
@@ -33,14 +33,15 @@ def search_depth_first(
 ) -> Searched | None:
     """Search a problem with targets depth first; return the results, and what is left to solve.
 
-    None for other problems, for `LARGE` ones with choices, and as soon as play turns out to be able
-    to stay somewhere for ever where someone chooses, or one player alone can make a total infinite.
+    None for other problems, for those with choices beyond `MAX_SEARCHED_TRANSITIONS`, and as soon
+    as play turns out to be able to stay somewhere for ever where someone chooses, or one player
+    alone can make a total infinite.
     """
     model, objective = problem.model, problem.objective
     if model.num_players > 2 or not has_target(objective):
         return None
     free = model.num_choices > model.num_states - len(model.terminals)
-    if free and model.num_transitions > LARGE:
+    if free and model.num_transitions > MAX_SEARCHED_TRANSITIONS:
         return None
     reporter = Reporter(progress, "solve")
     probable = isinstance(objective, Reachability)

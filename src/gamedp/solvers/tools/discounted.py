@@ -34,7 +34,7 @@ __all__ = [
 FAR, WIDEST = 10, 20
 """Horizon below which sweeps are always the fastest, and the width beyond which they are."""
 
-LARGE = 1 << 21
+TRANSITIONS_IN_CACHE = 1 << 21
 """Transitions that do not fit into a processor's caches; with fewer, a codebook saves nothing."""
 
 
@@ -205,7 +205,7 @@ def _graph(model: Model) -> Graph:
 
 def _probabilities(model: Model) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
     """Return the probabilities, as numbers in a codebook if memory access dominates the time."""
-    if model.num_transitions >= LARGE and model.coded_probabilities is not None:
+    if model.num_transitions >= TRANSITIONS_IN_CACHE and model.coded_probabilities is not None:
         return model.coded_probabilities
     return model.probabilities, None
 

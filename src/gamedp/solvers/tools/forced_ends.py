@@ -56,7 +56,7 @@ __all__ = ["may_be_forced", "solve_where_ends_are_forced"]
 MAXIMISER_KEEPS, MINIMISER_KEEPS = np.uint8(1), np.uint8(2)
 """Two parts of a model: in each, one player keeps to the policy, and the other has all choices."""
 
-PATIENCE = 1000
+SWEEPS_BEFORE_GIVING_UP = 1000
 """Sweeps over a component in which play may stay, before this method is given up."""
 
 
@@ -103,9 +103,9 @@ def solve_where_ends_are_forced(
         states = run.equation.order[start:stop]
         if sum(run.measure(number)) > MAX_GATHERED_NUMBERS:
             raise _NotForcedError
-        solve_component(run, number, min(max_sweeps, PATIENCE))
+        solve_component(run, number, min(max_sweeps, SWEEPS_BEFORE_GIVING_UP))
         # Only long runs justify a check of where play may stay for ever.
-        takes_long = run.status is Status.SWEEP_LIMIT and max_sweeps > PATIENCE
+        takes_long = run.status is Status.SWEEP_LIMIT and max_sweeps > SWEEPS_BEFORE_GIVING_UP
         if takes_long and not (structure.end_component[states] >= 0).any():
             run.status = Status.SOLVED
             solve_component(run, number, max_sweeps)

@@ -28,7 +28,7 @@ STOPS = {
 }
 """Statuses at which a solver may stop."""
 
-SMALL = 1000
+MAX_STATES_IN_RATIONALS = 1000
 """Largest number of states for which linear systems in rational numbers take at most seconds."""
 
 DIGITS = 1e-12
@@ -221,7 +221,7 @@ def way_out(problem: Problem | Prepared, solution: Solution, *, relative: bool) 
 def _can_be_exact(problem: Problem | Prepared) -> bool:
     """Return whether rational numbers would do, in seconds, as far as the graph tells."""
     prepared = prepare(problem)
-    if prepared.problem.model.num_states > SMALL:
+    if prepared.problem.model.num_states > MAX_STATES_IN_RATIONALS:
         return False
     support = support_of_rationals(prepared)
     return support.ok and not support.is_open

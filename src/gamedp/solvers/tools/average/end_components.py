@@ -31,7 +31,7 @@ __all__ = [
     "ragged",
 ]
 
-FEW = 2000
+MAX_DENSE_STATES = 2000
 MAX_ENTRIES = 1 << 26
 MAX_OPERATIONS = 1 << 36
 """Largest numbers of states, of entries in memory and of operations of a linear system."""
@@ -178,7 +178,7 @@ def is_easy_to_eliminate(graph: Graph) -> bool:
        Prentice-Hall 1981, chapter 4.
     """
     num_states = len(graph.choice_offsets) - 1
-    if num_states <= FEW or not len(graph.successors):
+    if num_states <= MAX_DENSE_STATES or not len(graph.successors):
         return True
     import scipy.sparse  # noqa: PLC0415 - slow to import
     import scipy.sparse.csgraph  # noqa: PLC0415

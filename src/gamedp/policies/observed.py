@@ -1,4 +1,4 @@
-"""P-values of observed games, given computed probabilities; statistics, not bounds."""
+"""Numbers of visits of each state, between bounds; and p-values of observed games, no bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Parts of all solutions: their arrays, means over the initial states, the base class."""
+"""Parts of all solutions: their arrays, means over the initial states, the base class.
+
+Fractions of the start count exactly. A float agrees with the intended number to two units in the
+last place, as the probability of any outcome does, and bounds are widened accordingly.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validators of solvers' options."""
+"""Options of solvers and games: their validators, defaults and values."""
 
 from __future__ import annotations
 

@@ -4,6 +4,9 @@ Bounds that a solver has proven need not keep all inequalities to the last digit
 rounded after the proof. Where one fails, the bounds are widened a little along one policy until
 they do: they hold all the same. Where play lasts so long that this would be too much, they are made
 finer than doubles.
+
+Where the solver's policy keeps its bounds, but for rounding, and gets to where nothing is left to
+be shown, of a helper's choices only the policy's are used: nothing need be known of others.
 """
 
 from __future__ import annotations

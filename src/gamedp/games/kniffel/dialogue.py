@@ -1,4 +1,4 @@
-"""A dialogue at the score sheet that asks for throws, keeps and entries, and gives advice."""
+"""Dialogues at one score sheet, or two: they ask for throws, keeps and entries, and advise."""
 
 from __future__ import annotations
 

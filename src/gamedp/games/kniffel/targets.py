@@ -1,10 +1,18 @@
-"""Playing for a total: the best probability of reaching it, for all totals together.
+"""Goals: a total to reach, points to make, and the distribution of the points that remain.
 
 A player who needs a certain number of points plays differently from one who maximises the expected
 points. The rest of the game then depends on the points so far, besides the sheet; so the table of
 contexts has one more dimension, and includes only free boxes. With up to seven free boxes it is
 solved in seconds; the empty card has 200 million contexts, which take about 10 GB and some minutes,
 and are refused without a request.
+
+The probability of a goal after one decision for it, followed by play for points, is known exactly,
+from the first throw on, where playing for the goal to the end would take too large a table.
+Continued play for the goal reaches at least as much, so the number is a lower bound, too.
+
+The distribution of the remaining points of one sheet requires those of all sheets after it, so that
+many are computed together. The early ones are kept: every new game needs them, and they take
+longest.
 """
 
 from __future__ import annotations

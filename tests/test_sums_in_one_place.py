@@ -28,7 +28,7 @@ REVIEWED = {
     "policies/arrays.py": {"_of_table": COUNTING},
     "simulation/chain_games.py": {
         "ChainGames.tally": STATISTICS,
-        "_Board.of": "what games are drawn by",
+        "_ChainBoard.of": "what games are drawn by",
         "_Walks.outcomes": STATISTICS,
     },
     "simulation/joined_rules.py": {"_drawn": CHECKING},

@@ -61,7 +61,7 @@ class _Head:
 
 
 @attrs.define(eq=False)
-class _Found:
+class _DrnParts:
     """Content of the lines of the model; texts are converted to numbers together.
 
     Attributes
@@ -186,7 +186,7 @@ def _check_kind(file: TextFile, kind: str) -> None:
     raise InvalidModelError(message)
 
 
-def _sorted_lines(file: TextFile, begin: int) -> _Found:
+def _sorted_lines(file: TextFile, begin: int) -> _DrnParts:
     """Return the lines of the model that are states, actions and transitions."""
     firsts = np.array([line.lstrip()[:1] for line in file.lines], "U1")
     firsts[:begin] = ""
@@ -209,7 +209,7 @@ def _sorted_lines(file: TextFile, begin: int) -> _Found:
         if wrong.any():
             what = {2: "an action", 4: "a transition"}[int(kinds[wrong.argmax()])]
             raise file.damaged(int(places[wrong.argmax()]), f"{what} must follow {message}")
-    return _Found(places[kinds == 1], places[kinds == 2], places[kinds == 4])
+    return _DrnParts(places[kinds == 1], places[kinds == 2], places[kinds == 4])
 
 
 def _offsets(rows: Integers, items: Integers) -> Integers:
@@ -217,7 +217,7 @@ def _offsets(rows: Integers, items: Integers) -> Integers:
     return np.append(np.searchsorted(items, rows), len(items)).astype(np.int64)
 
 
-def _read_states(file: TextFile, found: _Found) -> None:
+def _read_states(file: TextFile, found: _DrnParts) -> None:
     for state, place in enumerate(found.states.tolist()):
         word, _, rest = file.lines[place].strip().partition(" ")
         number, _, rest = rest.partition(" ")
@@ -227,7 +227,7 @@ def _read_states(file: TextFile, found: _Found) -> None:
             _read_state(file, found, state, rest.strip())
 
 
-def _read_state(file: TextFile, found: _Found, state: int, rest: str) -> None:
+def _read_state(file: TextFile, found: _DrnParts, state: int, rest: str) -> None:
     """Read the rest of a state's line after its number."""
     place = int(found.states[state])
     if rest.startswith("!"):
@@ -246,7 +246,7 @@ def _labels_in(text: str) -> list[str]:
     return [quoted or plain for quoted, plain in LABELS.findall(text)]
 
 
-def _read_actions(file: TextFile, found: _Found) -> None:
+def _read_actions(file: TextFile, found: _DrnParts) -> None:
     """Record the name of each action and the place of its rewards."""
     for choice, place in enumerate(found.actions.tolist()):
         word, _, rest = file.lines[place].strip().partition(" ")
@@ -259,7 +259,7 @@ def _read_actions(file: TextFile, found: _Found) -> None:
             found.choice_rewards.append((choice, place, numbers))
 
 
-def _read_transitions(file: TextFile, head: _Head, found: _Found) -> tuple[Integers, Floats]:
+def _read_transitions(file: TextFile, head: _Head, found: _DrnParts) -> tuple[Integers, Floats]:
     """Return the successors and probabilities of all transitions."""
     places = found.transitions.tolist()
     pairs = [file.lines[place].partition(":") for place in places]
@@ -283,7 +283,7 @@ def _bracket(file: TextFile, place: int, text: str) -> tuple[str, str]:
     return rest.strip(), numbers
 
 
-def _check_counts(file: TextFile, head: _Head, found: _Found) -> None:
+def _check_counts(file: TextFile, head: _Head, found: _DrnParts) -> None:
     """Refuse a file whose numbers of states and choices differ from those it declares."""
     for what, said, there in (
         ("states", head.states, len(found.states)),

@@ -53,7 +53,7 @@ STRUCTURE = re.compile(r'Reward structure:?\s*"([^"]*)"')
 """The comment in which newer releases of PRISM name a reward structure."""
 
 
-class _Table:
+class _PrismTable:
     """The rows of a file of numbers, all words in one list; comments begin with ``#``.
 
     Attributes
@@ -133,7 +133,7 @@ def read_prism(path: Path, most: int) -> Parts:
     DamagedFileError
         If a line is not what it should be.
     """
-    table = _Table(path)
+    table = _PrismTable(path)
     is_dialect = table.header[0].lower() in DIALECT
     if is_dialect:
         has_choices = DIALECT[table.header[0].lower()]
@@ -188,7 +188,7 @@ def read_prism(path: Path, most: int) -> Parts:
     return attrs.evolve(parts, rewards=_rewards(parts, with_header=not is_dialect))
 
 
-def _states(table: _Table, least: int) -> int:
+def _states(table: _PrismTable, least: int) -> int:
     """Return the number of states in the header."""
     states = table.file.whole(table.header[0], table.places[0] - 1 if table.places else 0, "states")
     if states < least:
@@ -201,7 +201,7 @@ def _states(table: _Table, least: int) -> int:
 
 
 def _check_choices(
-    table: _Table, states: Integers, numbers: Integers, offsets: Integers, rows: Integers
+    table: _PrismTable, states: Integers, numbers: Integers, offsets: Integers, rows: Integers
 ) -> None:
     """Refuse choices of a state that are not numbered from 0 without gaps."""
     wrong = numbers != np.arange(len(numbers)) - offsets[states]
@@ -211,7 +211,7 @@ def _check_choices(
         raise table.file.damaged(table.places[int(rows[place])], message)
 
 
-def _actions(table: _Table, rows: Integers) -> tuple[Integers | None, tuple[str, ...]]:
+def _actions(table: _PrismTable, rows: Integers) -> tuple[Integers | None, tuple[str, ...]]:
     """Return the actions of the choices, each from its first row; None if they are unnamed."""
     column = table.words(4)
     words = [column[row] for row in rows.tolist()]
@@ -317,7 +317,7 @@ def _rewards(parts: Parts, *, with_header: bool) -> dict[str, dict[str, Any]]:
     for number, files in _beside(parts.path).items():
         name, kinds = f"reward{number}", {}
         for file in files:
-            table = _Table(file, with_header=with_header)
+            table = _PrismTable(file, with_header=with_header)
             match = STRUCTURE.search(table.comments)
             name = match[1] if match else name
             if file.suffix == ".srew":
@@ -330,7 +330,7 @@ def _rewards(parts: Parts, *, with_header: bool) -> dict[str, dict[str, Any]]:
     return rewards
 
 
-def _state_rewards(parts: Parts, table: _Table) -> Any:
+def _state_rewards(parts: Parts, table: _PrismTable) -> Any:
     table.check_widths(2)
     if table.header:
         table.check_count(table.header[-1], len(table), "rewards")
@@ -339,7 +339,7 @@ def _state_rewards(parts: Parts, table: _Table) -> Any:
     return spread(table.values(1, "a reward"), states, count)
 
 
-def _transition_rewards(parts: Parts, table: _Table) -> Any:
+def _transition_rewards(parts: Parts, table: _PrismTable) -> Any:
     """Return the reward of every transition, zero where the file has none."""
     skipped = int(parts.num_players > 0)
     table.check_widths(3 + skipped)
@@ -369,7 +369,7 @@ def _transition_rewards(parts: Parts, table: _Table) -> Any:
     return spread(table.values(2 + skipped, "a reward"), places, len(keys))[of_key]
 
 
-def _check_below(table: _Table, numbers: Integers, end: int, what: str) -> None:
+def _check_below(table: _PrismTable, numbers: Integers, end: int, what: str) -> None:
     wrong = numbers >= end
     if wrong.any():
         place = int(wrong.argmax())

@@ -166,7 +166,7 @@ def play(  # noqa: PLR0913 - what is usually set in one call
         elif len(people) < count and not line.is_over:
             about = f"\n{adviser()[1]}"
         say(f"{_seats(people, count)}; seed {seed}.{about}{how_to_draw(made)}")
-        _Dialogue(line, people, rng, advise, seats).run()
+        _GameDialogue(line, people, rng, advise, seats).run()
 
 
 def _adviser(
@@ -279,7 +279,7 @@ class _Quit(Exception):  # noqa: N818 - not an error: the person has enough
 
 
 @attrs.define
-class _Dialogue:
+class _GameDialogue:
     """A game in progress, with its history for undo."""
 
     line: Line

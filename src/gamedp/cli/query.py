@@ -77,7 +77,7 @@ def query(  # noqa: PLR0913 - one for each kind of option
             raise InvalidParameterError(message)
         solution = load_saved(game, rules, settings)
         place = _place(solution.model.rules or solution.model, state or (), inside)
-        _show(_Found(game, place, solution), output)
+        _show(_FoundPosition(game, place, solution), output)
         return
     if rules is not None:
         message = f"--game is for the folder of a saved solution; {game} is none."
@@ -99,22 +99,22 @@ def query(  # noqa: PLR0913 - one for each kind of option
         origin = gamedp.rules.StagedRules(made) if is_staged(made) else gamedp.rules.Rules(made)
         place = _place(origin, state or (), inside)  # before hours of solving
         solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
-    _show(_Found(game, place, solution, of_file), output)
+    _show(_FoundPosition(game, place, solution, of_file), output)
     if failure is not None:
         raise failure
 
 
 @attrs.frozen
-class _Found:
+class _FoundPosition:
     """The result for a place: a solution, with details if it is of a model in a file."""
 
     name: str
-    place: _Place
+    place: _QueryPlace
     solution: Solution | StagedSolution
     of_file: Answer | None = None
 
 
-def _show(found: _Found, output: OutputOptions) -> None:
+def _show(found: _FoundPosition, output: OutputOptions) -> None:
     """Print the facts about a place."""
     solution, place, of_file = found.solution, found.place, found.of_file
     if isinstance(solution, gamedp.Solution):
@@ -130,7 +130,7 @@ def _show(found: _Found, output: OutputOptions) -> None:
         print(report.lines([head, *_words(solution, place, answer), *of_file.measures()]))
 
 
-def _facts(found: _Found, answer: _Answer) -> dict[str, Any]:
+def _facts(found: _FoundPosition, answer: _QueryAnswer) -> dict[str, Any]:
     """Return everything about a position for JSON."""
     solution, place = found.solution, found.place
     if found.of_file is None:
@@ -158,7 +158,7 @@ def _facts(found: _Found, answer: _Answer) -> dict[str, Any]:
 
 
 @attrs.frozen
-class _Place:
+class _QueryPlace:
     """The requested place: a state, or a context, optionally with a state of its stage."""
 
     state: Any
@@ -166,7 +166,7 @@ class _Place:
 
 
 @attrs.frozen
-class _Answer:
+class _QueryAnswer:
     """The answer for a place.
 
     Attributes
@@ -197,22 +197,22 @@ def _place(
     origin: gamedp.rules.Rules | gamedp.rules.StagedRules | Model,
     state: Sequence[str],
     inside: Sequence[str] | None,
-) -> _Place:
+) -> _QueryPlace:
     """Return the place that the options name."""
     if isinstance(origin, gamedp.Model) and any("=" in text for text in state):
         position: Any = state_where(origin, state, "--state")
     else:
         position = position_of(starts_of(origin), state, "--state")
     if inside is None:
-        return _Place(position)
+        return _QueryPlace(position)
     if not isinstance(origin, gamedp.rules.StagedRules):
         message = "--inside is for staged games; the positions of this one are given by --state."
         raise InvalidParameterError(message)
     stage = gamedp.rules.Rules(origin.game.stage())
-    return _Place(position, position_of(starts_of(stage), inside, "--inside"))
+    return _QueryPlace(position, position_of(starts_of(stage), inside, "--inside"))
 
 
-def _answer(solution: Solution, place: _Place) -> _Answer:
+def _answer(solution: Solution, place: _QueryPlace) -> _QueryAnswer:
     """Return the answer for a state."""
     position, model = place.state, solution.model
     index, _ = _index(model, position)
@@ -220,7 +220,7 @@ def _answer(solution: Solution, place: _Place) -> _Answer:
     mover = OVER
     if actions:
         mover = "" if model.num_players == 1 else _mover(solution, position, index)
-    return _Answer(
+    return _QueryAnswer(
         solution.value(position),
         *solution.bounds(position),
         actions,
@@ -236,7 +236,7 @@ def _picture(model: Model, position: Any) -> str:
     return f"{drawn}   {model.state_name(position)}" if model.variables else drawn
 
 
-def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
+def _answer_of_stage(solution: StagedSolution, place: _QueryPlace) -> _QueryAnswer:
     """Return the answer for a context, or for a state of the stage inside it."""
     context, state, rules = place.state, place.inside, solution.model.rules
     pictures = [("state", picture_of(rules, context))]
@@ -244,7 +244,7 @@ def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
     if state is None:
         mover = OVER if rules.is_terminal(context) else ""
         numbers = (solution.value(context), *solution.bounds(context))
-        return _Answer(*numbers, [], [], mover, pictures)
+        return _QueryAnswer(*numbers, [], [], mover, pictures)
     part = solution.inside(context)
     index, _ = _index(part.model, state)
     actions = _together(solution.action_values(context, state))
@@ -254,7 +254,7 @@ def _answer_of_stage(solution: StagedSolution, place: _Place) -> _Answer:
         player = int(part.model.players[index]) ^ swapped
         mover = "" if rules.num_players == 1 else _wish(solution, player)
     pictures.append(("inside", picture_of(part.model.rules, state)))
-    return _Answer(*numbers, actions, _best(actions), mover, pictures)
+    return _QueryAnswer(*numbers, actions, _best(actions), mover, pictures)
 
 
 def _index(model: Model | StagedModel, position: Hashable) -> tuple[int, bool]:
@@ -313,7 +313,7 @@ def _best(actions: list[dict[str, Any]]) -> list[int]:
 
 
 def _words(
-    solution: Solution | StagedSolution, place: _Place, answer: _Answer
+    solution: Solution | StagedSolution, place: _QueryPlace, answer: _QueryAnswer
 ) -> list[tuple[str, str]]:
     """Return everything about a position in words."""
     rules, count = solution.model.rules, solution.model.num_players
@@ -358,7 +358,7 @@ def _to_the_end(solution: Solution, state: Any) -> list[tuple[str, str]]:
     return [("to the end", f"{report.how_long(plies)}{wins}")]
 
 
-def _played(solution: Solution, state: Any, answer: _Answer) -> list[tuple[str, str]]:
+def _played(solution: Solution, state: Any, answer: _QueryAnswer) -> list[tuple[str, str]]:
     """Return the equally good actions that are played, if not all of them are."""
     chosen = solution.quickest_actions(state)
     if len(chosen) >= len(answer.best):
@@ -367,7 +367,7 @@ def _played(solution: Solution, state: Any, answer: _Answer) -> list[tuple[str, 
     return [("played", ", ".join(names))]
 
 
-def _rows(answer: _Answer) -> list[str]:
+def _rows(answer: _QueryAnswer) -> list[str]:
     """Return the lines of all actions, with * before the best ones, ? before possible ones."""
     width = max(len(_called(action)) for action in answer.actions)
     rows = []

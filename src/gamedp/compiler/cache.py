@@ -81,7 +81,7 @@ def are_kept(rules: Rules, layout: Layout) -> bool:
     return any(any(cache_directory().glob(name)) for name in names)
 
 
-class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
+class _RulesCode(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
     def __init__(self, function: Any, locator: Locator) -> None:
         self._lineno = function.__code__.co_firstlineno
         self._locator = locator
@@ -101,13 +101,13 @@ class RulesCache(QuickCache):
         Distinguishes code compiled with different options.
     """
 
-    _impl_class: type = _Implementation
+    _impl_class: type = _RulesCode
 
     def __init__(self, function: Any, digest: str, variant: str) -> None:
         stamp = _stamp(digest, variant)
         self._name = repr(function)
         self._py_func = function
-        self._impl = _Implementation(function, Locator(cache_directory(), stamp))
+        self._impl = _RulesCode(function, Locator(cache_directory(), stamp))
         self._cache_path = self._impl.locator.get_cache_path()
         self._cache_file = CodeFile(self._cache_path, self._impl.filename_base, stamp)
         self.enable()

@@ -90,7 +90,7 @@ class Structure:
         return len(self._parts.nontrivial)
 
     @cached_property
-    def _parts(self) -> _Parts:
+    def _parts(self) -> _StructureParts:
         """Find the components and levels."""
         from gamedp.graph import components  # noqa: PLC0415 - brings numba along
 
@@ -124,7 +124,7 @@ class Structure:
         place[order] = np.arange(num_states, dtype=place.dtype)
         has_cycle = np.zeros(num_levels, np.bool_)
         has_cycle[levels[nontrivial]] = True
-        return _Parts(
+        return _StructureParts(
             _locked(component),
             _locked(order),
             _locked(place),
@@ -360,7 +360,7 @@ class Structure:
         return _locked(end_component), _locked(stays), int(num_end_components)
 
 
-class _Parts(NamedTuple):
+class _StructureParts(NamedTuple):
     """Results of :mod:`gamedp.graph.components`, and the position of each state in the order."""
 
     component: Integers

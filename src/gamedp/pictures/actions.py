@@ -31,7 +31,7 @@ MARKERS = {"exact": "o", "at least": ">", "at most": "<"}
 
 
 @attrs.frozen
-class _Row:
+class _ActionRow:
     """One action: its name, value and bounds, the value in words, and whether it is best."""
 
     name: str
@@ -111,14 +111,14 @@ def _players(found: Any) -> int:
     return int(model.num_players)
 
 
-def _rows(found: Any, state: Any, player: int) -> tuple[list[_Row], str]:
+def _rows(found: Any, state: Any, player: int) -> tuple[list[_ActionRow], str]:
     """Return the actions, and the state in words."""
     if isinstance(found, SearchResult):
         if (state is not None and state != found.state) or player != 0:
             message = "a search tells of one position, and of player 0; name neither."
             raise UnsupportedProblemError(message)
         rows = [
-            _Row(
+            _ActionRow(
                 entry.name or str(entry.action),
                 *(entry.value, entry.lower, entry.upper, entry.bound),
                 entry.action in found.best_actions,
@@ -128,7 +128,7 @@ def _rows(found: Any, state: Any, player: int) -> tuple[list[_Row], str]:
         return rows, _said(found.state)
     entries = found.action_values(state, player=player)
     return [
-        _Row(entry.name, entry.value, entry.lower, entry.upper, "exact", entry.best != "no")
+        _ActionRow(entry.name, entry.value, entry.lower, entry.upper, "exact", entry.best != "no")
         for entry in entries
     ], "the first state" if state is None else _said(state)
 
@@ -144,7 +144,7 @@ def _said(state: Any) -> str:
     return short(", ".join(f"{name} = {part}" for name, part in parts), MOST_SAID)
 
 
-def _best(rows: list[_Row]) -> list[_Row]:
+def _best(rows: list[_ActionRow]) -> list[_ActionRow]:
     """Return the best of very many actions, in the game's order."""
     best = [row.value for row in rows if row.is_best]
     wants_more = bool(best) and max(best) >= max(row.value for row in rows)
@@ -153,7 +153,7 @@ def _best(rows: list[_Row]) -> list[_Row]:
     return [rows[place] for place in chosen]
 
 
-def _draw(ax: Axes, rows: list[_Row]) -> None:
+def _draw(ax: Axes, rows: list[_ActionRow]) -> None:
     """Draw a point and its bounds for each action, the first one at the top."""
     numbers = np.array([(row.lower, row.value, row.upper) for row in rows])
     finite = numbers[np.isfinite(numbers)]
@@ -178,7 +178,7 @@ def _draw(ax: Axes, rows: list[_Row]) -> None:
     _explain(ax, rows, bounded=bool((clipped[:, 0] < clipped[:, 2]).any()))
 
 
-def _explain(ax: Axes, rows: list[_Row], *, bounded: bool) -> None:
+def _explain(ax: Axes, rows: list[_ActionRow], *, bounded: bool) -> None:
     """Draw the legend."""
     from matplotlib.lines import Line2D
 

@@ -91,12 +91,12 @@ def check_program(
         message = f"{shown(player)} is no program; give a Program or a Remote."
         raise InvalidParameterError(message)
     checked_whole("games", games, 1)
-    trial = _Trial(Rules(game), player, games, np.random.default_rng(checked_seed(seed)))
+    trial = _ProgramTrial(Rules(game), player, games, np.random.default_rng(checked_seed(seed)))
     return tuple(trial.checks())
 
 
 @attrs.define
-class _Trial:
+class _ProgramTrial:
     """A program under test, with a separate session for each rule."""
 
     rules: Rules

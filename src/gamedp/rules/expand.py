@@ -133,7 +133,7 @@ def _note(error: Exception, name: str, *arguments: Any) -> None:
         error.add_note(f"gamedp: raised by the rules in {name}({words})")
 
 
-class _Place:
+class _Origin:
     """The subject of a message, put into words only when needed: that is slower than the check."""
 
     __slots__ = ("_arguments", "_words")
@@ -218,7 +218,7 @@ def expand(
             )
         limit, left = _limit(actions), iter(actions)
         few = list(itertools.islice(_looking(left, look), limit))
-        _refuse_endless(left, "actions", _Place("actions({})", state))
+        _refuse_endless(left, "actions", _Origin("actions({})", state))
         choices = tuple([_choice(rules, state, action, met, look) for action in few])
     except Exception as error:
         _note(error, asked, state)
@@ -263,7 +263,7 @@ def _choice(
     """Return an action with its outcomes, merged and checked, and its rewards."""
     if not (type(action) is int and -MAX_ACTION <= action < MAX_ACTION):
         _check_action(state, action)
-    place = _Place("the outcomes of action {} in {}", action, state)
+    place = _Origin("the outcomes of action {} in {}", action, state)
     numbers: dict[Any, int] = {} if met is None else met.numbers
     kind = type(state)
     row: dict[Any, float] = {}
@@ -404,7 +404,7 @@ def canonical_state(rules: Rules, state: Any, place: object, like: Any = None) -
         return state, False
     representative, swapped = _canonical(rules, state)
     if representative is not state:
-        refuse_no_state(representative, _Place("the answers of canonical({})", state), like=state)
+        refuse_no_state(representative, _Origin("the answers of canonical({})", state), like=state)
     if swapped and rules.num_players != 2:
         message = (
             f"canonical({shown(state)}) swaps the players, which takes two, but num_players is "

@@ -40,7 +40,7 @@ class Counterparts:
 
 
 @attrs.frozen
-class _Row:
+class _ChoiceRow:
     """An action as seen by the representative's players: its rewards and its outcomes.
 
     `outcomes` maps (representative, swapped) to the probability.
@@ -50,7 +50,7 @@ class _Row:
     rewards: tuple[float, ...]
     outcomes: dict[tuple[Any, bool], float]
 
-    def gap(self, other: _Row) -> float:
+    def gap(self, other: _ChoiceRow) -> float:
         """Return the distance between two rows that lead to the same states."""
         gaps = [
             abs(probability - other.outcomes[key]) for key, probability in self.outcomes.items()
@@ -90,9 +90,9 @@ def counterparts(rules: Rules, state: Any, representative: Any, swapped: bool) -
         over = state if other.payoffs is None else representative
         message = f"{words} only in {shown(over)} the game is over. {hint}"
         raise InvalidModelError(message)
-    rows = [_Row(c.action, _seen(c.rewards, swapped), _swapped(c.outcomes, swapped))
+    rows = [_ChoiceRow(c.action, _seen(c.rewards, swapped), _swapped(c.outcomes, swapped))
             for c in one.choices]  # fmt: skip
-    others = [_Row(c.action, c.rewards, c.outcomes) for c in other.choices]
+    others = [_ChoiceRow(c.action, c.rewards, c.outcomes) for c in other.choices]
     found = _matched(rows, others)
     if None in (*found[0].values(), *found[1].values()):
         mirrors: dict[Any, bool] = {}
@@ -133,15 +133,15 @@ def _swapped(
 
 
 def _matched(
-    rows: list[_Row], others: list[_Row]
+    rows: list[_ChoiceRow], others: list[_ChoiceRow]
 ) -> tuple[dict[int, int | None], dict[int, int | None]]:
     """Return for each action the nearest one on the other side, or None if none is near."""
     return _nearest(rows, others), _nearest(others, rows)
 
 
-def _nearest(rows: Iterable[_Row], others: Iterable[_Row]) -> dict[int, int | None]:
+def _nearest(rows: Iterable[_ChoiceRow], others: Iterable[_ChoiceRow]) -> dict[int, int | None]:
     """Return for each action the nearest of the other rows, or None if none is near."""
-    by_support: dict[frozenset[tuple[Any, bool]], list[_Row]] = {}
+    by_support: dict[frozenset[tuple[Any, bool]], list[_ChoiceRow]] = {}
     for other in others:
         by_support.setdefault(frozenset(other.outcomes), []).append(other)
     found: dict[int, int | None] = {}
@@ -153,7 +153,7 @@ def _nearest(rows: Iterable[_Row], others: Iterable[_Row]) -> dict[int, int | No
     return found
 
 
-def _without_mirrors(rules: Rules, row: _Row, mirrors: dict[Any, bool]) -> _Row:
+def _without_mirrors(rules: Rules, row: _ChoiceRow, mirrors: dict[Any, bool]) -> _ChoiceRow:
     """Return a row without swaps on the way to states that are their own mirror images."""
     outcomes: dict[tuple[Any, bool], float] = {}
     for (state, swapped), probability in row.outcomes.items():
@@ -176,6 +176,6 @@ def _is_own_mirror(rules: Rules, representative: Any) -> bool:
     if len(expansion.choices) != 1:
         return False  # for one of them chooses
     (choice,) = expansion.choices
-    row = _Row(choice.action, choice.rewards, choice.outcomes)
-    mirror = _Row(choice.action, _seen(row.rewards, True), _swapped(row.outcomes, True))
+    row = _ChoiceRow(choice.action, choice.rewards, choice.outcomes)
+    mirror = _ChoiceRow(choice.action, _seen(row.rewards, True), _swapped(row.outcomes, True))
     return row.outcomes.keys() == mirror.outcomes.keys() and row.gap(mirror) <= SUM_TOLERANCE

@@ -81,7 +81,7 @@ Listener: TypeAlias = Callable[[int, float], None]
 """Called with the number of functions compiled so far, and the seconds spent on them."""
 
 
-class _Record(threading.local):
+class _Compilations(threading.local):
     """The compilations of one thread."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class _Record(threading.local):
         self.listeners: list[reporting_compilation] = []
 
 
-_record = _Record()
+_record = _Compilations()
 
 
 class reporting_compilation:  # noqa: N801 - reads as what follows `with`

@@ -61,7 +61,7 @@ NUMBERS = frozenset({"None", "int", "float", "bool"})
 """Types that a kernel may return without counting references."""
 
 
-class _Clock(event.Listener):  # type: ignore[misc] # numba has no types
+class _CompileListener(event.Listener):  # type: ignore[misc] # numba has no types
     """Records when something is compiled, not when it is read from disk."""
 
     def on_start(self, event: Any) -> None:
@@ -73,7 +73,7 @@ class _Clock(event.Listener):  # type: ignore[misc] # numba has no types
         compile_clock.end()
 
 
-event.register("numba:compile", _Clock())
+event.register("numba:compile", _CompileListener())
 
 
 LANES = 64
@@ -172,7 +172,7 @@ class Locator:
         self._directory.mkdir(parents=True, exist_ok=True)
 
 
-class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
+class _KernelCode(CompileResultCacheImpl):  # type: ignore[misc] # numba has no types
     """Numba's folder for compiled code; that for rules if numba finds no writable one."""
 
     def __init__(self, function: Any) -> None:
@@ -186,7 +186,7 @@ class _Implementation(CompileResultCacheImpl):  # type: ignore[misc] # numba has
             self._filename_base = self.get_filename_base(name, "")
 
 
-class _ImplementationWithin(_Implementation):
+class _ImplementationWithin(_KernelCode):
     """The same, under another name."""
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
@@ -228,7 +228,7 @@ class QuickCache(FunctionCache):  # type: ignore[misc] # numba has no types
     so that one may call another in a different file.
     """
 
-    _impl_class: type = _Implementation
+    _impl_class: type = _KernelCode
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)

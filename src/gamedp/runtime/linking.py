@@ -41,7 +41,7 @@ class _Unplaced:
         """Do nothing: the code that includes a part sets the pointer to its constants."""
 
 
-class _Part(JITCodeLibrary):  # type: ignore[misc]
+class _LinkedPart(JITCodeLibrary):  # type: ignore[misc]
     """Code that is called only by other compiled code."""
 
     codegen = _Unplaced
@@ -67,7 +67,7 @@ class LinkingCompiler(Compiler):  # type: ignore[misc]
         state = self.state
         if state.library is None:
             is_part = state.flags.no_cpython_wrapper and state.flags.no_cfunc_wrapper
-            kind = _Part if is_part else _Whole
+            kind = _LinkedPart if is_part else _Whole
             state.library = kind(state.targetctx.codegen(), function.__qualname__)
             state.library.enable_object_caching()
         return super().compile_extra(function)

@@ -24,7 +24,7 @@ __all__ = ["ChainGames", "ChainPairs"]
 
 
 @attrs.frozen(eq=False)
-class _Board:
+class _ChainBoard:
     """A Markov chain in the arrays that the loop reads."""
 
     firsts: NDArray[np.int32]
@@ -35,7 +35,7 @@ class _Board:
     begin: int
 
     @classmethod
-    def of(cls, process: Process) -> _Board:
+    def of(cls, process: Process) -> _ChainBoard:
         """Build the board of a chain; if it has several initial states, a node draws one."""
         model = process.model
         size = model.num_states
@@ -87,7 +87,7 @@ class _Walks:
 
     def __init__(self, process: Process, key: np.uint64, most: int, threads: int) -> None:
         self.process = process
-        self.board = _Board.of(process)
+        self.board = _ChainBoard.of(process)
         size = process.model.num_states + 1
         self.rewards, self.payoffs = _paid(process)
         self.has_rewards = bool(self.rewards.any())
@@ -192,7 +192,7 @@ class ChainPairs:
         one, other = policies
         orders = (((one,), (other,)), ((other,), (one,)))
         self._processes = [induce(model, Seats(seats)) for seats in orders]
-        self._boards = [_Board.of(process) for process in self._processes]
+        self._boards = [_ChainBoard.of(process) for process in self._processes]
         self._drawers = [_drawers(process) for process in self._processes]
         self._key, self._most = key, most
         self._total = model.constant_sum

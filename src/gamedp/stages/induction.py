@@ -113,7 +113,7 @@ class StageInduction:
         if not support:
             message = f"{type(self).__name__} {support.reason}"
             raise UnsupportedProblemError(message)
-        run = _Run(self, problem, tolerance, progress)
+        run = _StageRun(self, problem, tolerance, progress)
         threads = self.threads or processors()
         with ThreadPoolExecutor(threads) as pool:
             run.pool, run.threads = pool, threads
@@ -121,7 +121,7 @@ class StageInduction:
         return run.solution()
 
 
-class _Run(StageRun):
+class _StageRun(StageRun):
     """The solver at work."""
 
     pool: ThreadPoolExecutor

@@ -119,12 +119,12 @@ def _code(_digest: str, frozen: _Frozen) -> Any:
 
 def _write(builder: Any, addresses: Any, program: Program) -> None:
     """Write the code of all states, successors first."""
-    writer = _Writer(builder, addresses, program)
+    writer = _UnrolledWriter(builder, addresses, program)
     for state in range(len(program.own_rows)):
         writer.settle(state)
 
 
-class _Writer:
+class _UnrolledWriter:
     """Writes the code of states, for one register of columns.
 
     Where a choice is sure and earns nothing, its value is one that is known already. What several

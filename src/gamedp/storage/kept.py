@@ -62,7 +62,7 @@ class LoadedStatistics(Statistics):
 
 
 @attrs.frozen
-class _Place:
+class _KeptPlace:
     """The place of a kept solution, and the required content of its manifest.
 
     Attributes
@@ -118,7 +118,7 @@ def _warn(message: str) -> None:
 def _place(
     game: Any,
     problem: tuple[Objective, Any, Tolerance, Mapping[str, tuple[int, int]] | None],
-) -> _Place:
+) -> _KeptPlace:
     """Return the place of the kept solution of a problem.
 
     Raises
@@ -138,7 +138,7 @@ def _place(
     ]
     text = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     folder = cache_directory() / "solutions" / f"{type(game).__name__}-{text[:24]}"
-    return _Place(folder, {"problem": text, "rules": rules, "gamedp": _own_digest()})
+    return _KeptPlace(folder, {"problem": text, "rules": rules, "gamedp": _own_digest()})
 
 
 def _identified(game: Any, methods: tuple[str, ...]) -> tuple[dict[str, Any], str]:
@@ -206,7 +206,7 @@ def _own_digest() -> str:
     return digest.hexdigest()
 
 
-def _read(place: _Place, game: Any) -> Solution | StagedSolution:
+def _read(place: _KeptPlace, game: Any) -> Solution | StagedSolution:
     """Return the kept solution; raise if it is damaged, or that of another problem."""
     begin = time.perf_counter()
     content, arrays = read_folder(place.folder)
@@ -226,7 +226,7 @@ def _read(place: _Place, game: Any) -> Solution | StagedSolution:
     return attrs.evolve(solution, statistics=LoadedStatistics(**fields, folder=place.folder))
 
 
-def _write(place: _Place, solution: Solution | StagedSolution, *, replace: bool) -> None:
+def _write(place: _KeptPlace, solution: Solution | StagedSolution, *, replace: bool) -> None:
     """Keep a solution; one that another process has just kept stays, unless replacement is due."""
     home, name = place.folder.parent, place.folder.name
     home.mkdir(parents=True, exist_ok=True)

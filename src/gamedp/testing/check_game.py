@@ -149,7 +149,7 @@ _Row: TypeAlias = tuple[tuple[float, ...], frozenset[tuple[tuple[Any, bool], flo
 
 
 @attrs.frozen
-class _Picture:
+class _CheckedPicture:
     """The relevant content of a position, as seen by its representative's players.
 
     Attributes
@@ -166,7 +166,7 @@ class _Picture:
     side: int | None
     actions: dict[_Row, Any]
 
-    def corresponds(self, other: _Picture) -> bool:
+    def corresponds(self, other: _CheckedPicture) -> bool:
         """Return whether two positions agree in all relevant content."""
         return (self.payoffs, self.side, self.actions.keys()) == (
             other.payoffs,
@@ -174,7 +174,7 @@ class _Picture:
             other.actions.keys(),
         )
 
-    def difference(self, other: _Picture, state: Any, representative: Any) -> str:
+    def difference(self, other: _CheckedPicture, state: Any, representative: Any) -> str:
         """Return a description of the difference, with the state and the action."""
         pictures = ((state, self), (representative, other))
         if self.payoffs is not None and other.payoffs is not None:
@@ -434,7 +434,7 @@ class _Checker:
                 + one.difference(other, state, representative),
             )
 
-    def _picture(self, state: Any, swapped: bool, *, lenient: bool = False) -> _Picture:
+    def _picture(self, state: Any, swapped: bool, *, lenient: bool = False) -> _CheckedPicture:
         """Return the relevant content of a position, as seen by the representative's players.
 
         If `lenient`, it does not matter whether players change places on the way to a position that
@@ -444,7 +444,7 @@ class _Checker:
         players = [1, 0] if swapped else range(rules.num_players)
         if rules.game.is_terminal(state):
             payoffs = tuple(round(float(rules.game.payoff(state, p)), 9) for p in players)
-            return _Picture(payoffs, None, {})
+            return _CheckedPicture(payoffs, None, {})
         mover = rules.player(state)
         actions: dict[_Row, Any] = {}
         for action in rules.game.actions(state):
@@ -465,7 +465,7 @@ class _Checker:
             actions.setdefault((rewards, outcomes), action)
         # With nothing to choose, it does not matter whose choice it is.
         side = None if len(actions) == 1 else 1 - mover if swapped else mover
-        return _Picture(None, side, actions)
+        return _CheckedPicture(None, side, actions)
 
 
 def _is_nan(value: Any) -> bool:

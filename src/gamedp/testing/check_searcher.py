@@ -102,7 +102,9 @@ def check_searcher(
                 first, end = model.choice_offsets[number : number + 2].tolist()
                 labels = model.action_labels[first:end].tolist()
                 truth = dict(zip(labels, choice_values[first:end], strict=True))
-                trial = _Trial(searcher, name, game, model.state(number), value, truth, complaints)
+                trial = _SearcherTrial(
+                    searcher, name, game, model.state(number), value, truth, complaints
+                )
                 solved += trial.run(compile)
         except gamedp.UnsupportedProblemError as error:
             refused.append((name, str(error)))
@@ -115,7 +117,7 @@ def check_searcher(
 
 
 @attrs.frozen(eq=False)
-class _Trial:
+class _SearcherTrial:
     """One searcher at one position whose value and action values are known."""
 
     searcher: Any

@@ -103,7 +103,7 @@ def check_solver(
     solved, unfinished, refused = [], [], []
     for name, problem in (small_problems() if problems is None else problems).items():
         before = _bytes_of(problem.model)
-        trial = _Trial(solver, name, problem, tolerance, complaints)
+        trial = _SolverTrial(solver, name, problem, tolerance, complaints)
         reason = trial.refusal()
         if reason is None:
             stopped = trial.run()
@@ -131,7 +131,7 @@ def _bytes_of(model: gamedp.Model) -> str:
 
 
 @attrs.frozen(eq=False)
-class _Trial:
+class _SolverTrial:
     """One solver at one problem."""
 
     solver: Any

@@ -58,7 +58,7 @@ FAINTEST = 2.0**-60
 
 
 @attrs.frozen(eq=False)
-class _Group:
+class _StateGroup:
     """Choices that have equally many outcomes: m of them, with k outcomes each.
 
     Attributes
@@ -80,11 +80,11 @@ class _Group:
     probabilities: Floats
     slack: Floats
 
-    def of(self, asked: Flags) -> _Group:
+    def of(self, asked: Flags) -> _StateGroup:
         """Return the choices of those states for which something must be shown."""
         some = np.flatnonzero(asked.take(self.states))
         choices = self.choices
-        return _Group(
+        return _StateGroup(
             choices.start + some if isinstance(choices, slice) else choices[some],
             self.states[some],
             self.successors.take(some, axis=1),
@@ -93,7 +93,7 @@ class _Group:
         )
 
 
-def _groups(model: Model, owners: Integers, asked: Flags, odd: Flags) -> Iterator[_Group]:
+def _groups(model: Model, owners: Integers, asked: Flags, odd: Flags) -> Iterator[_StateGroup]:
     """Yield the choices by the number of their outcomes, some at a time.
 
     Parameters
@@ -143,7 +143,7 @@ def _groups(model: Model, owners: Integers, asked: Flags, odd: Flags) -> Iterato
             states = owners[choices]
             slack, wrong = _slack(probabilities)
             odd[states[wrong]] = True
-            yield _Group(choices, states, successors, probabilities, slack)
+            yield _StateGroup(choices, states, successors, probabilities, slack)
 
 
 def _sum_to_one(model: Model, choices: Integers, count: int) -> Flags:
@@ -288,7 +288,7 @@ def _loses_nothing(model: Model, quick: _Quick, owners: Integers) -> Flags:
     return settled
 
 
-def _does(model: Model, quick: _Quick, group: _Group) -> Flags:
+def _does(model: Model, quick: _Quick, group: _StateGroup) -> Flags:
     """Return for the choices of a group whether they certainly satisfy all that is required."""
     direction = quick.direction
     does = np.ones(len(group.slack), np.bool_)
@@ -315,7 +315,9 @@ def _settled(direction: Direction, owners: Integers, good: Flags) -> Flags:
     return np.where(helps, some, every)
 
 
-def _progresses(model: Model, quick: _Quick, group: _Group, ranks: Integers, holds: Flags) -> Flags:
+def _progresses(
+    model: Model, quick: _Quick, group: _StateGroup, ranks: Integers, holds: Flags
+) -> Flags:
     """Return for choices that hold whether their ranks fall, or stay where that is allowed."""
     direction, states = quick.direction, group.states
     rank, after = direction.ranks[0].take(states), ranks.take(group.successors)
@@ -366,7 +368,7 @@ class _Wanted:
         model: Model,
         direction: Direction,
         inequality: Inequality,
-        group: _Group,
+        group: _StateGroup,
         rewarded: bool,
     ) -> _Wanted:
         """Subtract everything else from the bounds."""
@@ -386,7 +388,7 @@ class _Wanted:
             wanted = np.where((np.abs(wanted) < SMALLEST) & (wanted != 0), np.nan, wanted)
         return cls(wanted, rest, size, direction.discount)
 
-    def holds(self, group: _Group, bounds: Floats) -> Flags:
+    def holds(self, group: _StateGroup, bounds: Floats) -> Flags:
         """Return for the choices of a group whether their means certainly reach the limits."""
         terms = bounds.take(group.successors)
         terms -= self.mean

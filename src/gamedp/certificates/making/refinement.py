@@ -262,7 +262,7 @@ class Refining:
         Where play never comes to an end by these choices, bounds are kept.
         """
         discount = getattr(self.plain.objective, "discount", 1.0)
-        chain = _Chain.of(self.model, self.active, self.choices, ends=discount < 1)
+        chain = _PolicyChain.of(self.model, self.active, self.choices, ends=discount < 1)
         if self.parts.shape[1] == 2:
             shift = chain.solve(discount, missed.reshape(-1))
             if shift is not None:
@@ -287,7 +287,7 @@ class Refining:
 
 
 @attrs.frozen(eq=False)
-class _Chain:
+class _PolicyChain:
     """The Markov chain of one choice of each node, ``direction * S + state``: n nodes, ordered.
 
     Attributes
@@ -308,7 +308,7 @@ class _Chain:
     leaving: Floats
 
     @classmethod
-    def of(cls, model: Model, active: Flags, choices: Integers, *, ends: bool) -> _Chain:
+    def of(cls, model: Model, active: Flags, choices: Integers, *, ends: bool) -> _PolicyChain:
         """Gather the transitions of the active nodes, or of those that play certainly leaves."""
         nodes, sources, successors, probabilities = _steps(model, active, choices)
         if not ends:

@@ -107,7 +107,7 @@ class ModifiedPolicyIteration(FixedPointSolver):
 
     def _solve_one(self, run: Run, number: int) -> None:
         start, stop = run.component(number)
-        patience = _Patience(USUAL if self.inner_sweeps is None else self.inner_sweeps)
+        patience = _SweepNumber(USUAL if self.inner_sweeps is None else self.inner_sweeps)
         answers = _has_opponents(run)
 
         def improve_and_follow(threshold: float) -> float:
@@ -127,7 +127,7 @@ class ModifiedPolicyIteration(FixedPointSolver):
 
 
 @attrs.define
-class _Patience:
+class _SweepNumber:
     """The number of sweeps along a policy: fewer, if these do not reduce the changes."""
 
     inner_sweeps: int

@@ -111,12 +111,12 @@ class RelativeValueIteration:
     ) -> Solution:
         """Solve the problem so that every value is known within `tolerance`."""
         require(self, problem)
-        search = _Search(self, problem, tolerance, Reporter(progress, "solve"))
+        search = _GainSearch(self, problem, tolerance, Reporter(progress, "solve"))
         search.find_gains()
         return search.solution()
 
 
-class _Search:
+class _GainSearch:
     """The solver at work."""
 
     def __init__(

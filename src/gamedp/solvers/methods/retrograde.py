@@ -119,7 +119,7 @@ class Retrograde:
         require(self, problem)
         reporter = Reporter(progress, "solve")
         model = problem.model
-        ladder = _Ladder.of(model, draw_of(problem.objective, model))
+        ladder = _Levels.of(model, draw_of(problem.objective, model))
         levels, distances = _spread(problem, ladder, reporter)
         levels[levels < 0] = ladder.draw
         policy = np.full(model.num_states, -1, np.int64)
@@ -145,7 +145,7 @@ class Retrograde:
 
 
 @attrs.frozen(eq=False)
-class _Ladder:
+class _Levels:
     """The possible values of a state, ascending and without duplicates.
 
     Attributes
@@ -165,7 +165,7 @@ class _Ladder:
     draw: int
 
     @classmethod
-    def of(cls, model: Model, draw: float) -> _Ladder:
+    def of(cls, model: Model, draw: float) -> _Levels:
         """Sort the payoffs, with their complements if players change places.
 
         Each value is an exact sum of two 64-bit numbers, the first of which is the rounded sum:
@@ -214,7 +214,7 @@ def _exact_difference(
 
 
 def _spread(
-    problem: Problem, ladder: _Ladder, reporter: Reporter
+    problem: Problem, ladder: _Levels, reporter: Reporter
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the level and the distance of every state, -1 where play goes on for ever."""
     model = problem.model

@@ -242,7 +242,7 @@ class _Deflating(Bracket):
         """
         run = self.run
         start, stop = run.component(number)
-        part = _Part(self, number)
+        part = _ComponentPart(self, number)
         allowed = self.share(number)
         moved, sweeps, due, patience = 1, 0, 1, SWEEPS_BEFORE_POLICIES
         while not sweeps or (moved and self.width(number) > allowed):
@@ -266,7 +266,7 @@ class _Deflating(Bracket):
             self.improve_policies()
 
 
-class _Part:
+class _ComponentPart:
     """The states of a component among which play can stay without earning anything."""
 
     def __init__(self, bracket: _Deflating, number: int) -> None:

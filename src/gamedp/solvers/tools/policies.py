@@ -45,7 +45,7 @@ def improve_policies(run: Run, max_policies: int = MOST_POLICIES) -> None:
         _improve_unfolded(run, max_policies)
         return
     run.policy[:] = proper_policy(run)
-    work = _Work(run, max_policies)
+    work = _PolicyWork(run, max_policies)
     solve_by_components(run, work.solve_one)
 
 
@@ -66,7 +66,7 @@ def _improve_unfolded(run: Run, max_policies: int) -> None:
 
 
 @attrs.define(eq=False)
-class _Work:
+class _PolicyWork:
     """A run, its limit, and the number of policies evaluated."""
 
     run: Run

@@ -64,7 +64,7 @@ def improve_strategies(
     max_seconds : float
         Time limit, by that clock.
     """
-    search = _Search(opponents, tolerance, reporter, max_policies, max_seconds)
+    search = _StrategySearch(opponents, tolerance, reporter, max_policies, max_seconds)
     search.improve_policies()
     states = slice(problem.model.num_states)
     lower, upper, policy = search.lower[states], search.upper[states], search.policy[states]
@@ -99,7 +99,7 @@ class _PolicyBounds:
     is_precise: bool
 
 
-class _Search:
+class _StrategySearch:
     """The policies during improvement, and the bounds that they prove."""
 
     def __init__(

@@ -47,7 +47,7 @@ class ExpectedEnds:
     payoff: float
 
 
-class _Part(NamedTuple):
+class _ContextPart(NamedTuple):
     """The contributions of some contexts of one rank to each of n starts, and their successors."""
 
     counts: NDArray[np.float64]
@@ -158,7 +158,7 @@ def expected_ends(
 
 def _expand(
     play: ForwardPass, codes: NDArray[np.int64], weights: NDArray[np.float64], rank: int
-) -> _Part:
+) -> _ContextPart:
     """Play one stage in some contexts of a rank, with the probabilities in `weights` (B, n)."""
     onward = play.model.sweeper.follow(codes)
     own = weights[codes]
@@ -184,7 +184,7 @@ def _expand(
         raise UnsupportedProblemError(message)
     earned = onward.rewards[sources, ends] + play.unfolded.paid[nodes]
     reached = probabilities[rows, nodes][:, None] * own[sources]
-    return _Part(
+    return _ContextPart(
         counts=_sums(ends, reached, len(play.model.stage.terminals)),
         rewards=earned @ reached,
         payoffs=onward.payoffs[is_over] @ own[is_over],

@@ -237,13 +237,13 @@ def best_policy(
     counts = np.diff(graph.transition_offsets) + 10
     biases: NDArray[np.float64] | None = None
     for _ in range(MAX_POLICIES):
-        chain = _Chain.of(equation, policy)
+        chain = _ComponentChain.of(equation, policy)
         if chain.num_classes > 1:
             gains = chain.evaluate()
             if gains is None:
                 return biases
             chain.lead_to(int(np.argmax(gains[1])), policy)
-            chain = _Chain.of(equation, policy)
+            chain = _ComponentChain.of(equation, policy)
         evaluated = chain.evaluate()
         if evaluated is None:
             return biases
@@ -263,7 +263,7 @@ def best_policy(
 
 
 @attrs.frozen(eq=False)
-class _Chain:
+class _ComponentChain:
     """The Markov chain of a policy in an equation.
 
     Attributes
@@ -288,7 +288,7 @@ class _Chain:
     num_classes: int
 
     @classmethod
-    def of(cls, equation: Equation, policy: NDArray[np.int64]) -> _Chain:
+    def of(cls, equation: Equation, policy: NDArray[np.int64]) -> _ComponentChain:
         graph = equation.graph
         transitions = ragged(graph.transition_offsets, policy)
         offsets = offsets_of(np.diff(graph.transition_offsets)[policy])

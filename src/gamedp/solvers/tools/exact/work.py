@@ -139,7 +139,7 @@ class Work:
         self.prepared.settle_opponents(self.is_late)
         opponents = self.prepared.opponents
         assert isinstance(opponents, Opponents)  # noqa: S101 - supported
-        game = _Game(self, opponents)
+        game = _ExactGame(self, opponents)
         states = self.problem.model.num_states
         policy = np.where(opponents.improver, self._guess(opponents), opponents.start)
         values, answer = game.best_answer(policy)
@@ -218,7 +218,7 @@ class Work:
         return total
 
 
-class _Game:
+class _ExactGame:
     """The unfolded model in rational numbers: best answers, and better choices."""
 
     def __init__(self, work: Work, opponents: Opponents) -> None:

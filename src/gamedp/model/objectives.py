@@ -351,6 +351,26 @@ class FiniteHorizon:
 Objective: TypeAlias = TotalReward | Reachability | Discounted | FiniteHorizon | AverageReward
 
 
+NAMES = {
+    AverageReward: "average",
+    Discounted: "discounted",
+    FiniteHorizon: "horizon",
+    Reachability: "reach",
+    TotalReward: "total",
+}
+"""The short names of the objectives."""
+
+
+def facts_of(objective: Objective) -> dict[str, Any]:
+    """Return the name of an objective and its options, with sets of states as lists of numbers."""
+    options = {
+        name: np.flatnonzero(value).tolist() if isinstance(value, np.ndarray) else value
+        for name, value in attrs.asdict(objective).items()
+        if value is not None
+    }
+    return {"name": NAMES.get(type(objective), type(objective).__name__), **options}
+
+
 def value_of_endless_play(objective: Objective, model: Any) -> tuple[float, float]:
     """Return the least and the greatest possible value of endless play for player 0.
 

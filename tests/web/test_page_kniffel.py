@@ -449,7 +449,7 @@ def test_dice_fall_unless_motion_disturbs(visit, motion, moves):
 def test_both_languages_have_the_same_words(visit, home):
     page = visit(game=GAME)
     english, german = page.evaluate(
-        "import('/static/kniffel-words.js').then((words) => [words.keys('en'), words.keys('de')])"
+        "import('/kniffel/static/words.js').then((words) => [words.keys('en'), words.keys('de')])"
     )
     assert english == german
     page.locator("#language").click()

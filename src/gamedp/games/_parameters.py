@@ -13,6 +13,7 @@ import gamedp
 from gamedp.errors import shown
 
 __all__ = [
+    "GERMAN_SENTENCES",
     "a_truth_value",
     "as_whole",
     "as_whole_tuple",
@@ -22,6 +23,16 @@ __all__ = [
 ]
 
 Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
+
+GERMAN_SENTENCES = {
+    "{} must be a whole number of at least {}, not {}; the usual game has {}={}.": (
+        "{0} muss eine ganze Zahl ab {1} sein, nicht {2}; üblich ist {4}."
+    ),
+    "{} must be one or more whole numbers of at least {}, not {}; the usual game has {}={}.": (
+        "{0} muss aus ganzen Zahlen ab {1} bestehen, mindestens einer, nicht {2}; üblich ist {4}."
+    ),
+}
+"""The messages of these validators in German, for the `texts` of games."""
 
 
 def as_whole(value: int) -> int:

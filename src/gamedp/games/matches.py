@@ -14,14 +14,15 @@ this module, which use no solver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import attrs
 
 import gamedp
 from gamedp.errors import shown
 from gamedp.games._parameters import (
+    GERMAN_SENTENCES,
     a_truth_value,
     as_whole,
     as_whole_tuple,
@@ -41,6 +42,12 @@ __all__ = [
 ]
 
 PLAYER_NAMES = ("first player", "second player")
+
+MISERE_NAMES = {
+    "en": {"misere": "last one loses"},
+    "de": {"misere": "Wer das letzte nimmt, verliert"},
+}
+MISERE_IN_GERMAN = "Wenn nicht, gewinnt, wer es nimmt."
 
 
 class MatchesState(NamedTuple):
@@ -108,6 +115,7 @@ class Matches:
     num_players = 2
     constant_sum = 0.0
     acyclic = True
+    icon = gamedp.views.Heaps((7,))
 
     @takes.validator
     def _takes_differ(self, _attribute: object, takes: tuple[int, ...]) -> None:
@@ -170,6 +178,34 @@ class Matches:
         spots = {take: (0, take) for take in self.actions(state)}
         return gamedp.views.Heaps((state.left,), spots=spots)
 
+    @staticmethod
+    def texts(language: str) -> Mapping[str, Any]:
+        """Return the words of the game in a language."""
+        names = MISERE_NAMES.get(language, {})
+        if language != "de":
+            return {"names": names}
+        return {
+            "about": "Eine Reihe Streichhölzer, von der ihr abwechselnd einige nehmt.",
+            "parameters": {
+                "matches": "So viele liegen am Anfang da.",
+                "takes": "Wie viele man auf einmal nehmen darf, in aufsteigender Folge.",
+                "misere": MISERE_IN_GERMAN,
+            },
+            "names": {
+                **names,
+                "Matches": "Streichhölzer",
+                "matches": "Streichhölzer",
+                "takes": "erlaubte Anzahlen",
+                "take {}": "nimm {}",
+            },
+            "sentences": {
+                **GERMAN_SENTENCES,
+                "takes={} names a number twice; leave one out.": (
+                    "takes={} nennt eine Zahl zweimal; lass eine weg."
+                ),
+            },
+        }
+
 
 @gamedp.helper
 def in_ascending_order(values: tuple[int, ...]) -> tuple[int, ...]:
@@ -228,6 +264,7 @@ class Nim:
     num_players = 2
     constant_sum = 0.0
     acyclic = True
+    icon = gamedp.views.Heaps((3, 5))
 
     def initial_state(self) -> NimState:
         """Return the full heaps, with player 0 to move."""
@@ -299,6 +336,23 @@ class Nim:
         actions = self.actions(state) if few else ()
         spots = {each: divmod(each, self._codes_per_heap()) for each in actions}
         return gamedp.views.Heaps(state.heaps, spots=spots)
+
+    @staticmethod
+    def texts(language: str) -> Mapping[str, Any]:
+        """Return the words of the game in a language."""
+        names = MISERE_NAMES.get(language, {})
+        if language != "de":
+            return {"names": names}
+        return {
+            "about": "Haufen von Streichhölzern; nehmt abwechselnd beliebig viele von einem.",
+            "parameters": {"heaps": "Wie groß sie am Anfang sind.", "misere": MISERE_IN_GERMAN},
+            "names": {
+                **names,
+                "heaps": "Haufen",
+                "take {} from heap {}": "nimm {} von Haufen {}",
+            },
+            "sentences": GERMAN_SENTENCES,
+        }
 
 
 def matches_winning(left: int, takes: Sequence[int] = (1, 2, 3), *, misere: bool = True) -> bool:

@@ -19,7 +19,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gamedp.errors import GamedpError
-from gamedp.web.files import PageFile, page_files
+from gamedp.web.catalogue import said_by
+from gamedp.web.files import PageFile, files_of_pages, page_files
 from gamedp.web.history import history_answer
 from gamedp.web.jobs import CLIENT, Pending
 from gamedp.web.positions import position_answer
@@ -312,7 +313,8 @@ class _Server:
     ) -> None:
         self._games = games
         self._tables = tables
-        self.pages = {f"/{path}": file for path, file in page_files().items()}
+        files = {**page_files(), **files_of_pages(own_pages)}
+        self.pages = {f"/{path}": file for path, file in files.items()}
         if "/index.html" in self.pages:
             start = _with_links(self.pages["/index.html"], own_pages)
             self.pages["/"] = self.pages["/index.html"] = start
@@ -435,7 +437,7 @@ class _OwnPages:
         """Answer with the list of pages."""
         return answer_of(
             [
-                {"name": each.name, "title": each.title, "about": each.about}
+                {"name": each.name, "title": each.title, "about": each.about, **said_by(each)}
                 for each in self._pages.values()
             ]
         )

@@ -1,10 +1,20 @@
-"""The texts of the server in German; the English ones are where they are used."""
+"""The texts of the server in German, whose English ones are where they are used; and of games."""
 
 from __future__ import annotations
 
+import logging
 import re
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["GERMAN", "PHASES", "reason_in_german"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["GERMAN", "PHASES", "texts_of", "translated"]
+
+KEYS = frozenset({"about", "parameters", "names", "sentences"})
+"""What the texts of a game may have."""
+
+logger = logging.getLogger("gamedp")
 
 GERMAN = {
     "{reason}": "{reason}",
@@ -137,51 +147,51 @@ PHASES = {
 }
 """Names of the phases of work, for pages that reload themselves while they wait."""
 
-REASONS = (
-    (
-        r"(\w+) must be a whole number of at least (\d+), not (.+); the usual game has \w+=(.+)\.",
-        "{} muss eine ganze Zahl ab {} sein, nicht {}; üblich ist {}.",
-    ),
-    (
-        r"(\w+) must be one or more whole numbers of at least (\d+), not (.+); .+ has \w+=(.+)\.",
-        "{} muss aus ganzen Zahlen ab {} bestehen, mindestens einer, nicht {}; üblich ist {}.",
-    ),
-    (
-        r"busts=(.+) names something .*faces 1 to (\d+)\.",
-        "busts={} nennt etwas, das der Würfel nicht zeigt; es gibt 1 bis {}.",
-    ),
-    (
-        r"busts=(.+) names a face twice; .*faces 1 to (\d+)\.",
-        "busts={} nennt eine Seite zweimal; es gibt 1 bis {}.",
-    ),
-    (
-        r"busts=(.+) lets no face bust, .*faces 1 to (\d+)\.",
-        "busts={}: ein Wubbel muss möglich sein; nenne einige der Seiten 1 bis {}.",
-    ),
-    (
-        r"busts=(.+) lets every face bust, .*faces 1 to (\d+)\.",
-        "busts={}: dann bekommt niemand je Punkte; nenne nicht alle der Seiten 1 bis {}.",
-    ),
-    (
-        r"takes=(.+) names a number twice; leave one out\.",
-        "takes={} nennt eine Zahl zweimal; lass eine weg.",
-    ),
-    (
-        r"captures=(.+) is for two players: .* choose (.+)\.",
-        "captures={} ist für zwei Spieler: sonst liegt keine Mulde einer anderen gegenüber.",
-    ),
-    (
-        r"pits=(\d+) with stones=(\d+) does not fit: .*",
-        "pits={} mit stones={} ist zu groß; nimm weniger Mulden oder Steine.",
-    ),
-)
-"""Messages of registered games about invalid parameters, as patterns, and in German."""
+LANGUAGES = tuple(PHASES)
 
 
-def reason_in_german(text: str) -> str:
-    """Return a message of a registered game in German; unknown words are unchanged."""
-    for pattern, sentence in REASONS:
+def texts_of(kind: object) -> dict[str, dict[str, Any]]:
+    """Return the words of a game's class, or of a page, by language: its `texts`, as in JSON.
+
+    Whatever is not as :class:`gamedp.Game` describes it is left out, with a line in the log.
+    """
+    texts = getattr(kind, "texts", None)
+    if not callable(texts):
+        return {}
+    found = {}
+    for language in LANGUAGES:
+        try:
+            found[language] = {
+                key: _words(key, said) for key, said in texts(language).items() if key in KEYS
+            }
+        except Exception:
+            logger.exception("%r has texts(%r) that cannot be read", kind, language)
+    return found
+
+
+def _words(key: str, said: Any) -> Any:
+    """Return a part of a game's texts: one text, or texts by what they stand for."""
+    words = {"": said} if key == "about" else dict(said)
+    for original, text in words.items():
+        if not isinstance(original, str) or not isinstance(text, str):
+            message = f"{key} has something other than text"
+            raise TypeError(message)
+        if key in {"names", "sentences"}:
+            text.format(*[""] * original.count("{}"))
+    return words[""] if key == "about" else words
+
+
+def translated(text: str, sentences: Mapping[str, str]) -> str:
+    """Return a text by the first sentence that it fits; one that fits none is unchanged.
+
+    Examples
+    --------
+    >>> translated("no goal below 1", {"no {} below {}": "ab {1}: {0}"})
+    'ab 1: goal'
+    """
+    for sentence, other in sentences.items():
+        pattern = "(.+)".join(map(re.escape, sentence.split("{}")))
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found:
-            return sentence.format(*found.groups())
+            return other.format(*found.groups())
     return text

@@ -6,6 +6,7 @@ and see the value of every decision. The script of the page turns it into a shee
 
 from __future__ import annotations
 
+import importlib.resources
 import re
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
@@ -16,6 +17,7 @@ from gamedp.games.kniffel.boxes import box_names
 from gamedp.games.kniffel.page_answers import GOALS, PLAYS, answer, answer_to, boxes_of, read_query
 from gamedp.games.kniffel.rules import PRESETS
 from gamedp.games.kniffel.words import WORDS
+from gamedp.views import Dice
 from gamedp.web.plugin import Page, Query, Shared
 
 __all__ = ["page"]
@@ -133,8 +135,8 @@ def draw(shared: Shared | None, query: Query, note: str) -> str:
         f"<title>{labels['title']}</title>"
         '<link rel="icon" href="static/icon.svg" type="image/svg+xml">'
         '<link rel="stylesheet" href="static/style.css">'
-        '<link rel="stylesheet" href="static/kniffel.css">'
-        '<script type="module" src="static/kniffel.js"></script></head><body>'
+        '<link rel="stylesheet" href="kniffel/static/kniffel.css">'
+        '<script type="module" src="kniffel/static/kniffel.js"></script></head><body>'
         '<header class="masthead"><a class="brand" href="./">'
         '<img src="static/icon.svg" alt="" width="28" height="28"> gamedp</a>'
         f'<a id="language" class="quiet" href="kniffel?lang={other}" lang="{other}" '
@@ -285,6 +287,12 @@ def _language(query: Query) -> str:
     return query["lang"] if query.get("lang") in LABELS else "de"
 
 
+def _texts(language: str) -> dict[str, str]:
+    """Return the sentence for the list of games in German; the page has its own words."""
+    about = "Fünf Würfel, dreizehn Felder: allein oder zu zweit, mit Rat zu jedem Wurf."
+    return {"about": about} if language == "de" else {}
+
+
 page = Page(
     name="kniffel",
     title="Kniffel (Yahtzee)",
@@ -292,4 +300,7 @@ page = Page(
     answer=answer,
     draw=draw,
     language=_language,
+    static=importlib.resources.files("gamedp.games.kniffel") / "static",
+    texts=_texts,
+    icon=Dice((6, 6, 6)),
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -30,6 +30,7 @@ from gamedp.games.mancala.endings import (
     unrank_rows,
     winning_range,
 )
+from gamedp.games.mancala.texts import GERMAN
 
 __all__ = ["Mancala"]
 
@@ -151,6 +152,7 @@ class Mancala:
 
     constant_sum = 0.0
     acyclic = True
+    icon = gamedp.views.Pits(((3, 3, 3), (3, 3, 3)), (0, 0), ("second player", "first player"))
 
     def __attrs_post_init__(self) -> None:
         """Refuse parameters that are invalid together."""
@@ -729,3 +731,8 @@ class Mancala:
             spots = dict(zip(pits, places, strict=True))
             called = (called[0][::-1], called[1])
         return gamedp.views.Pits(rows, stores, names, called, spots=spots)
+
+    @staticmethod
+    def texts(language: str) -> Mapping[str, Any]:
+        """Return the words of the game in a language."""
+        return GERMAN if language == "de" else {}

@@ -9,7 +9,6 @@ from html import escape
 import gamedp
 from gamedp.errors import InvalidParameterError
 from gamedp.web.plugin import Page
-
 from gamedp_chomp import Bar, Chomp
 
 __all__ = ["page"]

@@ -162,7 +162,7 @@ def _form(query: Query, language: str) -> str:
         entry = boxes[box] if box < len(boxes) and boxes[box] != "-" else ""
         fields.append(_field(f"box{box}", name, entry, SHORT))
     number, dice = query.get("throw", "1"), query.get("dice", "")
-    his_further = query.get("against_further", "")
+    opponent_further = query.get("against_further", "")
     rules = {name: labels[name] for name in PRESETS}
     goals = dict(zip(GOALS, labels["goals"], strict=True))
     plays = dict(zip(PLAYS, labels["plays_for"], strict=True))
@@ -178,7 +178,7 @@ def _form(query: Query, language: str) -> str:
         f"{_choice('goal', labels['goal'], goals, query.get('goal', ''))}"
         f"{_field('total', labels['total'], query.get('total', ''), SHORT)}"
         f"{_field('against', labels['against'], query.get('against', ''), '')}"
-        f"{_field('against_further', labels['against_further'], his_further, SHORT)}"
+        f"{_field('against_further', labels['against_further'], opponent_further, SHORT)}"
         f"{_choice('plays', labels['plays'], plays, query.get('plays', ''))}"
         f"<p><button>{labels['ask']}</button></p></form>"
     )

@@ -309,7 +309,7 @@ def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
         # Everything that depends on the cards is solved now; decisions are looked up in it.
         outlook_against(adviser, Situation(situation.card), opponent, duel=duel)
         if plays == "victory":
-            endgame = duel.endgame(he_plays_for="victory")
+            endgame = duel.endgame(opponent_goal="victory")
             return _Sized(duel, endgame.solution.statistics.bytes)
         rest = Remainder.of(adviser.rules, situation.card.sheet(adviser.rules))
         contexts = max(SMALL_TABLE, 2 * (rest.most + 2) * rest.num_sheets)

@@ -22,9 +22,9 @@ from gamedp.games.kniffel import (
     outlook_for_total,
 )
 from gamedp.games.kniffel.adviser import MOST_KNOWN
+from gamedp.games.kniffel.answers import explained
 from gamedp.games.kniffel.page import page
-from gamedp.games.kniffel.page_answers import read_query
-from gamedp.games.kniffel.page_report import explained
+from gamedp.games.kniffel.queries import read_query
 from gamedp.games.kniffel.reasons import reasons
 from gamedp.web.files import files_of_pages, page_files
 from gamedp.web.jobs import Jobs
@@ -334,7 +334,7 @@ def test_an_opponent_may_play_to_win(client, adviser):
 
 
 def test_where_it_is_too_much_to_win_against_play_to_win_it_is_said(client, adviser, monkeypatch):
-    monkeypatch.setattr("gamedp.games.kniffel.page_answers.MOST_CONTEXTS", 100_000)
+    monkeypatch.setattr("gamedp.games.kniffel.answers.MOST_CONTEXTS", 100_000)
     mine, his = "3,8,9,16,-,18,15,9,25,30,40,-,20", "3,8,9,16,-,24,17,9,25,30,40,0,-"
     query = {"card": mine, "throw": "3", "dice": "11166", "goal": "beat", "against": his}
     found = asked(client, plays="victory", **query)

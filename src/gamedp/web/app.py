@@ -183,7 +183,7 @@ def make_app(
 def _refused(request: Request, error: Exception) -> Response:
     """Answer a program in JSON, and a person at the address in a browser with a page."""
     assert isinstance(error, Refused)  # noqa: S101 - it is registered for this class
-    return _told_as_wanted(request, error)
+    return _error_response(request, error)
 
 
 def _http_error(request: Request, error: Exception) -> Response:
@@ -191,12 +191,12 @@ def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - likewise
     sentences = {404: "there is nothing at this address.", 405: "this address has other methods."}
     sentence = sentences.get(error.status_code, "this request cannot be answered.")
-    return _told_as_wanted(request, Refused(error.status_code, sentence), error.headers)
+    return _error_response(request, Refused(error.status_code, sentence), error.headers)
 
 
 def _failed(request: Request, _error: Exception) -> Response:
     sentence = "the server has a fault; its log says more."
-    return _told_as_wanted(request, Refused(500, sentence))
+    return _error_response(request, Refused(500, sentence))
 
 
 def _language_for(request: Request) -> Language:
@@ -205,7 +205,7 @@ def _language_for(request: Request) -> Language:
     return language_of(wanted)
 
 
-def _told_as_wanted(
+def _error_response(
     request: Request, error: Refused, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return an error in the requested language, and as a page for a browser."""
@@ -394,7 +394,7 @@ class _Server:
         return listed
 
 
-def _told(job: Job) -> Response:
+def _progress_response(job: Job) -> Response:
     """Return the response with the progress of work."""
     return answer_of(job.told(), 202, {"retry-after": "1"})
 
@@ -402,7 +402,7 @@ def _told(job: Job) -> Response:
 async def _answered(
     request: Request,
     work: Callable[[], Response],
-    waiting: Callable[[Job], Response] = _told,
+    waiting: Callable[[Job], Response] = _progress_response,
 ) -> Response:
     """Return the result of the work, its progress, or its refusal."""
     until = time.monotonic() + HOLD

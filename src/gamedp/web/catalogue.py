@@ -10,7 +10,7 @@ import math
 import re
 import types
 import typing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 
@@ -27,11 +27,11 @@ from gamedp.web.surface import AXES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gamedp.policies.remoteness import Remoteness
     from gamedp.results.solution import Solution
-    from gamedp.web.basis import Basis
     from gamedp.web.plugin import Page
 
-__all__ = ["Listed", "Made", "from_registry", "said_by"]
+__all__ = ["Basis", "Listed", "Made", "NoLengths", "from_registry", "said_by"]
 
 LARGEST_PARAMETER = 100_000
 """Largest number in the parameters of a request."""
@@ -48,6 +48,36 @@ MOST_MADE = 32
 
 MOST_OUTCOMES = 4_000
 """Largest number of outcomes of all actions at the start."""
+
+NoLengths: TypeAlias = Literal["states", "time", "unknown"]
+"""Reason why the length of play is unknown: too many states, no time left, or another one."""
+
+
+@attrs.frozen(eq=False)
+class Basis:
+    """The source of a game's values.
+
+    Attributes
+    ----------
+    solution : Solution or None
+        The table; None for a game that is searched.
+    why_not : str
+        The reason why there is no table.
+    range : tuple of two floats or None
+        The approximate range of the values.
+    bytes : int
+    remoteness : Remoteness or None
+        The remaining length of play; None if unknown.
+    why_no_lengths : str or None
+        The reason why it is unknown for a table.
+    """
+
+    solution: Solution | None
+    why_not: str
+    range: tuple[float, float] | None
+    bytes: int = 0
+    remoteness: Remoteness | None = None
+    why_no_lengths: NoLengths | None = None
 
 
 @attrs.frozen
@@ -168,7 +198,8 @@ class Listed:
     @property
     def _german(self) -> dict[str, str]:
         """The German sentences of the game's own messages."""
-        return texts_of(self.kind).get("de", {}).get("sentences", {})
+        sentences: dict[str, str] = texts_of(self.kind).get("de", {}).get("sentences", {})
+        return sentences
 
     def list_facts(self, basis: Basis | None) -> dict[str, Any]:
         """Return the game's list entry; `basis` is None if the game was never requested."""

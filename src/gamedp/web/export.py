@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gamedp.results.solution import Solution
-    from gamedp.web.basis import Basis
-    from gamedp.web.catalogue import Listed, Made
+    from gamedp.web.catalogue import Basis, Listed, Made
     from gamedp.web.tables import Tables
 
 __all__ = ["MOST_BYTES", "MOST_POSITIONS", "export"]

@@ -13,8 +13,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
 from typing import Any
 
+from gamedp.games.kniffel.answers import answer, answer_to
 from gamedp.games.kniffel.boxes import box_names
-from gamedp.games.kniffel.page_answers import GOALS, PLAYS, answer, answer_to, boxes_of, read_query
+from gamedp.games.kniffel.queries import GOALS, PLAYS, boxes_of, read_query
 from gamedp.games.kniffel.rules import PRESETS
 from gamedp.games.kniffel.words import WORDS
 from gamedp.views import Dice

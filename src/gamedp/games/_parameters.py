@@ -3,8 +3,10 @@
 # Without `from __future__ import annotations`: attrs copies the converters' annotations into the
 # games' signatures, where names in text form could not be resolved.
 
+import importlib.resources
+import json
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, get_args
 
 import attrs
@@ -13,26 +15,16 @@ import gamedp
 from gamedp.errors import shown
 
 __all__ = [
-    "GERMAN_SENTENCES",
     "a_truth_value",
     "as_whole",
     "as_whole_tuple",
     "one_of",
+    "texts_from_file",
     "whole_at_least",
     "wholes_at_least",
 ]
 
 Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
-
-GERMAN_SENTENCES = {
-    "{} must be a whole number of at least {}, not {}; the usual game has {}={}.": (
-        "{0} muss eine ganze Zahl ab {1} sein, nicht {2}; üblich ist {4}."
-    ),
-    "{} must be one or more whole numbers of at least {}, not {}; the usual game has {}={}.": (
-        "{0} muss aus ganzen Zahlen ab {1} bestehen, mindestens einer, nicht {2}; üblich ist {4}."
-    ),
-}
-"""The messages of these validators in German, for the `texts` of games."""
 
 
 def as_whole(value: int) -> int:
@@ -110,6 +102,25 @@ def one_of(choices: Any) -> Validator:
             raise gamedp.errors.InvalidParameterError(message)
 
     return check
+
+
+def texts_from_file(name: str, language: str) -> Mapping[str, Any]:
+    """Return the `texts` of a game, from ``texts/NAME.json``.
+
+    The messages of the validators here are among the sentences.
+
+    Examples
+    --------
+    >>> texts_from_file("nim", "en")["names"]
+    {'misere': 'last one loses'}
+    """
+    folder = importlib.resources.files("gamedp.games") / "texts"
+    own, common = (
+        json.loads((folder / f"{file}.json").read_text("utf-8")).get(language, {})
+        for file in (name, "parameters")
+    )
+    sentences = {**own.get("sentences", {}), **common.get("sentences", {})}
+    return {**own, "sentences": sentences} if sentences else own
 
 
 def _is_whole(value: object, least: int) -> bool:

@@ -22,10 +22,10 @@ import attrs
 import gamedp
 from gamedp.errors import shown
 from gamedp.games._parameters import (
-    GERMAN_SENTENCES,
     a_truth_value,
     as_whole,
     as_whole_tuple,
+    texts_from_file,
     whole_at_least,
     wholes_at_least,
 )
@@ -42,12 +42,6 @@ __all__ = [
 ]
 
 PLAYER_NAMES = ("first player", "second player")
-
-MISERE_NAMES = {
-    "en": {"misere": "last one loses"},
-    "de": {"misere": "Wer das letzte nimmt, verliert"},
-}
-MISERE_IN_GERMAN = "Wenn nicht, gewinnt, wer es nimmt."
 
 
 class MatchesState(NamedTuple):
@@ -181,30 +175,7 @@ class Matches:
     @staticmethod
     def texts(language: str) -> Mapping[str, Any]:
         """Return the words of the game in a language."""
-        names = MISERE_NAMES.get(language, {})
-        if language != "de":
-            return {"names": names}
-        return {
-            "about": "Eine Reihe Streichhölzer, von der ihr abwechselnd einige nehmt.",
-            "parameters": {
-                "matches": "So viele liegen am Anfang da.",
-                "takes": "Wie viele man auf einmal nehmen darf, in aufsteigender Folge.",
-                "misere": MISERE_IN_GERMAN,
-            },
-            "names": {
-                **names,
-                "Matches": "Streichhölzer",
-                "matches": "Streichhölzer",
-                "takes": "erlaubte Anzahlen",
-                "take {}": "nimm {}",
-            },
-            "sentences": {
-                **GERMAN_SENTENCES,
-                "takes={} names a number twice; leave one out.": (
-                    "takes={} nennt eine Zahl zweimal; lass eine weg."
-                ),
-            },
-        }
+        return texts_from_file("matches", language)
 
 
 @gamedp.helper
@@ -340,19 +311,7 @@ class Nim:
     @staticmethod
     def texts(language: str) -> Mapping[str, Any]:
         """Return the words of the game in a language."""
-        names = MISERE_NAMES.get(language, {})
-        if language != "de":
-            return {"names": names}
-        return {
-            "about": "Haufen von Streichhölzern; nehmt abwechselnd beliebig viele von einem.",
-            "parameters": {"heaps": "Wie groß sie am Anfang sind.", "misere": MISERE_IN_GERMAN},
-            "names": {
-                **names,
-                "heaps": "Haufen",
-                "take {} from heap {}": "nimm {} von Haufen {}",
-            },
-            "sentences": GERMAN_SENTENCES,
-        }
+        return texts_from_file("nim", language)
 
 
 def matches_winning(left: int, takes: Sequence[int] = (1, 2, 3), *, misere: bool = True) -> bool:

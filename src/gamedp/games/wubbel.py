@@ -28,10 +28,10 @@ import numpy as np
 import gamedp
 from gamedp.errors import shown
 from gamedp.games._parameters import (
-    GERMAN_SENTENCES,
     a_truth_value,
     as_whole,
     as_whole_tuple,
+    texts_from_file,
     whole_at_least,
 )
 
@@ -40,62 +40,6 @@ __all__ = ["ROLL", "SAVE", "Hold", "State", "Wubbel", "contraction_factor", "con
 ROLL, SAVE = 0, 1
 ACTION_NAMES = ("ROLL", "SAVE")
 PLAYER_NAMES = ("first player", "second player")
-
-TEXTS: dict[str, dict[str, Any]] = {
-    "en": {
-        "names": {
-            "ROLL": "Roll",
-            "SAVE": "Save",
-            "own": "own points",
-            "opponent": "opponent\N{RIGHT SINGLE QUOTATION MARK}s points",
-            "turn": "points of the turn",
-        },
-    },
-    "de": {
-        "about": "Würfle, so oft du dich traust: Ein Wubbel kostet alles, was nicht gesichert ist.",
-        "parameters": {
-            "goal": "So viele Punkte gewinnen.",
-            "faces": "Alle gleich wahrscheinlich.",
-            "busts": (
-                "Die Seiten, die den Zug beenden und seine Punkte kosten. Jede andere zählt ihre "
-                "Augen."
-            ),
-            "grace": (
-                "Ob ein Wubbel einen sicheren Punkt bringt. Dann wachsen die Punkte immer, und "
-                "keine Stellung kommt zweimal vor."
-            ),
-        },
-        "names": {
-            "ROLL": "Würfeln",
-            "SAVE": "Sichern",
-            "a {}, which ends the turn": "eine {}, und der Zug ist vorbei",
-            "a {}": "eine {}",
-            "goal": "Ziel",
-            "faces": "Seiten des Würfels",
-            "busts": "Wubbel",
-            "grace": "Gnadenpunkt",
-            "own": "eigene Punkte",
-            "opponent": "Punkte des Gegners",
-            "turn": "Punkte des Zugs",
-        },
-        "sentences": {
-            **GERMAN_SENTENCES,
-            "busts={} names something that a die with faces={} does not show; name some, not all, "
-            "of the faces 1 to {}.": (
-                "busts={0} nennt etwas, das der Würfel nicht zeigt; es gibt 1 bis {2}."
-            ),
-            "busts={} names a face twice; name some, not all, of the faces 1 to {}.": (
-                "busts={} nennt eine Seite zweimal; es gibt 1 bis {}."
-            ),
-            "busts={} lets no face bust, {} of the faces 1 to {}.": (
-                "busts={0}: ein Wubbel muss möglich sein; nenne einige der Seiten 1 bis {2}."
-            ),
-            "busts={} lets every face bust, {} of the faces 1 to {}.": (
-                "busts={0}: dann bekommt niemand je Punkte; nenne nicht alle der Seiten 1 bis {2}."
-            ),
-        },
-    },
-}
 
 
 class State(NamedTuple):
@@ -309,7 +253,7 @@ class Wubbel:
     @staticmethod
     def texts(language: str) -> Mapping[str, Any]:
         """Return the words of the game in a language."""
-        return TEXTS.get(language, {})
+        return texts_from_file("wubbel", language)
 
 
 @attrs.frozen

@@ -7,6 +7,7 @@ and see the value of every decision. The script of the page turns it into a shee
 from __future__ import annotations
 
 import importlib.resources
+import json
 import re
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
@@ -29,94 +30,10 @@ SHORT = 'inputmode="numeric" size="6"'
 MOST_OPTIONS = 40
 """Largest number of decisions on the page; the answer in JSON has all."""
 
-LABELS: dict[str, dict[str, Any]] = {
-    "de": {
-        "title": "Kniffel: was jede Entscheidung wert ist",
-        "card": "Dein Zettel",
-        "leave": "Leere Kästchen bleiben frei.",
-        "throw": "Wurf (0: vor dem ersten)",
-        "dice": "Würfel, etwa 13345",
-        "rules": "Regeln",
-        "article": "die des Artikels",
-        "yahtzee": "die offiziellen, mit Joker und 100 Punkten für jeden weiteren Kniffel",
-        "goal": "Ziel",
-        "goals": ("möglichst viele Punkte", "mindestens so viele Punkte:", "den Gegner schlagen:"),
-        "total": "So viele Punkte",
-        "against": "Zettel des Gegners, dreizehn Kästchen, - für freie",
-        "further": "Weitere Kniffel (offizielle Regeln)",
-        "against_further": "Weitere Kniffel des Gegners",
-        "ask": "Was tun?",
-        "wait": "Wird einmal berechnet, dann lädt die Seite neu",
-        "range": "bewiesen zwischen {lower} und {upper}",
-        "wins": "Wahrscheinlichkeit: {value}",
-        "at_least": "Wahrscheinlichkeit, mindestens: {value}",
-        "too_large": (
-            "Um es bis zum Ende zu verfolgen, sind noch zu viele Kästchen frei: {contexts:,} "
-            "Stände, etwa {seconds:,.0f} Sekunden; der Server rechnet bis {most:,}, also nach "
-            "höchstens {entries} weiteren Einträgen. Bis dahin gilt:"
-        ),
-        "then_beat": (
-            "Nach jeder Entscheidung spielen beide auf Punkte; ein Unentschieden zählt halb. Wer "
-            "gegen einen solchen Gegner auf Sieg spielt, erreicht ebenso viel oder mehr."
-        ),
-        "then_total": (
-            "Nach jeder Entscheidung wird auf Punkte gespielt. Wer auf die Summe spielt, erreicht "
-            "ebenso viel oder mehr."
-        ),
-        "plays": "Der Gegner spielt",
-        "plays_for": ("auf Punkte", "auf Sieg"),
-        "against_points": "Rat gegen einen Gegner, der auf Punkte spielt.",
-        "against_victory": "Rat gegen einen Gegner, der auf Sieg spielt.",
-        "for_points": "Rat für möglichst viele Punkte.",
-        "other": "English",
-        "best": "beste",
-        "advised": "empfohlen",
-        "points": "Punkte bisher: {points}",
-    },
-    "en": {
-        "title": "Kniffel: the value of every decision",
-        "card": "Your card",
-        "leave": "Leave boxes empty that are free.",
-        "throw": "Throw (0: before the first)",
-        "dice": "Dice, such as 13345",
-        "rules": "Rules",
-        "article": "those of the article",
-        "yahtzee": "the official ones, with jokers and 100 points for each further Yahtzee",
-        "goal": "Goal",
-        "goals": ("as many points as possible", "at least so many points:", "beat the opponent:"),
-        "total": "So many points",
-        "against": "The opponent's card, thirteen boxes, - for free ones",
-        "further": "Further Yahtzees (official rules)",
-        "against_further": "Further Yahtzees of the opponent",
-        "ask": "What to do?",
-        "wait": "Worked out once; then the page loads again",
-        "range": "proven to lie between {lower} and {upper}",
-        "wins": "Probability: {value}",
-        "at_least": "Probability, at least: {value}",
-        "too_large": (
-            "Too many boxes are free to follow this goal to the end: {contexts:,} contexts, about "
-            "{seconds:,.0f} seconds; the server works out {most:,} at most, so after at most "
-            "{entries} more entries. Until then:"
-        ),
-        "then_beat": (
-            "After each decision both play for points; a draw counts half. Who plays to win "
-            "against such an opponent reaches as much or more."
-        ),
-        "then_total": (
-            "After each decision you play for points. Who plays for the total reaches as much or "
-            "more."
-        ),
-        "plays": "The opponent plays",
-        "plays_for": ("for points", "to win"),
-        "against_points": "Advice against an opponent who plays for points.",
-        "against_victory": "Advice against an opponent who plays to win.",
-        "for_points": "Advice for as many points as possible.",
-        "other": "Deutsch",
-        "best": "best",
-        "advised": "advised",
-        "points": "Points so far: {points}",
-    },
-}
+HOME = importlib.resources.files("gamedp.games.kniffel")
+
+LABELS: dict[str, dict[str, Any]] = json.loads((HOME / "labels.json").read_text("utf-8"))
+"""The words of the page, by language."""
 
 
 def draw(shared: Shared | None, query: Query, note: str) -> str:
@@ -301,7 +218,7 @@ page = Page(
     answer=answer,
     draw=draw,
     language=_language,
-    static=importlib.resources.files("gamedp.games.kniffel") / "static",
+    static=HOME / "static",
     texts=_texts,
     icon=Dice((6, 6, 6)),
 )

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gamedp
-from gamedp.games._parameters import a_truth_value, as_whole, one_of, whole_at_least
+from gamedp.games._parameters import (
+    a_truth_value,
+    as_whole,
+    one_of,
+    texts_from_file,
+    whole_at_least,
+)
 from gamedp.games.mancala.board import (
     Board,
     MancalaState,
@@ -30,7 +36,6 @@ from gamedp.games.mancala.endings import (
     unrank_rows,
     winning_range,
 )
-from gamedp.games.mancala.texts import GERMAN
 
 __all__ = ["Mancala"]
 
@@ -735,4 +740,4 @@ class Mancala:
     @staticmethod
     def texts(language: str) -> Mapping[str, Any]:
         """Return the words of the game in a language."""
-        return GERMAN if language == "de" else {}
+        return texts_from_file("mancala", language)

@@ -14,8 +14,8 @@ this module, which use no solver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import attrs
 
@@ -25,7 +25,7 @@ from gamedp.games._parameters import (
     a_truth_value,
     as_whole,
     as_whole_tuple,
-    texts_from_file,
+    texts_of,
     whole_at_least,
     wholes_at_least,
 )
@@ -110,6 +110,7 @@ class Matches:
     constant_sum = 0.0
     acyclic = True
     icon = gamedp.views.Heaps((7,))
+    texts = texts_of("matches")
 
     @takes.validator
     def _takes_differ(self, _attribute: object, takes: tuple[int, ...]) -> None:
@@ -172,11 +173,6 @@ class Matches:
         spots = {take: (0, take) for take in self.actions(state)}
         return gamedp.views.Heaps((state.left,), spots=spots)
 
-    @staticmethod
-    def texts(language: str) -> Mapping[str, Any]:
-        """Return the words of the game in a language."""
-        return texts_from_file("matches", language)
-
 
 @gamedp.helper
 def in_ascending_order(values: tuple[int, ...]) -> tuple[int, ...]:
@@ -236,6 +232,7 @@ class Nim:
     constant_sum = 0.0
     acyclic = True
     icon = gamedp.views.Heaps((3, 5))
+    texts = texts_of("nim")
 
     def initial_state(self) -> NimState:
         """Return the full heaps, with player 0 to move."""
@@ -307,11 +304,6 @@ class Nim:
         actions = self.actions(state) if few else ()
         spots = {each: divmod(each, self._codes_per_heap()) for each in actions}
         return gamedp.views.Heaps(state.heaps, spots=spots)
-
-    @staticmethod
-    def texts(language: str) -> Mapping[str, Any]:
-        """Return the words of the game in a language."""
-        return texts_from_file("nim", language)
 
 
 def matches_winning(left: int, takes: Sequence[int] = (1, 2, 3), *, misere: bool = True) -> bool:

@@ -18,7 +18,7 @@ Todd Neller and Clifton Presser, "Optimal Play of the Dice Game Pig", The UMAP J
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ from gamedp.games._parameters import (
     a_truth_value,
     as_whole,
     as_whole_tuple,
-    texts_from_file,
+    texts_of,
     whole_at_least,
 )
 
@@ -104,6 +104,7 @@ class Wubbel:
     constant_sum = 1.0
     surface = ("own", "opponent", "turn", SAVE)
     icon = gamedp.views.Dice((5, 2))
+    texts = texts_of("wubbel")
 
     @busts.validator
     def _some_faces_bust_and_some_score(self, _attribute: object, busts: tuple[int, ...]) -> None:
@@ -249,11 +250,6 @@ class Wubbel:
          6
         """
         return None if action == SAVE else gamedp.views.Dice((outcome + 1,))
-
-    @staticmethod
-    def texts(language: str) -> Mapping[str, Any]:
-        """Return the words of the game in a language."""
-        return texts_from_file("wubbel", language)
 
 
 @attrs.frozen

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -15,7 +15,7 @@ from gamedp.games._parameters import (
     a_truth_value,
     as_whole,
     one_of,
-    texts_from_file,
+    texts_of,
     whole_at_least,
 )
 from gamedp.games.mancala.board import (
@@ -158,6 +158,7 @@ class Mancala:
     constant_sum = 0.0
     acyclic = True
     icon = gamedp.views.Pits(((3, 3, 3), (3, 3, 3)), (0, 0), ("second player", "first player"))
+    texts = texts_of("mancala")
 
     def __attrs_post_init__(self) -> None:
         """Refuse parameters that are invalid together."""
@@ -736,8 +737,3 @@ class Mancala:
             spots = dict(zip(pits, places, strict=True))
             called = (called[0][::-1], called[1])
         return gamedp.views.Pits(rows, stores, names, called, spots=spots)
-
-    @staticmethod
-    def texts(language: str) -> Mapping[str, Any]:
-        """Return the words of the game in a language."""
-        return texts_from_file("mancala", language)

@@ -14,12 +14,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
 from typing import Any
 
+import gamedp
 from gamedp.games.kniffel.answers import answer, answer_to
 from gamedp.games.kniffel.boxes import box_names
 from gamedp.games.kniffel.queries import GOALS, PLAYS, boxes_of, read_query
 from gamedp.games.kniffel.rules import PRESETS
 from gamedp.games.kniffel.words import WORDS
-from gamedp.views import Dice
 from gamedp.web.plugin import Page, Query, Shared
 
 __all__ = ["page"]
@@ -220,5 +220,5 @@ page = Page(
     language=_language,
     static=HOME / "static",
     texts=_texts,
-    icon=Dice((6, 6, 6)),
+    icon=gamedp.views.Dice((6, 6, 6)),
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["GERMAN", "PHASES", "texts_of", "translated"]
 
 KEYS = frozenset({"about", "parameters", "names", "sentences"})
-"""What the texts of a game may have."""
+"""Keys of the texts of a game."""
 
 logger = logging.getLogger("gamedp")
 

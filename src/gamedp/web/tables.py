@@ -19,7 +19,7 @@ from gamedp.policies.remoteness import remoteness
 from gamedp.rules.game import method
 from gamedp.verbs.searching import search
 from gamedp.verbs.solving import solve
-from gamedp.web.basis import Basis, NoLengths
+from gamedp.web.catalogue import Basis, NoLengths
 from gamedp.web.jobs import Jobs
 from gamedp.web.refusals import Refused, rules_fail
 

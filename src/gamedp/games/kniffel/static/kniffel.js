@@ -1,15 +1,15 @@
 // The Kniffel page: what stands behind `#` says what is shown, and the server what it is worth.
 
-import { h } from "./dom.js";
-import { fall } from "./boards.js";
-import { decisions, facesOf, heading, isBest, tooLarge, working } from "./kniffel-advice.js";
-import { entered, someDice, sorted, takenBack, thrown } from "./kniffel-game.js";
-import { drawReport } from "./kniffel-report.js";
-import { DEFAULTS, FREE, fromAddress, goalFields, hashOf, newGame } from "./kniffel-settings.js";
-import { drawSheet, oneDie, typing } from "./kniffel-sheet.js";
-import { wordsOf } from "./kniffel-words.js";
-import * as server from "./server.js";
-import { setLanguage } from "./words.js";
+import { h } from "../../static/dom.js";
+import { fall } from "../../static/boards.js";
+import { decisions, facesOf, heading, isBest, tooLarge, working } from "./advice.js";
+import { entered, someDice, sorted, takenBack, thrown } from "./game.js";
+import { drawReport } from "./report.js";
+import { DEFAULTS, FREE, fromAddress, goalFields, hashOf, newGame } from "./settings.js";
+import { drawSheet, oneDie, typing } from "./sheet.js";
+import { wordsOf } from "./words.js";
+import * as server from "../../static/server.js";
+import { setLanguage } from "../../static/words.js";
 
 const language = document.documentElement.lang === "en" ? "en" : "de";
 setLanguage(language);

@@ -1,8 +1,8 @@
 // Every decision with its worth, the best one first; and what there is to say while it is worked out.
 
-import { h, unseen } from "./dom.js";
-import { draw } from "./boards.js";
-import { number, small } from "./words.js";
+import { h, unseen } from "../../static/dom.js";
+import { draw } from "../../static/boards.js";
+import { number, small } from "../../static/words.js";
 
 const FEW = 6;
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 
-import gamedp
 from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
-from gamedp.games.kniffel.boxes import box_names, kept, shown, throw
-from gamedp.games.kniffel.card import BOXES, FACES, Card
+from gamedp.games.kniffel.analysis import Decision, analyse
+from gamedp.games.kniffel.boxes import box_names, shown
+from gamedp.games.kniffel.card import FACES, Card
 from gamedp.games.kniffel.outlook import (
     SMALL_TABLE,
     Opponent,
@@ -20,13 +20,12 @@ from gamedp.games.kniffel.outlook import (
     outlook_against,
     outlook_for_points,
 )
-from gamedp.games.kniffel.page_fields import check_fields, check_total, refuse
-from gamedp.games.kniffel.page_report import explained, reported
 from gamedp.games.kniffel.prospects import Prospect
+from gamedp.games.kniffel.queries import PLAYS, Asked, game_text, read_query, refuse
 from gamedp.games.kniffel.reasons import Reason, reasons
-from gamedp.games.kniffel.record import Record, Round
+from gamedp.games.kniffel.record import Record
 from gamedp.games.kniffel.remainder import Remainder, Size, TooLargeError
-from gamedp.games.kniffel.rules import PRESETS, Kniffel, Sheet
+from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import (
     EARLY,
@@ -40,25 +39,16 @@ from gamedp.games.kniffel.targets import (
 )
 from gamedp.web.plugin import ProgressCallback, Query, Shared
 
-__all__ = [
-    "GOALS",
-    "MOST_CONTEXTS",
-    "PLAYS",
-    "Asked",
-    "answer",
-    "answer_to",
-    "boxes_of",
-    "game_text",
-    "language_of",
-    "read_query",
-]
-
+__all__ = ["CLASSES", "MOST_CONTEXTS", "answer", "answer_to", "explained", "reported"]
 
 MOST_CONTEXTS = 4_000_000
 """Largest table built per request (about 16 seconds)."""
 
 EARLY_BYTES = {"article": 500_000_000, "yahtzee": 1_250_000_000}
 """Approximate memory that :func:`early_rest` takes meanwhile."""
+
+BOUNDED = ("value", "lower", "upper")
+"""A value and its bounds, of an option."""
 
 BYTES = 50
 """Approximate number of bytes per context of a table."""
@@ -196,8 +186,7 @@ def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
         too_large["then"] = "points"
     expected = adviser.expected_after(asked.situation)
     options = [
-        _plain(each, asked.language, ("value", "lower", "upper", "loss"))
-        | {"expected": expected[each.decision]}
+        _plain(each, asked.language, (*BOUNDED, "loss")) | {"expected": expected[each.decision]}
         for each in outlook.options
     ]
     return {
@@ -229,7 +218,7 @@ def _refused(goal: str, size: Size) -> dict[str, Any]:
 
 def _for_points(adviser: Adviser, asked: Asked) -> dict[str, Any]:
     options = () if _is_decided(asked) else adviser.options(asked.situation)
-    kinds = ("value", "lower", "upper", "rest", "loss")
+    kinds = (*BOUNDED, "rest", "loss")
     return {
         **attrs.asdict(_expectation(adviser, asked)),
         "decision": _decision(options),
@@ -309,7 +298,7 @@ def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
         # Everything that depends on the cards is solved now; decisions are looked up in it.
         outlook_against(adviser, Situation(situation.card), opponent, duel=duel)
         if plays == "victory":
-            endgame = duel.endgame(he_plays_for="victory")
+            endgame = duel.endgame(opponent_goal="victory")
             return _Sized(duel, endgame.solution.statistics.bytes)
         rest = Remainder.of(adviser.rules, situation.card.sheet(adviser.rules))
         contexts = max(SMALL_TABLE, 2 * (rest.most + 2) * rest.num_sheets)
@@ -379,233 +368,71 @@ def _why(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
     return {"chosen": told[0], "best": told[1], "loss": chosen.loss}
 
 
-LANGUAGES = ("de", "en")
-GOALS = ("points", "total", "beat")
-"""The goals: the most expected points, at least a total, or more than the opponent."""
-
-PLAYS = ("points", "victory")
-"""The opponent's goals: the most expected points, or to win."""
-
-FIELDS = (
-    *("card", "further", "throw", "dice", "rules", "lang", "goal", "total"),
-    *("against", "against_further", "plays", "game", "players", "advice", "quick", "report", "why"),
-    *(f"box{box}" for box in range(BOXES)),
-)
-"""The fields of a query; the form has a field for each box, an address one for all."""
-
-MOST_TOTAL = 9999
-BOX_LETTERS = "abcdefghijklm"
-"""The letters of the boxes in the text of a game."""
+CLASSES = (0.2, 1.0, 5.0)
+"""Limits of loss by which decisions are counted: none, less than each of these, and more."""
 
 
-@attrs.frozen(kw_only=True)
-class Asked:
-    """A query that has been read.
-
-    Attributes
-    ----------
-    language : str
-    rules : Kniffel
-    situation : Situation
-        The situation of the player to move.
-    goal : str
-        One of `GOALS`.
-    total : int
-        The total to reach for the goal ``"total"``.
-    opponent : Card or None
-        The card of the opponent to beat.
-    plays : str
-        The opponent's goal: one of `PLAYS`.
-    records : tuple of Record
-        The records of a whole game, one for each player; empty for a query about a situation.
-    turn : int
-        The player whose turn it is in that game.
-    advice, report : bool
-        Whether the values are requested, and a report on each decision of the game.
-    quick : bool
-        Whether bounds of a goal suffice, by play for points after each decision.
-    why : str or None
-        The decision to explain.
-    """
-
-    language: str
-    rules: Kniffel
-    situation: Situation
-    goal: str = "points"
-    total: int = 0
-    opponent: Card | None = None
-    plays: str = "points"
-    records: tuple[Record, ...] = ()
-    turn: int = 0
-    advice: bool = True
-    quick: bool = False
-    report: bool = False
-    why: str | None = None
-
-
-def _refuse(message: str) -> NoReturn:
-    raise gamedp.errors.InvalidParameterError(message)
-
-
-def language_of(query: Query) -> str:
-    """Return the requested language."""
-    language = query.get("lang", "de")
-    if language not in LANGUAGES:
-        _refuse("lang must be de or en.")
-    return language
-
-
-def read_query(query: Query) -> Asked:
-    """Read a query.
-
-    Raises
-    ------
-    gamedp.errors.InvalidParameterError
-        If it makes no sense; the message says why.
+def reported(record: Record, adviser: Adviser, language: str) -> dict[str, Any]:
+    """Return a player's decisions beside the best ones, and their losses.
 
     Examples
     --------
-    >>> asked = read_query({"game": "13345.33.33456.33.33366.c_12", "rules": "yahtzee"})
-    Traceback (most recent call last):
-    ...
-    gamedp.errors.InvalidParameterError: the throw '12' has 2 dice; it takes 5.
-    >>> read_query({"game": "13345.33.33456.33.33366.c"}).situation.card.total
-    9
+    >>> record = Record().thrown("11456").keeping("11")
+    >>> found = reported(record, Adviser.of(), "en")
+    >>> found["mistakes"], found["classes"], round(found["mean_loss"], 3)
+    (1, [0, 0, 0, 1, 0], 1.14)
     """
-    unknown = sorted(query.keys() - set(FIELDS))
-    if unknown:
-        _refuse(f"a query has {', '.join(FIELDS[:17])}, and not {unknown[0][:40]!r}.")
-    language = language_of(query)
-    name = query.get("rules", "article")
-    if name not in PRESETS:
-        _refuse(f"rules must be one of {', '.join(PRESETS)}.")
-    goal = query.get("goal") or "points"
-    if goal not in GOALS:
-        _refuse(f"goal must be one of {', '.join(GOALS)}.")
-    plays = query.get("plays") or "points"
-    if plays not in PLAYS:
-        _refuse(f"plays must be one of {', '.join(PLAYS)}.")
-    if "game" not in query:
-        check_fields(query, boxes_of(query), language)
-    check_total(query, language)
-    total = _number(query, "total", MOST_TOTAL)
-    common: dict[str, Any] = {
-        "language": language,
-        "rules": Kniffel(name, language=language),
-        "goal": goal,
-        "total": total,
-        "plays": plays,
-        "advice": query.get("advice", "1") != "0",
-        "quick": query.get("quick", "0") == "1",
-        "report": query.get("report", "0") == "1",
-        "why": query.get("why"),
+    found = analyse(record, adviser)
+    losses = [decision.chosen.loss for decision in found.decisions]
+    classes = [0] * (len(CLASSES) + 2)
+    for loss in losses:
+        classes[_class_of(loss)] += 1
+    return {
+        "start": found.start.value,
+        "luck": found.luck,
+        "loss": found.handicap,
+        "now": found.now.value,
+        "points": record.total,
+        "choices": len(losses),
+        "mistakes": len(found.mistakes),
+        "mean_loss": found.handicap / len(losses) if losses else 0.0,
+        "limits": CLASSES,
+        "classes": classes,
+        "decisions": [_decision_line(decision, language) for decision in found.decisions],
     }
-    if "game" in query:
-        return _of_game(query, common)
-    situation = _situation(query)
-    situation.card.sheet(common["rules"])
-    return Asked(**common, situation=situation, opponent=_opponent(query, goal))
 
 
-def _situation(query: Query) -> Situation:
-    """Return the situation in a query."""
-    number = query.get("throw", "").strip() or "0"
-    dice = query.get("dice", "") if number != "0" else ""
-    return Situation.of(*boxes_of(query), number, dice, further=_number(query, "further", 99))
+def _class_of(loss: float) -> int:
+    return 0 if loss == 0 else 1 + sum(loss >= limit for limit in CLASSES)
 
 
-def _opponent(query: Query, goal: str) -> Card | None:
-    """Return the card of the opponent to beat; an empty one if not given."""
-    if goal != "beat":
-        return None
-    text = query.get("against", "").replace(",", " ").strip()
-    further = _number(query, "against_further", 99)
-    return Card.of(text, further=further) if text else Card(further=further)
+def _decision_line(decision: Decision, language: str) -> dict[str, Any]:
+    situation = decision.situation
+    return {
+        "round": decision.round,
+        "card": situation.card.entries,
+        "further": situation.card.further,
+        "throw": situation.number,
+        "dice": shown(situation.dice),
+        "decision": "entry" if decision.chosen.kept is None else "keep",
+        "chosen": _plain(decision.chosen, language, BOUNDED),
+        "best": _plain(decision.best, language, BOUNDED),
+        "loss": decision.chosen.loss,
+        "class": _class_of(decision.chosen.loss),
+    }
 
 
-def _of_game(query: Query, common: dict[str, Any]) -> Asked:
-    """Read a whole game, and find its current state."""
-    players = _number(query, "players", 2, least=1)
-    rules = common["rules"]
-    played: list[list[Round]] = [[] for _ in range(players)]
-    turns = [each for each in query["game"].split("_") if each]
-    if len(turns) > players * BOXES:
-        _refuse(f"a game has {BOXES} rounds.")
-    for number, text in enumerate(turns):
-        played[number % players].append(_round(text))
-        if played[number % players][-1].box is None and number < len(turns) - 1:
-            _refuse(f"turn {number + 1} has no entry, and others follow it.")
-    records = tuple(Record(rules, rounds=rounds) for rounds in played)
-    last = len(turns) - 1
-    turn = len(turns) % players
-    if turns and played[last % players][-1].box is None:
-        turn = last % players
-    opponent = records[1 - turn].card if players == 2 else None
-    if common["goal"] == "beat" and opponent is None:
-        _refuse("one who plays alone has nobody to beat: players=2.")
-    return Asked(
-        **common,
-        situation=records[turn].situation,
-        opponent=opponent if common["goal"] == "beat" else None,
-        records=records,
-        turn=turn,
-    )
-
-
-def _round(text: str) -> Round:
-    """Read a turn: alternating throws and keeps with all their dice, and the letter of its box."""
-    parts = text.split(".")
-    if len(parts) > 6:
-        _refuse("a turn has three throws, two keeps and an entry at most.")
-    box = None
-    if len(parts[-1]) == 1 and parts[-1] in BOX_LETTERS:
-        box = BOX_LETTERS.index(parts.pop())
-    throws = tuple(throw(each) for each in parts[::2])
-    keeps = tuple(
-        kept("" if each == "0" else each, dice)
-        for each, dice in zip(parts[1::2], throws, strict=False)
-    )
-    return Round(throws, keeps, box)
-
-
-def game_text(records: tuple[Record, ...]) -> str:
-    """Return a game in the format of a query.
-
-    Examples
-    --------
-    >>> text = "13345.33.33456.33.33366.c_12345.0.11111"
-    >>> game_text(read_query({"game": text}).records) == text
-    True
-    """
-    turns = max(len(record.rounds) for record in records)
-    texts = []
-    for number in range(turns):
-        texts += [
-            _round_text(record.rounds[number]) for record in records if number < len(record.rounds)
-        ]
-    return "_".join(texts)
-
-
-def _round_text(played: Round) -> str:
-    parts = []
-    for place, dice in enumerate(played.throws):
-        parts.append(shown(dice))
-        if place < len(played.keeps):
-            parts.append(shown(played.keeps[place]).replace("-", "0"))
-    if played.box is not None:
-        parts.append(BOX_LETTERS[played.box])
-    return ".".join(parts)
-
-
-def boxes_of(query: Query) -> list[str]:
-    """Return the content of each box, as texts."""
-    card = query.get("card", "").replace(",", " ").split()
-    return card or [query.get(f"box{box}", "").strip() or "-" for box in range(BOXES)]
-
-
-def _number(query: Query, name: str, most: int, least: int = 0) -> int:
-    """Return a small integer."""
-    text = query.get(name, "").strip() or str(least)
-    if not (text.isascii() and text.isdecimal()) or len(text) > 4 or not least <= int(text) <= most:
-        _refuse(f"{name} must be a whole number from {least} to {most}.")
-    return int(text)
+def explained(reason: Reason, language: str) -> dict[str, Any]:
+    """Return a reason as a JSON value."""
+    names = box_names(language)
+    return {
+        "name": reason.option.name(language),
+        "value": reason.option.value,
+        "entered": reason.entered,
+        "boxes": [
+            {"box": each.box, "name": names[each.box], "now": each.now, "points": each.points}
+            for each in reason.boxes
+        ],
+        "bonus": reason.bonus,
+        "further": reason.further,
+    }

@@ -1,7 +1,7 @@
 // Words that the Kniffel page has besides those of the other one: the same keys in both languages.
 // The boxes are named by the server.
 
-import { words as common } from "./words.js";
+import { words as common } from "../../static/words.js";
 
 const EN = {
   title: "Kniffel (Yahtzee)",

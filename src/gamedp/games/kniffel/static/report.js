@@ -1,8 +1,8 @@
 // The whole game afterwards: each decision beside the best one, counts by what they lost, and why.
 
-import { h } from "./dom.js";
-import { facesOf, keepName, smallDice, working } from "./kniffel-advice.js";
-import { number } from "./words.js";
+import { h } from "../../static/dom.js";
+import { facesOf, keepName, smallDice, working } from "./advice.js";
+import { number } from "../../static/words.js";
 
 const points = (value, sign = false) => number(value, { fixed: true, digits: 4, sign });
 

@@ -1,8 +1,8 @@
 // The sheet as it is printed: two parts, sums, and a column for each player; dice, and fields.
 
-import { h, s } from "./dom.js";
-import { die, draw } from "./boards.js";
-import { facesOf } from "./kniffel-advice.js";
+import { h, s } from "../../static/dom.js";
+import { die, draw } from "../../static/boards.js";
+import { facesOf } from "./advice.js";
 
 const FACES = 6;
 

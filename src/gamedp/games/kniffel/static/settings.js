@@ -1,7 +1,7 @@
 // What is played, by which rules, and for what: as it stands behind `#`, and the forms that say it.
 
-import { h } from "./dom.js";
-import { select } from "./kniffel-sheet.js";
+import { h } from "../../static/dom.js";
+import { select } from "./sheet.js";
 
 export const DEFAULTS = {
   mode: "play", rules: "article", players: "1", goal: "points", total: "250", plays: "points", dice: "page", told: "show",

@@ -25,7 +25,7 @@ from gamedp.model.objectives import (
     value_of_endless_play,
 )
 from gamedp.policies import kernels
-from gamedp.policies.policy import AnyPolicy, Policy, as_policies
+from gamedp.policies.policy import Policy, PolicyLike, as_policies
 from gamedp.runtime.floats import UNIT, UPWARD
 from gamedp.runtime.notebook import html_table
 
@@ -419,7 +419,7 @@ class InducedChain:
     process: Process
 
     def __init__(
-        self, model: Model, policies: Sequence[AnyPolicy], *, everywhere: bool = False
+        self, model: Model, policies: Sequence[PolicyLike], *, everywhere: bool = False
     ) -> None:
         made = tuple(as_policies(policies, model))
         seats = Seats(tuple((policy,) for policy in made))

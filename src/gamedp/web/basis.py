@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import attrs
 
 if TYPE_CHECKING:
-    from gamedp.policies.remoteness import Remoteness
+    from gamedp.policies.lengths import Remoteness
     from gamedp.results.solution import Solution
 
 __all__ = ["Basis", "NoLengths"]

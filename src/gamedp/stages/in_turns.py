@@ -26,7 +26,7 @@ from gamedp.runtime.jit import LANES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.stages.run import StageRun
+    from gamedp.stages.induction import StageRun
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -12,24 +13,26 @@ from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import AnyProblem
 from gamedp.results.status import Guarantee, Statistics, Status
-from gamedp.runtime.floats import UNIT
+from gamedp.runtime.floats import TINY, UNIT
 from gamedp.runtime.jit import LANES
+from gamedp.runtime.limit import Budget
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.solvers.tools.facts import Support
 from gamedp.stages.in_turns import always_changes_places, settle_in_turns
+from gamedp.stages.kernels import bound_rounding_jit
 from gamedp.stages.model import StagedModel, Sweep
-from gamedp.stages.run import StageRun, largest
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.vector_code import program_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.model.model import Model
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["StageInduction", "explain_stages", "solver_of_stages"]
+__all__ = ["StageInduction", "StageRun", "explain_stages", "solver_of_stages"]
 
 LEAST_END_PROBABILITY = 1e-9
 """Least probability of an end; play that ends with a smaller one counts as endless."""
@@ -113,7 +116,7 @@ class StageInduction:
         if not support:
             message = f"{type(self).__name__} {support.reason}"
             raise UnsupportedProblemError(message)
-        run = _StageRun(self, problem, tolerance, progress)
+        run = StageRun(self, problem, tolerance, progress)
         threads = self.threads or processors()
         with ThreadPoolExecutor(threads) as pool:
             run.pool, run.threads = pool, threads
@@ -121,11 +124,59 @@ class StageInduction:
         return run.solution()
 
 
-class _StageRun(StageRun):
-    """The solver at work."""
+class StageRun:
+    """A running solver of a staged game: its program, limits and rounding."""
 
     pool: ThreadPoolExecutor
     threads: int
+
+    def __init__(
+        self,
+        solver: StageInduction,
+        problem: AnyProblem[StagedModel],
+        tolerance: float,
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.solver = solver
+        self.problem = problem
+        self.tolerance = tolerance
+        self.reporter = Budget(progress, "solve", solver.max_seconds)
+        self.model = model = problem.model
+        begin = time.perf_counter()
+        contexts = model.sweeper.survey()
+        self.explored = time.perf_counter() - begin
+        self.codes, self.offsets, self.values = contexts.codes, contexts.offsets, contexts.values
+        self.program = model.sweeper.unroll(
+            program_of(model.stage, optimum=problem.objective.optimum),
+            len(self.codes),
+            unrolls=solver.unrolls,
+        )
+        self.stage_error = _rounding_of(model.stage)
+        self.errors = np.zeros(len(self.offsets) - 1)
+        self.largest = largest(self.values)  # absolute value known so far
+        self.sweeps = 0
+        self.status = Status.SOLVED
+        self.is_proven = True
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether the solver's time is up."""
+        return self.reporter.is_late
+
+    def rounding(self, reward: float, apart: float = 0.0) -> float:
+        """Return the bound of the rounding error of one sweep.
+
+        Parameters
+        ----------
+        reward : float
+            The largest reward of an end.
+        apart : float
+            The largest excess of numbers over the largest value so far.
+        """
+        relative, rewards = self.stage_error
+        size = self.largest + apart + abs(self.model.constant_sum) + reward + rewards
+        # Three times for the sums at the end of the stage, once for this very formula.
+        return (relative + 4 * UNIT) * (size + TINY / UNIT)  # and of what underflows
 
     def solve(self) -> None:
         """Solve rank after rank, as far as the limits allow."""
@@ -269,6 +320,28 @@ class _StageRun(StageRun):
             )
             raise NotSolvedError(message, solution)
         return solution
+
+
+def largest(values: NDArray[np.float64]) -> float:
+    """Return the largest absolute value; 0 if there is no number."""
+    return float(np.fmax(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0)))
+
+
+def _rounding_of(stage: Model) -> tuple[float, float]:
+    """Return the relative error bound of a sweep, and the largest sum of rewards on the way."""
+    errors, rewards = np.zeros(stage.num_states), np.zeros(stage.num_states)
+    bound_rounding_jit(
+        stage.structure.order,
+        stage.choice_offsets,
+        stage.transition_offsets,
+        stage.successors,
+        stage.probabilities,
+        stage.rewards,
+        errors,
+        rewards,
+    )
+    start = stage.initial_states[0]
+    return float(errors[start]), float(rewards[start])
 
 
 def solver_of_stages(solver: Any) -> StageInduction:

@@ -121,13 +121,7 @@ class Survival:
         InvalidParameterError
             If it is not a number from 0 to `plies`.
         """
-        try:
-            number = operator.index(plies)
-        except TypeError:
-            number = -1
-        if not 0 <= number <= self.plies:
-            message = f"plies is {shown(plies)}; it must be an integer from 0 to {self.plies:,}."
-            raise InvalidParameterError(message)
+        number = checked_plies(plies, self.plies)
         return float(self.lower[number]), float(self.upper[number])
 
 
@@ -224,8 +218,8 @@ def _refuse_loops(model: Model, counted: Flags) -> None:
         raise UnsupportedProblemError(message)
 
 
-def checked_plies(plies: Any) -> int:
-    """Return a number of plies.
+def checked_plies(plies: Any, most: int = MOST_PLIES) -> int:
+    """Return a number of plies up to the largest one.
 
     Raises
     ------
@@ -236,8 +230,8 @@ def checked_plies(plies: Any) -> int:
         number = operator.index(plies)
     except TypeError:
         number = -1
-    if not 0 <= number <= MOST_PLIES:
-        message = f"plies is {shown(plies)}; it must be an integer from 0 to {MOST_PLIES:,}."
+    if not 0 <= number <= most:
+        message = f"plies is {shown(plies)}; it must be an integer from 0 to {most:,}."
         raise InvalidParameterError(message)
     return number
 

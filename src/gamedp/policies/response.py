@@ -308,63 +308,46 @@ def best_response(
     """
     objective = checked_objective(objective)
     tolerance = checked_number("tolerance", tolerance)
-    given, weights = _listed(against)
+    given, weights = as_list(against), None
+    if isinstance(against, Mapping):
+        given, weights = list(against), weights_of(against)
     model = as_model(game_or_model, given, compile)
     check_player(model.num_players, player)
     Problem(model, objective)  # refuses what no solver would do either
     policies = tuple(as_policies(given, model))
+    told = None
     if weights is None or len(policies) == 1:
+        weights = None
         seats = _seats(model, policies, player)
-        process = induce(model, seats, column=player, everywhere=everywhere)
-        process, solution = _answered(process, objective, tolerance)
-        return Response(
-            player=player,
-            against=policies,
-            weights=None,
-            solution=solution,
-            told=None,
-            process=process,
-        )
-    if model.num_players != 2:
-        message = f"a field is for one opponent; there are {model.num_players - 1}."
-        raise UnsupportedProblemError(message)
-    field: list[tuple[Policy, ...]] = [policies, policies]
-    field[player] = ()
-    seats = Seats(tuple(field), tuple(weights))
+    else:
+        if model.num_players != 2:
+            message = f"a field is for one opponent; there are {model.num_players - 1}."
+            raise UnsupportedProblemError(message)
+        field: list[tuple[Policy, ...]] = [policies, policies]
+        field[player] = ()
+        seats = Seats(tuple(field), tuple(weights))
     process = induce(model, seats, column=player, everywhere=everywhere)
-    process, solution = _answered(process, objective, tolerance)
-    each = [
-        best_response(model, policy, player, objective, tolerance=tolerance) for policy in policies
-    ]
-    told = tuple(
-        mean_of([one.bounds()[side] for one in each], weights, 0.0, outward)
-        for side, outward in ((0, -math.inf), (1, math.inf))
-    )
-    return Response(
-        player=player,
-        against=policies,
-        weights=tuple(weights),
-        solution=solution,
-        told=(told[0], told[1]),
-        process=process,
-    )
-
-
-def _answered(process: Process, objective: Objective, tolerance: float) -> tuple[Process, Solution]:
-    """Return a process whose actions take equal steps if these count, and its solution."""
     if isinstance(objective, AverageReward):  # its even steps have no action in the state itself
         process.refuse_steps(objective)
     process = even_steps(process, objective)
-    return process, solved(process, objective, tolerance)
-
-
-def _listed(
-    against: PolicyLike | Field | Sequence[PolicyLike],
-) -> tuple[list[PolicyLike], list[float] | None]:
-    """Return policies as a list, and the weights of a field."""
-    if isinstance(against, Mapping):
-        return list(against), weights_of(against)
-    return as_list(against), None
+    solution = solved(process, objective, tolerance)
+    if weights is not None:
+        each = [
+            best_response(model, policy, player, objective, tolerance=tolerance).bounds()
+            for policy in policies
+        ]
+        told = (
+            mean_of([low for low, _ in each], weights, 0.0, -math.inf),
+            mean_of([high for _, high in each], weights, 0.0, math.inf),
+        )
+    return Response(
+        player=player,
+        against=policies,
+        weights=None if weights is None else tuple(weights),
+        solution=solution,
+        told=told,
+        process=process,
+    )
 
 
 def _seats(model: Model, others: tuple[Policy, ...], player: int) -> Seats:

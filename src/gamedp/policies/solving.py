@@ -17,7 +17,7 @@ from gamedp.bellman.enclosures import (
 )
 from gamedp.errors import NotSolvedError
 from gamedp.model.model import Model
-from gamedp.model.objectives import FiniteHorizon, TotalReward
+from gamedp.model.objectives import FiniteHorizon, TotalReward, value_of_endless_play
 from gamedp.model.problem import Problem
 from gamedp.results.solution import Solution
 from gamedp.results.status import Status, Tolerance, width_of
@@ -46,7 +46,7 @@ def solved(process: Process, objective: Objective, tolerance: float) -> Solution
     NotSolvedError
         If values depend on the value of endless play, which is not declared.
     """
-    low, high = process.draws(objective)
+    low, high = value_of_endless_play(objective, process.of)
     off = process.probabilities_off
     problem = Problem(process.model, process.objective(objective, low))
     first = solved_problem(problem, tolerance, probabilities_off=off)

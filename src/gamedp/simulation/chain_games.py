@@ -11,7 +11,7 @@ import numpy as np
 from gamedp.policies.chain import Process, Seats, induce
 from gamedp.policies.statistics import as_paid
 from gamedp.simulation import kernels
-from gamedp.simulation.kernels import UNIT, Board
+from gamedp.simulation.kernels import UNIT, ChainBoard
 from gamedp.simulation.tally import BLOCK, Played, Tally, in_blocks
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["ChainGames"]
 
 
-def _board(process: Process) -> Board:
+def _board(process: Process) -> ChainBoard:
     """Return the board of a chain; if it has several initial states, a node draws one."""
     model = process.model
     size = model.num_states
@@ -46,7 +46,7 @@ def _board(process: Process) -> Board:
     if process.of.num_players == 2:
         payoffs[model.terminals] = as_paid(paid, process.of.constant_sum)
     begin = int(starts[0]) if len(starts) == 1 else size
-    return Board(
+    return ChainBoard(
         begin, firsts, scales, steps, cumulative, successors, rewards, payoffs, _drawers(process)
     )
 
@@ -67,7 +67,7 @@ def _shares(
 
 
 def _drawers(process: Process) -> NDArray[np.int8]:
-    """Return the stream from which the successor of each node is drawn; see `Board`."""
+    """Return the stream from which the successor of each node is drawn; see `ChainBoard`."""
     model = process.model
     drawers = np.full(model.num_states + 1, 4, np.int8)
     # A throw leads on by the dice of the seat of the node that it comes from.

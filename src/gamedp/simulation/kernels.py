@@ -33,7 +33,7 @@ __all__ = [
     "S11",
     "TWICE",
     "UNIT",
-    "Board",
+    "ChainBoard",
     "drawn_from",
     "drawn_from_jit",
     "mixed",
@@ -88,7 +88,7 @@ TOTAL, SQUARES = range(2)
 """Indices into `sums`: of the totals of games, and of their squares."""
 
 
-class Board(NamedTuple):
+class ChainBoard(NamedTuple):
     """A Markov chain in the arrays that walks read.
 
     Attributes
@@ -130,7 +130,7 @@ def walk(
     end: int,
     key: Any,
     most: int,
-    board: Board,
+    board: ChainBoard,
     has_rewards: bool,
     ends: Integers,
     counters: Integers,
@@ -145,7 +145,7 @@ def walk(
         Of all games.
     most : int
         Plies after which a game is left unfinished.
-    board : Board
+    board : ChainBoard
     has_rewards : bool
     ends : (nodes,)
         The number of games that have ended in each node; increased.
@@ -194,7 +194,7 @@ def walk_in_seats(
     end: int,
     key: Any,
     most: int,
-    board: Board,
+    board: ChainBoard,
     seats_changed: bool,
     streams: Any,
     earned: Floats,

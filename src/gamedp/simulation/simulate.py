@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["check_counts", "refuse_by_rules", "refuse_others", "simulate", "simulate_pairs"]
 
 Playing: TypeAlias = ChainGames | RulesGames | StagedGames
-"""What plays the games: on a model, by the rules, or stage by stage."""
+"""The ways to play games: on a model, by the rules, or stage by stage."""
 
 
 def simulate(  # noqa: PLR0913 - what is usually set in one call

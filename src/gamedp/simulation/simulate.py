@@ -324,6 +324,7 @@ def _playing(
 
 
 MOST_THREADS = 1_024
+"""Largest number of threads: more than any machine runs at once."""
 
 
 def _seeded(seed: int | None) -> tuple[int, np.uint64]:

@@ -1,6 +1,6 @@
 """Kernels that take many games of a staged game through the stage once.
 
-Each game has streams of random numbers, as in :mod:`gamedp.policies.random_kernels`, which continue
+Each game has streams of random numbers, as in :mod:`gamedp.simulation.kernels`, which continue
 from stage to stage.
 """
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.policies.random_kernels import GAMMA, S11, UNIT, mixed_jit
 from gamedp.runtime.jit import compiled
+from gamedp.simulation.kernels import GAMMA, S11, UNIT, mixed_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt

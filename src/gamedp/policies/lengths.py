@@ -1,18 +1,29 @@
-"""The probability that play is not over after each number of actions."""
+"""The length of play: how likely it lasts beyond each number of actions, and what remains of it."""
 
 from __future__ import annotations
 
+import math
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import numpy as np
 
 from gamedp.bellman.enclosures import Products, enclosed_sums, scaled
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.policies.given import model_for
+from gamedp.model.objectives import TotalReward
+from gamedp.model.problem import Problem
+from gamedp.policies.arguments import as_model
+from gamedp.policies.chain import InducedChain
+from gamedp.policies.policy import choices_in
+from gamedp.policies.solving import lengths_of
+from gamedp.results.base import mean_of
+from gamedp.runtime import compile_clock
+from gamedp.runtime.limit import Limit
 from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.options import CompileMode
+from gamedp.solvers import Retrograde
+from gamedp.solvers.asked import checked_number, reporting
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -20,11 +31,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
+    from gamedp.results.solution import Solution
+    from gamedp.rules.game import Game
+    from gamedp.runtime.limit import ProgressCallback
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = ["Survival", "greatest_survival", "most_unfinished", "survival"]
+__all__ = [
+    "Remoteness",
+    "Survival",
+    "greatest_survival",
+    "most_unfinished",
+    "remoteness",
+    "survival",
+]
 
 
 MOST_SHOWN = 12
@@ -100,13 +121,7 @@ class Survival:
         InvalidParameterError
             If it is not a number from 0 to `plies`.
         """
-        try:
-            number = operator.index(plies)
-        except TypeError:
-            number = -1
-        if not 0 <= number <= self.plies:
-            message = f"plies is {shown(plies)}; it must be an integer from 0 to {self.plies:,}."
-            raise InvalidParameterError(message)
+        number = checked_plies(plies, self.plies)
         return float(self.lower[number]), float(self.upper[number])
 
 
@@ -203,8 +218,8 @@ def _refuse_loops(model: Model, counted: Flags) -> None:
         raise UnsupportedProblemError(message)
 
 
-def checked_plies(plies: Any) -> int:
-    """Return a number of plies.
+def checked_plies(plies: Any, most: int = MOST_PLIES) -> int:
+    """Return a number of plies up to the largest one.
 
     Raises
     ------
@@ -215,8 +230,8 @@ def checked_plies(plies: Any) -> int:
         number = operator.index(plies)
     except TypeError:
         number = -1
-    if not 0 <= number <= MOST_PLIES:
-        message = f"plies is {shown(plies)}; it must be an integer from 0 to {MOST_PLIES:,}."
+    if not 0 <= number <= most:
+        message = f"plies is {shown(plies)}; it must be an integer from 0 to {most:,}."
         raise InvalidParameterError(message)
     return number
 
@@ -247,7 +262,7 @@ def counted_choices(labels: NDArray[Any], actions: tuple[int, ...] | None) -> Fl
 
 
 def greatest_survival(
-    game_or_model: Any,
+    game_or_model: Game | Model,
     plies: int,
     *,
     actions: Collection[int] | None = None,
@@ -290,13 +305,13 @@ def greatest_survival(
     [1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
     """
     number, listed = checked_plies(plies), listed_actions(actions)
-    model = model_for(game_or_model, [], compile)
+    model = as_model(game_or_model, [], compile)
     counted = counted_choices(model.action_labels, listed)
     return survival(model, number, counted, (), listed)
 
 
 def most_unfinished(
-    game_or_model: Any,
+    game_or_model: Game | Model,
     plies: int,
     *,
     actions: Collection[int] | None = None,
@@ -320,3 +335,158 @@ def most_unfinished(
     """
     found = greatest_survival(game_or_model, plies, actions=actions, compile=compile)
     return found.bounds(found.plies)
+
+
+TOLERANCE = 1e-6
+"""Allowed distance between the bounds of an expected number of actions."""
+
+
+@attrs.frozen(eq=False, repr=False, kw_only=True)
+class Remoteness:
+    """The remaining number of actions from each state of a solved game.
+
+    Attributes
+    ----------
+    solution : Solution
+    kind : {"forced", "mean"}
+        Forced, for games of one or two players, without chance and with payoffs at the end alone:
+        both play optimally and, among equally good lines, the winner takes the shortest and the
+        loser the longest; in a draw both take the shortest. Mean: the expected number if all take
+        the :meth:`gamedp.Solution.best_action`.
+    lower, upper : (S,) float64
+        Proven bounds, equal where forced; infinite where play may continue for ever.
+    """
+
+    solution: Solution
+    kind: Literal["forced", "mean"]
+    lower: Floats
+    upper: Floats
+
+    def __repr__(self) -> str:
+        """Return the kind in short."""
+        return f"<Remoteness of {len(self.lower):,} states: {self.kind}>"
+
+    def plies(self, state: Any = None) -> float:
+        """Return the remaining number of actions from a state, or from the start.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state.
+        """
+        model = self.solution.model
+        if state is not None:
+            return self._middle(model.index(state)[0])
+        return self._mean(model.initial_states, model.initial_probabilities)
+
+    def after(self, state: Any) -> dict[int, float]:
+        """Return the remaining number for each action of a state if taken next, itself counted.
+
+        Raises
+        ------
+        UnknownStateError
+            If the model has no such state.
+        """
+        return {action: self._next(choice) for action, choice in choices_in(self._model, state)}
+
+    @property
+    def _model(self) -> Model:
+        return self.solution.model
+
+    def _next(self, choice: int) -> float:
+        row = slice(*self._model.transition_offsets[choice : choice + 2].tolist())
+        return 1.0 + self._mean(self._model.successors[row], self._model.probabilities[row])
+
+    def _mean(self, states: NDArray[Any], probabilities: Floats) -> float:
+        chances = np.abs(probabilities).tolist()
+        return mean_of([self._middle(index) for index in states.tolist()], chances, 0.0)
+
+    def _middle(self, index: int) -> float:
+        low, high = float(self.lower[index]), float(self.upper[index])
+        return low if low == high else low + (high - low) / 2
+
+
+def remoteness(
+    solution: Solution,
+    *,
+    max_seconds: float = math.inf,
+    progress: ProgressCallback | None = None,
+) -> Remoteness:
+    """Return the remaining number of actions from each state of a solved game.
+
+    Without chance, and with payoffs at the end alone, this is the number in "wins in 5": the loser
+    delays and the winner hurries, as far as their values allow. Such numbers are called remoteness
+    [1]_; :class:`gamedp.solvers.Retrograde` finds them. In other games it is the expected number if
+    all take the :meth:`gamedp.Solution.best_action`.
+
+    Parameters
+    ----------
+    solution : Solution
+        A solution for the total reward.
+    max_seconds : float
+        Time limit, as for :func:`gamedp.solve`; a single pass is finished.
+    progress : callable, optional
+        Called with a :class:`gamedp.Progress` now and then.
+
+    Returns
+    -------
+    Remoteness
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the solution is for another objective.
+    NotSolvedError
+        If the time is up, or the expected number cannot be found.
+
+    References
+    ----------
+    .. [1] E. Berlekamp, J. Conway, R. Guy, "Winning Ways for your Mathematical Plays" (1982),
+       chapter 9.
+
+    Examples
+    --------
+    Six matches, of which each player takes one to three, and the last one loses: the first player
+    leaves five, and the second one delays.
+
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches, MatchesState
+    >>> found = gamedp.policies.remoteness(gamedp.solve(Matches(matches=6)))
+    >>> found.kind, found.plies(), found.after(MatchesState(0, 6))
+    ('forced', 4.0, {1: 4.0, 2: 3.0, 3: 3.0})
+    """
+    limit = Limit(checked_number("max_seconds", max_seconds))
+    limit()
+    listener = None if progress is None else reporting(progress)
+    with compile_clock.reporting_compilation(listener):
+        return _remoteness(solution, limit, progress)
+
+
+def _remoteness(solution: Solution, limit: Limit, progress: ProgressCallback | None) -> Remoteness:
+    """Return the remoteness within a time limit."""
+    model, objective = solution.model, solution.objective
+    if not isinstance(objective, TotalReward) or objective.until is not None:
+        message = f"remoteness is for TotalReward, not for {shown(objective)}."
+        raise UnsupportedProblemError(message)
+    distances = solution.distances
+    if distances is None:
+        problem = Problem(model, objective)
+        if Retrograde().supports(problem):
+            # Distances are exact, however values are rounded.
+            found = Retrograde().solve(problem, tolerance=math.inf, progress=progress)
+            distances = found.distances
+    if distances is not None:
+        steps = np.where(distances < 0, math.inf, distances)
+        return Remoteness(solution=solution, kind="forced", lower=steps, upper=steps)
+    try:
+        played = attrs.evolve(solution, policy=solution.played)
+        chain = InducedChain(model, [played] * model.num_players, everywhere=True)
+    except InvalidParameterError as error:
+        message = f"the solution has no action in some states. {error}"
+        raise UnsupportedProblemError(message) from None
+    counted = chain.process.sources >= 0
+    lengths = lengths_of(chain.model, counted, TOLERANCE, limit, progress)
+    nodes = chain.process.numbers[: model.num_states]
+    return Remoteness(
+        solution=solution, kind="mean", lower=lengths.lower[nodes], upper=lengths.upper[nodes]
+    )

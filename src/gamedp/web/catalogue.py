@@ -27,7 +27,7 @@ from gamedp.web.surface import AXES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gamedp.policies.remoteness import Remoteness
+    from gamedp.policies.lengths import Remoteness
     from gamedp.results.solution import Solution
     from gamedp.web.plugin import Page
 

@@ -92,11 +92,12 @@ class SearchBudget(Budget):
         Raises
         ------
         OutOfTime
-            If there is none left.
+            If there is none left, or time is up: many short runs, each over before its slice is,
+            are together as long as one long run.
         """
-        left = self.max_count - self.count()
-        if left <= 0:
+        if self.interrupted or self.is_spent:
             raise OutOfTime
+        left = self.max_count - self.count()
         return int(min(self._slice, max(1, left)))
 
     def look(self) -> None:

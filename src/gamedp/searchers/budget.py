@@ -93,12 +93,12 @@ class SearchBudget(Budget):
         ------
         OutOfTime
             If there is none left, or time is up: many short runs, each over before its slice is,
-            are together as long as one long run.
+            are together as long as one long run. The very first one begins in any case.
         """
-        if self.interrupted or self.is_spent:
+        nodes = self.count()
+        if self.interrupted or (nodes and self.is_spent):
             raise OutOfTime
-        left = self.max_count - self.count()
-        return int(min(self._slice, max(1, left)))
+        return int(min(self._slice, max(1, self.max_count - nodes)))
 
     def look(self) -> None:
         """Report progress, and raise OutOfTime at a limit."""

@@ -24,9 +24,9 @@ from gamedp.play.statistics import Ratings
 from gamedp.play.tournament import Tournament
 from gamedp.policies.cross_table import CrossTable
 from gamedp.policies.evaluation import Evaluation
+from gamedp.policies.lengths import Survival
 from gamedp.policies.policy import Policy
 from gamedp.policies.response import Exploitability, Response
-from gamedp.policies.survival import Survival
 from gamedp.policies.trace import Trace
 from gamedp.results.search_result import SearchResult
 from gamedp.results.solution import Solution

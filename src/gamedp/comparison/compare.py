@@ -15,20 +15,24 @@ import numpy as np
 
 from gamedp.comparison.comparison import Comparison
 from gamedp.comparison.measure import measured
-from gamedp.comparison.methods import PEER_TOLERANCE, Limits, Task, methods_of, peers_of
+from gamedp.comparison.methods import PEER_TOLERANCE, ComparisonLimits, Task, methods_of, peers_of
+from gamedp.comparison.processes import measured_apart
 from gamedp.comparison.row import Row
-from gamedp.errors import InvalidParameterError, shown
+from gamedp.errors import InvalidParameterError, UnknownNameError, shown
+from gamedp.model.model import Model
+from gamedp.model.problem import Problem
 from gamedp.runtime.files import as_path, open_plain
 from gamedp.runtime.limit import Progress
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import settings_of, values_of
 from gamedp.solvers.asked import checked_number, checked_objective, checked_tolerance
+from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from gamedp.comparison.methods import Method
+    from gamedp.comparison.methods import ComparedMethod
     from gamedp.model.objectives import Objective
     from gamedp.runtime.limit import ProgressCallback
 
@@ -64,7 +68,8 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     Parameters
     ----------
     problems
-        A game or a model; or several, in a list or a dict with their names.
+        A game, a model or a :class:`gamedp.Problem`, which has an objective of its own; or several,
+        in a list or a dict with their names.
     objective : optional
         As for :func:`gamedp.solve`, for all problems. Searchers find the total reward alone.
     solvers : optional
@@ -112,7 +117,7 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     >>> [(row.method, row.value, table.verdict(row)) for row in table.rows]
     [('alpha-beta', 1.0, 'proven'), ('retrograde', 1.0, 'proven')]
     """
-    limits = Limits(
+    limits = ComparisonLimits(
         tolerance=None
         if tolerance is None
         else checked_tolerance(tolerance, relative=False).absolute,
@@ -125,17 +130,14 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     tasks = _tasks(problems, objective, sizes)
     methods = [*methods_of(solvers), *peers_of(peers)]
     kept = _KeptRows(save, [limits, processes])
-    total, began, rows = len(tasks) * len(methods), time.perf_counter(), list[Row]()
+    total, began = len(tasks) * len(methods), time.perf_counter()
+    rows: list[Row] = []
     for task in tasks:
         task.explore(limits, progress)
         found = {method.name: kept.row(task, method) for method in methods}
         left = [method for method in methods if found[method.name] is None]
-        tell = _teller(progress, total, began, task, lambda: len(rows))
-        if processes:
-            from gamedp.comparison.processes import measured_apart as measure
-        else:
-            measure = measured
-        for row in measure(task, left, limits, tell):
+        tell = _teller(progress, total, began, task, rows)
+        for row in (measured_apart if processes else measured)(task, left, limits, tell):
             kept.add(task, methods, row)
             found[row.method] = row
         rows += [row for row in found.values() if row is not None]
@@ -147,14 +149,14 @@ def _teller(
     total: int,
     began: float,
     task: Task,
-    done: Callable[[], int],
-) -> Callable[[Method], None]:
+    rows: list[Row],
+) -> Callable[[ComparedMethod], None]:
     """Return a function that reports which method is at work."""
 
-    def tell(method: Method) -> None:
+    def tell(method: ComparedMethod) -> None:
         if progress is not None:
             spent = time.perf_counter() - began
-            progress(Progress("compare", done(), total, spent, f"{task.name}: {method.name}"))
+            progress(Progress("compare", len(rows), total, spent, f"{task.name}: {method.name}"))
 
     return tell
 
@@ -183,9 +185,8 @@ def _tasks(
     ((parameter, values),) = sizes.items()
     settings = settings_of(type(thing))
     if parameter not in settings:
-        from gamedp.errors import UnknownNameError
-
-        raise UnknownNameError.nearest("parameter", parameter, settings)
+        what = f"parameter of {type(thing).__name__} called"
+        raise UnknownNameError.nearest(what, parameter, settings)
     given = values_of(thing)
     return [
         _task(
@@ -199,10 +200,12 @@ def _tasks(
 
 
 def _is_model(thing: Any) -> bool:
-    return hasattr(thing, "num_states")
+    return isinstance(thing, (Model, Problem, StagedModel))
 
 
 def _task(name: str, thing: Any, objective: Objective | None, size: float | None) -> Task:
+    if isinstance(thing, Problem):
+        return Task(name, None, thing.objective, size, model=thing.model)
     if not _is_model(thing):
         return Task(name, thing, objective, size)
     return Task(name, None, objective, size, model=thing)
@@ -227,7 +230,7 @@ class _KeptRows:
     path : path or None
         Without one, nothing is kept.
     about : list
-        Limits and options of the comparison.
+        ComparisonLimits and options of the comparison.
     """
 
     def __init__(self, path: Path | str | None, about: list[Any]) -> None:
@@ -240,7 +243,7 @@ class _KeptRows:
             with self.path.open("r+b") as file:
                 file.truncate(length)  # a line is cut off that was being written at the end
 
-    def _key(self, task: Task, method: Method) -> str:
+    def _key(self, task: Task, method: ComparedMethod) -> str:
         parts = [
             version("gamedp"),
             platform.python_version(),
@@ -255,11 +258,11 @@ class _KeptRows:
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    def row(self, task: Task, method: Method) -> Row | None:
+    def row(self, task: Task, method: ComparedMethod) -> Row | None:
         """Return the row that is kept, or None."""
         return self.rows.get(self._key(task, method)) if self.rows else None
 
-    def add(self, task: Task, methods: Sequence[Method], row: Row) -> None:
+    def add(self, task: Task, methods: Sequence[ComparedMethod], row: Row) -> None:
         """Append a row to the file."""
         if self.path is None:
             return
@@ -306,8 +309,7 @@ def _lines(path: Path) -> tuple[list[dict[str, Any]], int]:
         try:
             found = json.loads(line)
             Row.from_facts(found["row"])
-            if not isinstance(found["key"], str):
-                raise TypeError
+            hash(found["key"])
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             message = f"{path}, line {number}, is not a row of a comparison; name another file."
             raise InvalidParameterError(message) from error

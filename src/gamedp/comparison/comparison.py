@@ -46,14 +46,14 @@ class Conflict:
         place = "at the start" if self.state < 0 else f"in examined state {self.state}"
         return (
             f"CONFLICT in {self.first.problem}: {self.first.method} proves {one[0]:.9g} to "
-            f"{one[1]:.9g} {place}, {self.second.method} {other[0]:.9g} to {other[1]:.9g}; at least "
-            "one of them is wrong"
+            f"{one[1]:.9g} {place}, {self.second.method} {other[0]:.9g} to {other[1]:.9g}; at "
+            "least one of them is wrong"
         )
 
 
 @attrs.frozen
 class Growth:
-    """How the time of a method grows with the size of a problem: seconds = c · transitions^exponent.
+    """How the time of a method grows with a problem: seconds = c · transitions^exponent.
 
     Attributes
     ----------
@@ -119,14 +119,12 @@ class Comparison:
 
     def _conflicts_of(self, problem: str) -> Iterator[Conflict]:
         # Equilibria of three and more players may differ: theirs are no conflict.
-        proven = [
-            row for row in self.rows_of(problem) if row.guarantee == Guarantee.TWO_SIDED.name
-        ]
+        proven = [row for row in self.rows_of(problem) if row.guarantee == Guarantee.TWO_SIDED.name]
         for place, first in enumerate(proven):
             for second in proven[place + 1 :]:
                 pairs = zip(first.intervals, second.intervals, strict=False)
                 for number, ((low, high), (least, most)) in enumerate(pairs):
-                    if not max(low, least) <= min(high, most):
+                    if not (low <= most and least <= high):  # NaN is no bound
                         yield Conflict(first, second, number - 1)
                         break
 
@@ -174,7 +172,7 @@ class Comparison:
         For values with bounds, of the middle between them. NaN if nothing is known.
         """
         known = self.proven_bounds(row.problem)
-        errors = []
+        errors: list[float] = []
         for (low, high), (least, most) in zip(row.intervals, known, strict=False):
             middle = row.value if not errors and row.value is not None else (low + high) / 2
             errors.append(
@@ -283,8 +281,7 @@ class Comparison:
         columns = {name: column.tolist() for name, column in self.to_columns().items()}
         rows = [
             {name: values[number] for name, values in columns.items()}
-            | {"warm_seconds": list(row.warm_seconds)}
-            for number, row in enumerate(self.rows)
+            for number in range(len(self.rows))
         ]
         return {
             "tolerance": self.tolerance,
@@ -325,7 +322,7 @@ class Comparison:
         )
 
     def notes(self, problem: str) -> list[str]:
-        """Return what the table of one problem does not say: conflicts, and why there is no answer."""
+        """Return what a table does not say: conflicts, and why there is no answer."""
         told = [str(conflict) for conflict in self._conflicts_of(problem)]
         reasons: dict[str, list[str]] = {}
         for row in self.rows_of(problem):

@@ -15,7 +15,7 @@ from gamedp.runtime import compile_clock, jit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gamedp.comparison.methods import Facts, Limits, Method, Task
+    from gamedp.comparison.methods import Call, ComparedMethod, ComparisonLimits, Facts, Task
 
 __all__ = ["measured"]
 
@@ -29,7 +29,7 @@ class _Run:
 
     Attributes
     ----------
-    method : Method
+    method : ComparedMethod
     call : callable or None
         Solves the problem once; None if the method does not, or no longer.
     facts : dict
@@ -38,8 +38,8 @@ class _Run:
         Processor seconds of the warm calls.
     """
 
-    method: Method
-    call: Callable[[], Facts] | None
+    method: ComparedMethod
+    call: Call | None
     facts: Facts
     warm: list[float] = attrs.field(factory=list)
 
@@ -47,12 +47,14 @@ class _Run:
         """Call once; return seconds of the processor, and of compiling on the clock."""
         assert self.call is not None  # noqa: S101 - who calls has looked
         began, start = time.perf_counter(), time.process_time()
+        spent = 0.0
         try:
-            self.facts |= self.call()
+            facts = self.call()
+            spent = time.process_time() - start
+            self.facts |= facts()
         except Exception as error:  # noqa: BLE001 - of any package; the others are unharmed
             self.facts |= facts_of_error(error, type(self.method.tool).__name__)
             self.call = None
-        spent = time.process_time() - start
         if self.facts["status"] != "SOLVED" and self.facts["status"] != "UNPROVEN":
             self.call = None  # a limit: to reach it once more tells nothing
         return spent, compile_clock.seconds_within(time.perf_counter() - began)
@@ -66,15 +68,18 @@ class _Run:
 
 
 def measured(
-    task: Task, methods: Sequence[Method], limits: Limits, tell: Callable[[Method], None]
+    task: Task,
+    methods: Sequence[ComparedMethod],
+    limits: ComparisonLimits,
+    tell: Callable[[ComparedMethod], None],
 ) -> Iterator[Row]:
     """Yield the row of each method, once all have been measured.
 
     Parameters
     ----------
     task : Task
-    methods : sequence of Method
-    limits : Limits
+    methods : sequence of ComparedMethod
+    limits : ComparisonLimits
     tell : callable
         Called with a method before each of its calls.
     """
@@ -112,7 +117,7 @@ def measured(
         )
 
 
-def _begun(task: Task, method: Method, limits: Limits) -> _Run:
+def _begun(task: Task, method: ComparedMethod, limits: ComparisonLimits) -> _Run:
     """Return the run of a method, before its first call."""
     try:
         return _Run(method, task.call(method, limits), {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
@@ -19,6 +20,7 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.model.objectives import TotalReward
+from gamedp.model.problem import Problem
 from gamedp.results.status import Guarantee, Status
 from gamedp.rules.anatomy import rules_digest
 from gamedp.rules.game import is_staged
@@ -33,11 +35,12 @@ from gamedp.verbs.solving import solve
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from gamedp.comparison.peers import StateValues
     from gamedp.comparison.row import Kind
     from gamedp.model.objectives import Objective
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["PEER_TOLERANCE", "Limits", "Method", "Task", "methods_of", "peers_of"]
+__all__ = ["PEER_TOLERANCE", "ComparedMethod", "ComparisonLimits", "Task", "methods_of", "peers_of"]
 
 DEFAULT = "default"
 """The name of the method that :func:`gamedp.solve` chooses."""
@@ -54,9 +57,12 @@ PEER_TOLERANCE = 1e-6
 Facts: TypeAlias = "dict[str, Any]"
 """Attributes of a row."""
 
+Call: TypeAlias = "Callable[[], Callable[[], Facts]]"
+"""Solves a problem once, which is measured; what it returns reads the facts, which is not."""
+
 
 @attrs.frozen(kw_only=True)
-class Limits:
+class ComparisonLimits:
     """The limits of a comparison; see :func:`gamedp.compare`."""
 
     tolerance: float | None = None
@@ -66,7 +72,7 @@ class Limits:
 
 
 @attrs.frozen
-class Method:
+class ComparedMethod:
     """A way to solve a problem.
 
     Attributes
@@ -82,7 +88,7 @@ class Method:
     tool: Any
 
 
-def methods_of(given: Any) -> list[Method]:
+def methods_of(given: Any) -> list[ComparedMethod]:
     """Return the methods that are named or given; all registered ones for None.
 
     Raises
@@ -93,7 +99,7 @@ def methods_of(given: Any) -> list[Method]:
         If something is neither a name nor a solver or searcher, or given twice.
     """
     if given is None:
-        found = [Method(DEFAULT, "solver", None)]
+        found = [ComparedMethod(DEFAULT, "solver", None)]
         for group, kind in ((SOLVERS, "solver"), (SEARCHERS, "searcher")):
             found += [_loaded(name, kind, group) for name in registered(group)]  # type: ignore[arg-type] # a literal
         return found
@@ -102,15 +108,15 @@ def methods_of(given: Any) -> list[Method]:
     return _once(found)
 
 
-def peers_of(given: Any) -> list[Method]:
+def peers_of(given: Any) -> list[ComparedMethod]:
     """Return the other programs that are named; all registered ones for True."""
     if given is True:
         return [_loaded(name, "peer", PEERS) for name in registered(PEERS)]
     names = [given] if isinstance(given, str) else list(given or ())
-    return _once([Method(name, "peer", find(PEERS, name)()) for name in names])
+    return _once([ComparedMethod(name, "peer", find(PEERS, name)()) for name in names])
 
 
-def _once(methods: list[Method]) -> list[Method]:
+def _once(methods: list[ComparedMethod]) -> list[ComparedMethod]:
     names = [method.name for method in methods]
     for name in names:
         if names.count(name) > 1:
@@ -119,29 +125,30 @@ def _once(methods: list[Method]) -> list[Method]:
     return methods
 
 
-def _loaded(name: str, kind: Kind, group: str) -> Method:
+def _loaded(name: str, kind: Kind, group: str) -> ComparedMethod:
     """Return a registered method; what cannot be made harms no other one."""
     try:
-        return Method(name, kind, load(registered(group)[name])())
+        return ComparedMethod(name, kind, load(registered(group)[name])())
     except Exception as error:  # noqa: BLE001 - of any package
-        return Method(name, kind, error)
+        return ComparedMethod(name, kind, error)
 
 
-def _method(given: Any) -> Method:
+def _method(given: Any) -> ComparedMethod:
     if isinstance(given, str):
         if given == DEFAULT:
-            return Method(DEFAULT, "solver", None)
+            return ComparedMethod(DEFAULT, "solver", None)
         if given in registered(SEARCHERS):
-            return Method(given, "searcher", find(SEARCHERS, given)())
+            return ComparedMethod(given, "searcher", find(SEARCHERS, given)())
         if given in registered(SOLVERS):
-            return Method(given, "solver", find(SOLVERS, given)())
+            return ComparedMethod(given, "solver", find(SOLVERS, given)())
         known = [DEFAULT, *registered(SOLVERS), *registered(SEARCHERS)]
-        raise UnknownNameError.nearest("solver or searcher", given, known)
+        kind = "solver or searcher"
+        raise UnknownNameError.nearest(kind, given, known)
     if not isinstance(given, type):
         if hasattr(given, "search"):
-            return Method(_name_of(given, SEARCHERS), "searcher", given)
+            return ComparedMethod(_name_of(given, SEARCHERS), "searcher", given)
         if hasattr(given, "solve"):
-            return Method(_name_of(given, SOLVERS), "solver", given)
+            return ComparedMethod(_name_of(given, SOLVERS), "solver", given)
     message = (
         f"{shown(given)} is neither a solver nor a searcher, such as 'value-iteration' or "
         "gamedp.searchers.AlphaBeta(depth=8)."
@@ -178,8 +185,8 @@ class Task:
     model : Model, StagedModel, or None
     flat : Model or None
         A staged game as an ordinary model.
-    trouble : str
-        Why there is no model; `flat_trouble` likewise.
+    trouble, flat_trouble : LimitExceededError or None
+        Why there is no such model.
     explore_seconds : float or None
     """
 
@@ -189,8 +196,8 @@ class Task:
     size: float | None = None
     model: Any = None
     flat: Any = None
-    trouble: str = ""
-    flat_trouble: str = ""
+    trouble: LimitExceededError | None = None
+    flat_trouble: LimitExceededError | None = None
     explore_seconds: float | None = None
 
     @property
@@ -198,7 +205,7 @@ class Task:
         """The digest of the model or, without one, of the rules."""
         return str(self.model.digest()) if self.model is not None else rules_digest(self.game) or ""
 
-    def explore(self, limits: Limits, progress: ProgressCallback | None) -> None:
+    def explore(self, limits: ComparisonLimits, progress: ProgressCallback | None) -> None:
         """Build the models, within the limits; a staged game's ordinary one only if it is small."""
         if self.model is not None:
             return
@@ -213,17 +220,17 @@ class Task:
             try:
                 self.flat = compile_rules(game, max_states=MAX_FLATTENED, **most)
             except LimitExceededError as error:
-                self.flat_trouble = str(error)
+                self.flat_trouble = error
             return
         try:
             self.model = compile_rules(self.game, **most)
         except LimitExceededError as error:
-            self.trouble = str(error)
+            self.trouble = error
         else:
             self.explore_seconds = self.model.seconds.get("explore")
 
-    def call(self, method: Method, limits: Limits) -> Callable[[], Facts]:
-        """Return a function that solves the problem once, and returns facts for a row.
+    def call(self, method: ComparedMethod, limits: ComparisonLimits) -> Call:
+        """Return a function that solves the problem once.
 
         Raises
         ------
@@ -244,7 +251,7 @@ class Task:
         if method.kind == "peer":
             return self._asked(method.tool, model, limits)
 
-        def run() -> Facts:
+        def run() -> Callable[[], Facts]:
             try:
                 solution = solve(
                     copy.copy(model),  # without what is known of its graph
@@ -255,23 +262,23 @@ class Task:
                 )
             except NotSolvedError as error:
                 solution = error.solution
-            return _facts_of(solution)
+            return functools.partial(_facts_of, solution)
 
         return run
 
     def _model_for(self, tool: Any) -> Any:
         """Return the model that a solver takes: of stages, or ordinary."""
-        if self.model is None:
-            raise LimitExceededError(self.trouble)
+        if self.trouble is not None:
+            raise self.trouble
         if self.game is None or not is_staged(self.game):
             return self.model
         if tool is None or isinstance(tool, StageInduction):
             return self.model
-        if self.flat is None:
-            raise LimitExceededError(self.flat_trouble)
+        if self.flat_trouble is not None:
+            raise self.flat_trouble
         return self.flat
 
-    def _searched(self, searcher: Any, limits: Limits) -> Callable[[], Facts]:
+    def _searched(self, searcher: Any, limits: ComparisonLimits) -> Call:
         if self.game is None:
             message = "looks ahead by the rules, and a model has none."
             raise UnsupportedProblemError(message)
@@ -283,18 +290,15 @@ class Task:
             raise UnsupportedProblemError(message)
         most = min(searcher.max_seconds, limits.max_seconds)
         searcher = attrs.evolve(searcher, max_seconds=most)
-        return lambda: _facts_of_search(search(self.game, searcher=searcher))
+        return lambda: functools.partial(_facts_of_search, search(self.game, searcher=searcher))
 
-    def _asked(self, peer: Any, model: Any, limits: Limits) -> Callable[[], Facts]:
-        from gamedp.model.problem import Problem
-
+    def _asked(self, peer: Any, model: Any, limits: ComparisonLimits) -> Call:
         problem = Problem(model, TotalReward() if self.objective is None else self.objective)
         run = peer.prepare(problem, limits.tolerance or PEER_TOLERANCE)
 
-        def asked() -> Facts:
-            values = np.asarray(run(), dtype=float)
-            start = float(model.initial_probabilities @ values[model.initial_states])
-            numbers = values[_examined(model)].tolist()
+        def facts(values: StateValues) -> Facts:
+            start = float(model.initial_probabilities @ values(model.initial_states))
+            numbers = values(_examined(model)).tolist()
             return _size_of(model) | {
                 "status": Status.SOLVED.name,
                 "guarantee": Guarantee.NONE.name,
@@ -305,7 +309,7 @@ class Task:
                 "solver": repr(peer),
             }
 
-        return asked
+        return lambda: functools.partial(facts, run())
 
 
 def _examined(model: Any) -> Any:

@@ -8,26 +8,32 @@ from __future__ import annotations
 
 import importlib
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import attrs
 import numpy as np
+import scipy.sparse
 
+from gamedp.adapters import write_model
 from gamedp.errors import MissingPackageError, UnsupportedProblemError
+from gamedp.model.model import Model
 from gamedp.model.objectives import AverageReward, Discounted, Reachability, TotalReward
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.model.model import Model
     from gamedp.model.problem import Problem
 
-__all__ = ["MdpSolver", "Peer", "PyMdpToolbox", "QuantEcon", "Storm"]
+__all__ = ["MdpSolver", "Peer", "PyMdpToolbox", "QuantEcon", "StateValues", "Storm"]
 
-Solve: TypeAlias = Callable[[], "NDArray[np.float64]"]
-"""Solves the problem once; returns the (S,) values of player 0."""
+StateValues: TypeAlias = "Callable[[NDArray[np.int64]], NDArray[np.float64]]"
+"""Returns the values of player 0 in some states."""
+
+Solve: TypeAlias = "Callable[[], StateValues]"
+"""Solves the problem once, which is measured; to read the values is not."""
 
 MAX_SWEEPS = 10**6
 """Limit of packages that stop at a number of sweeps."""
@@ -37,7 +43,7 @@ class Peer(Protocol):
     """Another program: an immutable value, registered in the entry point group ``gamedp.peers``."""
 
     def prepare(self, problem: Problem, tolerance: float) -> Solve:
-        """Return a function that solves the problem, whose values are meant to be that accurate.
+        """Return a function that solves the problem to that accuracy, as the program means it.
 
         Raises
         ------
@@ -65,16 +71,13 @@ def _discount(problem: Problem, peer: str) -> float:
     return objective.discount
 
 
-def _endless(problem: Problem) -> Model:
+def _endless(problem: Problem, discount: float) -> Model:
     """Return a one-player model in which a terminal state earns nothing, or its payoff at once.
 
     Packages for decision processes have no terminal states; a state that leads to itself and earns
     (1 - discount) · payoff in each step is worth the same. Rewards are negated for the least.
     """
-    from gamedp.model.model import Model
-
-    model, objective = problem.model, problem.objective
-    sign = -1.0 if objective.optimum == "min" else 1.0
+    model = problem.model
     counts = np.diff(model.choice_offsets)
     ends = counts == 0
     states = np.repeat(np.arange(model.num_states), np.maximum(counts, 1))
@@ -91,14 +94,18 @@ def _endless(problem: Problem) -> Model:
     rewards[~is_added] = model.rewards
     payoffs = np.zeros(model.num_states)
     payoffs[model.terminals] = model.payoffs
-    rewards[is_added] = (1 - objective.discount) * payoffs[ends]  # type: ignore[attr-defined] # a Discounted
+    rewards[is_added] = (1 - discount) * payoffs[ends]
     return Model.from_arrays(
         np.concatenate([[0], np.cumsum(np.maximum(counts, 1))]),
         offsets,
         successors,
         probabilities,
-        rewards=sign * rewards,
+        rewards=_signed(problem) * rewards,
     )
+
+
+def _reader(values: NDArray[np.float64]) -> StateValues:
+    return lambda states: values[states]
 
 
 def _signed(problem: Problem) -> float:
@@ -113,9 +120,7 @@ class QuantEcon:
         """Return what solves a discounted problem of one player."""
         discount, sign = _discount(problem, "QuantEcon"), _signed(problem)
         markov = _package("quantecon.markov", "quantecon")
-        import scipy.sparse
-
-        model = _endless(problem)
+        model = _endless(problem, discount)
         counts = np.diff(model.choice_offsets)
         first = np.repeat(model.choice_offsets[:-1], counts)
         program = markov.DiscreteDP(
@@ -130,7 +135,7 @@ class QuantEcon:
             "epsilon": tolerance,
             "max_iter": MAX_SWEEPS,
         }
-        return lambda: sign * np.asarray(program.solve(**options).v)
+        return lambda: _reader(sign * np.asarray(program.solve(**options).v))
 
 
 @attrs.frozen
@@ -141,7 +146,7 @@ class MdpSolver:
         """Return what solves a discounted problem of one player."""
         discount, sign = _discount(problem, "mdpsolver"), _signed(problem)
         package = _package("mdpsolver", "mdpsolver")
-        model = _endless(problem)
+        model = _endless(problem, discount)
         states = [
             range(model.choice_offsets[state], model.choice_offsets[state + 1])
             for state in range(model.num_states)
@@ -166,9 +171,9 @@ class MdpSolver:
             ],
         )
 
-        def solve() -> NDArray[np.float64]:
+        def solve() -> StateValues:
             program.solve(algorithm="mpi", tolerance=tolerance, parallel=False)
-            return sign * np.array(program.getValueVector())
+            return _reader(sign * np.array(program.getValueVector()))
 
         return solve
 
@@ -181,9 +186,7 @@ class PyMdpToolbox:
         """Return what solves a discounted problem of one player."""
         discount, sign = _discount(problem, "pymdptoolbox"), _signed(problem)
         package = _package("mdptoolbox.mdp", "pymdptoolbox")
-        import scipy.sparse
-
-        model = _endless(problem)
+        model = _endless(problem, discount)
         counts = np.diff(model.choice_offsets)
         if counts.min() < counts.max():
             # A state with fewer actions has its last one several times.
@@ -197,12 +200,14 @@ class PyMdpToolbox:
         matrices = [matrix[choices] for choices in picked.T]
         rewards = model.rewards[picked]
 
-        def solve() -> NDArray[np.float64]:
-            program = package.PolicyIterationModified(
-                matrices, rewards, discount, epsilon=tolerance, max_iter=MAX_SWEEPS
-            )
-            program.run()
-            return sign * np.array(program.V)
+        def solve() -> StateValues:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of scipy, about how the package calls it
+                program = package.PolicyIterationModified(
+                    matrices, rewards, discount, epsilon=tolerance, max_iter=MAX_SWEEPS
+                )
+                program.run()
+            return _reader(sign * np.array(program.V))
 
         return solve
 
@@ -215,8 +220,6 @@ class Storm:
         """Return what solves a reachability, a total reward up to states, or an average."""
         formula, labels, rewards = _formula(problem)
         stormpy = _package("stormpy", "stormpy")
-        from gamedp.adapters import write_model
-
         with tempfile.TemporaryDirectory(prefix="gamedp-storm-") as folder:
             path = Path(folder, "model.umb")
             write_model(path, problem.model, labels=labels, rewards=rewards)
@@ -230,9 +233,9 @@ class Storm:
             settings.relative_termination_criterion = False
         (wanted,) = stormpy.parse_properties(formula)
 
-        def solve() -> NDArray[np.float64]:
+        def solve() -> StateValues:
             found = stormpy.model_checking(model, wanted, environment=environment)
-            return np.array(found.get_values(), dtype=float)
+            return lambda states: np.array([found.get_value(state) for state in states.tolist()])
 
         return solve
 
@@ -251,8 +254,8 @@ def _formula(
         allowed = ""
         if objective.allowed is not None:
             labels["allowed"] = np.asarray(objective.allowed)
-            allowed = '"allowed" U ' if objective.allowed is not None else ""
-        path = f'{allowed}"target"' if allowed else 'F "target"'
+            allowed = '"allowed" U "target"'
+        path = allowed or 'F "target"'
         return f"P{optimum}=? [{path}]", labels, {}
     if (rewards < 0).any():
         message = "Storm is asked about rewards that are not negative."

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import mmap
 import os
 import pickle
 import selectors
@@ -33,12 +34,15 @@ from gamedp.runtime.machine import peak_bytes, resident_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gamedp.comparison.methods import Limits, Method
+    from gamedp.comparison.methods import ComparedMethod, ComparisonLimits
 
 __all__ = ["measured_apart", "serve"]
 
 GRACE = 10.0
 """Seconds beyond its limit after which a call, or the compilation of one function, is ended."""
+
+MAX_OUTPUT_BYTES = 1 << 20
+"""Largest number of bytes kept of what a child writes: the last ones."""
 
 TICK = 0.05
 """Seconds between two looks at the memory of a child."""
@@ -47,7 +51,10 @@ COMMAND = "from gamedp.comparison.processes import serve; serve()"
 
 
 def measured_apart(
-    task: Task, methods: Sequence[Method], limits: Limits, tell: Callable[[Method], None]
+    task: Task,
+    methods: Sequence[ComparedMethod],
+    limits: ComparisonLimits,
+    tell: Callable[[ComparedMethod], None],
 ) -> Iterator[Row]:
     """Yield the row of each method, measured in a process of its own.
 
@@ -62,10 +69,11 @@ def measured_apart(
         return
     with tempfile.TemporaryDirectory(prefix="gamedp-compare-") as folder:
         path = Path(folder, "task")
+        Path(folder, "path").write_text(json.dumps(sys.path), encoding="utf-8")
         _dump(path, task)
         for method in methods:
             tell(method)
-            _dump(Path(folder, "method"), (sys.path, method, limits))
+            _dump(Path(folder, "method"), (method, limits))
             yield _row_of_child(path, task, method, limits)
 
 
@@ -92,17 +100,14 @@ def _dump(path: Path, thing: Any) -> None:
 
 def _refuse_main(thing: Any) -> None:
     """Raise TypeError if the class of a game or solver is in the program that was started."""
-    things = (thing.game,) if isinstance(thing, Task) else (thing[1].tool,)
-    for each in things:
-        if type(each).__module__ == "__main__":
-            message = f"{type(each).__name__} is defined in the program itself or in a notebook"
-            raise TypeError(message)
+    part = thing.game if isinstance(thing, Task) else thing[0].tool
+    if type(part).__module__ == "__main__":
+        message = f"{type(part).__name__} is defined in the program itself or in a notebook"
+        raise TypeError(message)
 
 
 def _load(path: Path) -> Any:
     """Return an object that `_dump` has written in another process of ours."""
-    import mmap
-
     sizes = json.loads(path.with_suffix(".sizes").read_text(encoding="ascii"))
     with path.open("rb") as file:
         whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -119,7 +124,8 @@ def serve() -> None:
     os.dup2(2, 1)  # what rules print does not get among the rows
     threading.Thread(target=_end_with_parent, daemon=True).start()
     path = Path(sys.argv[1])
-    sys.path[:], method, limits = _load(path.with_name("method"))
+    sys.path[:] = json.loads(path.with_name("path").read_text(encoding="utf-8"))
+    method, limits = _load(path.with_name("method"))
     task = _load(path)
 
     def alive(*_: object) -> None:
@@ -132,13 +138,13 @@ def serve() -> None:
 
 def _end_with_parent() -> None:
     """End the process when the other end of its input is closed."""
-    sys.stdin.buffer.read()
+    os.read(0, 1)  # nothing is ever written; a buffered reader would be locked at the end
     os._exit(1)
 
 
-def _row_of_child(path: Path, task: Task, method: Method, limits: Limits) -> Row:
+def _row_of_child(path: Path, task: Task, method: ComparedMethod, limits: ComparisonLimits) -> Row:
     """Run a child to its end or its limits; return its row."""
-    child = subprocess.Popen(
+    child = subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-c", COMMAND, str(path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -163,7 +169,7 @@ def _row_of_child(path: Path, task: Task, method: Method, limits: Limits) -> Row
     )
 
 
-def _lines_of(child: subprocess.Popen[bytes], limits: Limits) -> tuple[list[str], str]:
+def _lines_of(child: subprocess.Popen[bytes], limits: ComparisonLimits) -> tuple[list[str], str]:
     """Read the lines of a child; return them, and its status with the reason if it has failed."""
     assert child.stdout is not None and child.stderr is not None  # noqa: S101, PT018 - both are pipes
     texts = {child.stdout: b"", child.stderr: b""}
@@ -174,25 +180,25 @@ def _lines_of(child: subprocess.Popen[bytes], limits: Limits) -> tuple[list[str]
             selector.register(pipe, selectors.EVENT_READ)
         while selector.get_map():
             for key, _ in selector.select(TICK):
-                pipe: Any = key.fileobj
-                data = os.read(pipe.fileno(), 1 << 16)
-                texts[pipe] = (texts[pipe] + data)[-(1 << 20) :]
+                data = os.read(key.fd, 1 << 16)
+                told: Any = key.fileobj
+                texts[told] = (texts[told] + data)[-MAX_OUTPUT_BYTES:]
                 if not data:
-                    selector.unregister(pipe)
-                elif pipe is child.stdout:
+                    selector.unregister(told)
+                elif told is child.stdout:
                     heard = time.monotonic()
             if time.monotonic() - heard > longest:
-                words = f"ended after {longest:g} s without an answer"
-                return [], f"OUT_OF_TIME: {words}, {GRACE:g} s beyond its limit."
+                reason = f"ended after {longest:g} s without an answer"
+                return [], f"OUT_OF_TIME: {reason}, {GRACE:g} s beyond its limit."
             if limits.max_bytes is not None and resident_bytes(child.pid) > limits.max_bytes:
                 return [], f"OUT_OF_MEMORY: ended at {limits.max_bytes:,.0f} bytes."
     code = child.wait()
     lines = texts[child.stdout].decode().splitlines()
     if code == 0:
         return lines, "SOLVED"
-    told = texts[child.stderr].decode(errors="replace").strip().splitlines()
+    words = texts[child.stderr].decode(errors="replace").strip().splitlines()
     ended = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    return [], f"FAILED: its process {ended}{f': {told[-1]}' if told else ''}"
+    return [], f"FAILED: its process {ended}{f': {words[-1]}' if words else ''}"
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

@@ -167,7 +167,7 @@ class Row:
         return cls(**values)
 
 
-def _checked(name: str, kind: str, value: Any) -> Any:
+def _checked(name: str, kind: str, value: Any) -> Any:  # noqa: PLR0911 - one for each type
     """Return a value of the declared type of a field; lists become tuples."""
     kinds = {part.strip() for part in kind.split("|")}
     if value is None and "None" in kinds:
@@ -182,9 +182,9 @@ def _checked(name: str, kind: str, value: Any) -> Any:
         return float(value)
     if kind == "tuple[float, ...]" and _are_numbers(value):
         return tuple(map(float, value))
-    if kind.startswith("tuple[tuple") and isinstance(value, list):
-        if all(_are_numbers(pair) and len(pair) == 2 for pair in value):
-            return tuple((float(low), float(high)) for low, high in value)
+    is_list = isinstance(value, list) and kind.startswith("tuple[tuple")
+    if is_list and all(_are_numbers(pair) and len(pair) == 2 for pair in value):
+        return tuple((float(low), float(high)) for low, high in value)
     message = f"a row of a comparison has {shown(value)} for {name}, which cannot be."
     raise InvalidParameterError(message)
 

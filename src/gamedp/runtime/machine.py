@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,11 +57,11 @@ def resident_bytes(process: int) -> int:
         pages = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError):
-        if sys.platform in {"linux", "win32"}:
-            return 0
-    told = subprocess.run(
-        ["ps", "-o", "rss=", "-p", str(process)], capture_output=True, text=True, check=False
-    ).stdout.strip()  # fmt: skip
+        pass  # it is over, or this is not Linux
+    if shutil.which("ps") is None:
+        return 0
+    command = ["ps", "-o", "rss=", "-p", str(process)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603 - no text of others
     return int(told) * 1024 if told.isdecimal() else 0
 
 

@@ -10,7 +10,7 @@ import wrong_answers
 from hypothesis import given, strategies as st
 
 import gamedp
-from gamedp.comparison import Comparison, Row, read_rows
+from gamedp.comparison import Comparison, Measurement, read_rows
 from gamedp.errors import InvalidParameterError, UnknownNameError
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.matches import Matches
@@ -26,7 +26,7 @@ def of_methods(table):
 
 def row(method, low, high, *, seconds=(1.0,), guarantee="TWO_SIDED", problem="p", **more):
     """Return a solved row with bounds at the start alone."""
-    return Row(
+    return Measurement(
         problem=problem,
         method=method,
         kind="solver",
@@ -253,7 +253,7 @@ class TestFiles:
 
     def test_a_row_survives_json(self):
         one = row("one", -math.inf, 1.0, examined=((0.0, math.inf),), states=3, size=2.0)
-        assert Row.from_facts(json.loads(one.to_json())) == one
+        assert Measurement.from_facts(json.loads(one.to_json())) == one
 
 
 class TestErrors:

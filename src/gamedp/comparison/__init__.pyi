@@ -4,5 +4,5 @@ from .comparison import (
     Conflict as Conflict,
     Growth as Growth,
 )
+from .measurement import Measurement as Measurement
 from .peers import Peer as Peer
-from .row import Row as Row

@@ -15,9 +15,9 @@ import numpy as np
 
 from gamedp.comparison.comparison import Comparison
 from gamedp.comparison.measure import measured
+from gamedp.comparison.measurement import Measurement
 from gamedp.comparison.methods import PEER_TOLERANCE, ComparisonLimits, Task, methods_of, peers_of
 from gamedp.comparison.processes import measured_apart
-from gamedp.comparison.row import Row
 from gamedp.errors import InvalidParameterError, UnknownNameError, shown
 from gamedp.model.model import Model
 from gamedp.model.problem import Problem
@@ -131,7 +131,7 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     methods = [*methods_of(solvers), *peers_of(peers)]
     kept = _KeptRows(save, [limits, processes])
     total, began = len(tasks) * len(methods), time.perf_counter()
-    rows: list[Row] = []
+    rows: list[Measurement] = []
     for task in tasks:
         task.explore(limits, progress)
         found = {method.name: kept.row(task, method) for method in methods}
@@ -149,7 +149,7 @@ def _teller(
     total: int,
     began: float,
     task: Task,
-    rows: list[Row],
+    rows: list[Measurement],
 ) -> Callable[[ComparedMethod], None]:
     """Return a function that reports which method is at work."""
 
@@ -236,10 +236,10 @@ class _KeptRows:
     def __init__(self, path: Path | str | None, about: list[Any]) -> None:
         self.path = None if path is None else as_path(path)
         self.about = [repr(each) for each in about]
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, Measurement] = {}
         if self.path is not None and self.path.exists():
             lines, length = _lines(self.path)
-            self.rows = {line["key"]: Row.from_facts(line["row"]) for line in lines}
+            self.rows = {line["key"]: Measurement.from_facts(line["row"]) for line in lines}
             with self.path.open("r+b") as file:
                 file.truncate(length)  # a line is cut off that was being written at the end
 
@@ -258,11 +258,11 @@ class _KeptRows:
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    def row(self, task: Task, method: ComparedMethod) -> Row | None:
+    def row(self, task: Task, method: ComparedMethod) -> Measurement | None:
         """Return the row that is kept, or None."""
         return self.rows.get(self._key(task, method)) if self.rows else None
 
-    def add(self, task: Task, methods: Sequence[ComparedMethod], row: Row) -> None:
+    def add(self, task: Task, methods: Sequence[ComparedMethod], row: Measurement) -> None:
         """Append a row to the file."""
         if self.path is None:
             return
@@ -308,7 +308,7 @@ def _lines(path: Path) -> tuple[list[dict[str, Any]], int]:
     for number, line in enumerate(whole.split(b"\n") if newline else [], 1):
         try:
             found = json.loads(line)
-            Row.from_facts(found["row"])
+            Measurement.from_facts(found["row"])
             hash(found["key"])
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             message = f"{path}, line {number}, is not a row of a comparison; name another file."
@@ -342,4 +342,4 @@ def read_rows(path: Path | str, tolerance: float = PEER_TOLERANCE) -> Comparison
     True
     """
     lines, _ = _lines(as_path(path))
-    return Comparison(tuple(Row.from_facts(line["row"]) for line in lines), tolerance)
+    return Comparison(tuple(Measurement.from_facts(line["row"]) for line in lines), tolerance)

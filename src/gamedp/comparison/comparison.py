@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from gamedp.comparison.row import Row
+from gamedp.comparison.measurement import Measurement
 from gamedp.results.status import Guarantee
 from gamedp.runtime.notebook import html_rows
 
@@ -22,7 +22,7 @@ __all__ = ["Comparison", "Conflict", "Growth", "Verdict"]
 Verdict: TypeAlias = Literal[
     "proven", "confirmed", "unconfirmed", "wrong", "conflict", "stopped", "none"
 ]
-"""What a row's answer is worth, see :meth:`Comparison.verdict`."""
+"""The reliance on a row's answer; see :meth:`Comparison.verdict`."""
 
 
 @attrs.frozen
@@ -31,13 +31,13 @@ class Conflict:
 
     Attributes
     ----------
-    first, second : Row
+    first, second : Measurement
     state : int
         -1 at the start, else the place among the examined states.
     """
 
-    first: Row
-    second: Row
+    first: Measurement
+    second: Measurement
     state: int
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Conflict:
 
 @attrs.frozen
 class Growth:
-    """How the time of a method grows with a problem: seconds = c · transitions^exponent.
+    """Growth of the time of a method with a problem: seconds = c · transitions^exponent.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Comparison:
 
     Attributes
     ----------
-    rows : tuple of Row
+    rows : tuple of Measurement
     tolerance : float
         The distance of the bounds that all methods were asked for.
 
@@ -93,7 +93,7 @@ class Comparison:
     (['backward-induction', 'value-iteration'], [1.0, 1.0], ())
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[Measurement, ...]
     tolerance: float
 
     @property
@@ -106,7 +106,7 @@ class Comparison:
         """The methods in order."""
         return tuple(dict.fromkeys(row.method for row in self.rows))
 
-    def rows_of(self, problem: str) -> list[Row]:
+    def rows_of(self, problem: str) -> list[Measurement]:
         """Return the rows of a problem."""
         return [row for row in self.rows if row.problem == problem]
 
@@ -166,7 +166,7 @@ class Comparison:
                 bounds[place] = max(low, least), min(high, most)
         return bounds
 
-    def error(self, row: Row) -> float:
+    def error(self, row: Measurement) -> float:
         """Return the largest possible error of a row's value, by the proven bounds of all rows.
 
         For values with bounds, of the middle between them. NaN if nothing is known.
@@ -180,7 +180,7 @@ class Comparison:
             )
         return max(errors, default=math.nan)
 
-    def verdict(self, row: Row) -> Verdict:
+    def verdict(self, row: Measurement) -> Verdict:
         """Return what a row's answer is worth.
 
         - ``"proven"``: solved, with proven bounds that no other row contradicts.
@@ -211,11 +211,11 @@ class Comparison:
             return "stopped" if within else "wrong"
         return "confirmed" if within else "wrong"
 
-    def counts(self, row: Row) -> bool:
+    def counts(self, row: Measurement) -> bool:
         """Return whether a row has a time that may be compared."""
         return bool(row.warm_seconds) and self.verdict(row) in {"proven", "confirmed"}
 
-    def ranking(self, problem: str) -> list[Row]:
+    def ranking(self, problem: str) -> list[Measurement]:
         """Return the rows of a problem whose times count, the fastest first."""
         rows = [row for row in self.rows_of(problem) if self.counts(row)]
         return sorted(rows, key=lambda row: row.seconds)
@@ -247,7 +247,7 @@ class Comparison:
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Return the rows as columns of a table, one for each attribute.
 
-        Beside the attributes of :class:`Row`, but for the examined states and the single calls:
+        Beside the attributes of :class:`Measurement`, but for the examined states and single calls:
         the verdict, whether the time counts, the median, least and largest warm time (NaN if it
         does not count), and the largest possible error.
 
@@ -261,7 +261,7 @@ class Comparison:
         """
         names = [
             field.name
-            for field in attrs.fields(Row)
+            for field in attrs.fields(Measurement)
             if field.name not in {"examined", "warm_seconds"}
         ]
         columns: dict[str, list[Any]] = {name: [] for name in names}
@@ -301,7 +301,7 @@ class Comparison:
         rest.sort(key=lambda row: (row.value is None, row.width or 0.0))
         return [header, *(self._cells(row) for row in (*ranked, *rest))]
 
-    def _cells(self, row: Row) -> tuple[str, ...]:
+    def _cells(self, row: Measurement) -> tuple[str, ...]:
         verdict = self.verdict(row)
         if verdict == "none":
             return (row.method, row.status.lower().replace("_", " "), *("",) * 6)

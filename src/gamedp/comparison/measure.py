@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from gamedp.comparison.measurement import Measurement
 from gamedp.comparison.methods import facts_of_error
-from gamedp.comparison.row import Row
 from gamedp.runtime import compile_clock, jit
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def measured(
     methods: Sequence[ComparedMethod],
     limits: ComparisonLimits,
     tell: Callable[[ComparedMethod], None],
-) -> Iterator[Row]:
+) -> Iterator[Measurement]:
     """Yield the row of each method, once all have been measured.
 
     Parameters
@@ -105,7 +105,7 @@ def measured(
                     seconds, _ = run.once()
                     run.warm.append(seconds)
     for run in runs:
-        yield Row(
+        yield Measurement(
             problem=task.name,
             size=task.size,
             method=run.method.name,

@@ -35,8 +35,8 @@ from gamedp.verbs.solving import solve
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from gamedp.comparison.measurement import Kind
     from gamedp.comparison.peers import StateValues
-    from gamedp.comparison.row import Kind
     from gamedp.model.objectives import Objective
     from gamedp.runtime.limit import ProgressCallback
 

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from gamedp.comparison.measure import measured
+from gamedp.comparison.measurement import Measurement
 from gamedp.comparison.methods import Task
-from gamedp.comparison.row import Row
 from gamedp.errors import InvalidParameterError
 from gamedp.runtime import compile_clock
 from gamedp.runtime.machine import peak_bytes, resident_bytes
@@ -55,7 +55,7 @@ def measured_apart(
     methods: Sequence[ComparedMethod],
     limits: ComparisonLimits,
     tell: Callable[[ComparedMethod], None],
-) -> Iterator[Row]:
+) -> Iterator[Measurement]:
     """Yield the row of each method, measured in a process of its own.
 
     Parameters are those of :func:`gamedp.comparison.measure.measured`.
@@ -142,7 +142,9 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _row_of_child(path: Path, task: Task, method: ComparedMethod, limits: ComparisonLimits) -> Row:
+def _row_of_child(
+    path: Path, task: Task, method: ComparedMethod, limits: ComparisonLimits
+) -> Measurement:
     """Run a child to its end or its limits; return its row."""
     child = subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-c", COMMAND, str(path)],
@@ -157,8 +159,8 @@ def _row_of_child(path: Path, task: Task, method: ComparedMethod, limits: Compar
         _kill(child)
     status, _, reason = words.partition(": ")
     if lines and lines[-1].strip() and not reason:
-        return Row.from_facts(json.loads(lines[-1]))
-    return Row(
+        return Measurement.from_facts(json.loads(lines[-1]))
+    return Measurement(
         problem=task.name,
         size=task.size,
         method=method.name,

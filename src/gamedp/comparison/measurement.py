@@ -1,4 +1,4 @@
-"""One row of a comparison: what one method did with one problem, and what it cost."""
+"""Measurements: the answer of one method to one problem, and what it cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import attrs
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.results.status import Guarantee
 
-__all__ = ["Kind", "Row"]
+__all__ = ["Kind", "Measurement"]
 
 Kind: TypeAlias = Literal["solver", "searcher", "peer"]
 """Whether a method solves a model, searches from the start, or is another program's."""
@@ -22,8 +22,8 @@ PROVEN = {Guarantee.TWO_SIDED.name, Guarantee.EQUILIBRIUM.name}
 
 
 @attrs.frozen(kw_only=True)
-class Row:
-    """What one method did with one problem.
+class Measurement:
+    """One row of a comparison: the answer of one method to one problem, and its cost.
 
     All values are those of player 0. The examined states are the same for all methods of a problem:
     up to 64 of its model, evenly spaced, after the start.
@@ -141,7 +141,7 @@ class Row:
         return json.dumps(attrs.asdict(self))  # infinities as Python's JSON has them
 
     @classmethod
-    def from_facts(cls, facts: Any) -> Row:
+    def from_facts(cls, facts: Any) -> Measurement:
         """Return the row of the object that a line of JSON holds.
 
         Raises

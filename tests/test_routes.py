@@ -24,8 +24,8 @@ MODEL_TO_BOUNDS, GAME_TO_SOLUTION = 30, 42
 """Files of which functions run from a model to its bounds, and from a game to its solution."""
 
 FILES, CODE_LINES, CODE_LINES_OF_THE_CORE = 415, 64_430, 52_660
-"""In the package; the core is all but the command line, the pages and Kniffel. Comparisons of methods,
-with their command and picture, brought 1,530 lines in 10 files.
+"""In the package; the core is all but the command line, the pages and Kniffel. Comparisons of
+methods, with their command and picture, brought 1,530 lines in 10 files.
 """
 
 SOLVERS_FLOORS = 14

@@ -263,7 +263,7 @@ def _formula(
     if isinstance(objective, TotalReward) and objective.until is not None:
         target = {"target": np.asarray(objective.until)}
         return f'R{{"reward"}}{optimum}=? [F "target"]', target, {"reward": rewards}
-    if isinstance(objective, AverageReward) and not model.payoffs.any():
+    if isinstance(objective, AverageReward):
         return f'R{{"reward"}}{optimum}=? [LRA]', {}, {"reward": rewards}
     message = (
         "Storm is asked for the probability to reach states, rewards until states are reached, and "

@@ -272,8 +272,7 @@ def beside_peers(table: Comparison, goal: tuple[str, float]) -> list[Row]:
                     theirs=peer.seconds,
                     ratio=(statistics.median(ratios), min(ratios), max(ratios)),
                     goal=goal,
-                    agrees=table.error(peer)
-                    <= 3 * table.tolerance * max(1.0, abs(ours.value or 0.0)),
+                    agrees=table.error(peer) <= allowed,
                     facts=facts | {f"largest error of {peer.method}": table.error(peer)},
                 )
             )

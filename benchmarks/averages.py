@@ -6,24 +6,18 @@ the model in memory. Seconds are of processor time.
 
 from __future__ import annotations
 
-import copy
 import sys
-import tempfile
-from pathlib import Path
 
 import attrs
 import measure
 import numpy as np
-import storm
 from problems import many_choices
 
 import gamedp
 from gamedp.testing.models import random_model
 
-ERROR, TOLERANCE = "1/1000000", 1e-6
+TOLERANCE = 1e-6
 AT_MOST = 1.0  # times Storm's time: the goal
-SHORT = 10_000  # transitions below which a round is over so soon that there are more of them
-FORMULA = 'R{"reward"}max=? [LRA]'
 
 
 def queue(size: int) -> gamedp.Model:
@@ -61,50 +55,28 @@ def instances(quick: bool) -> dict[str, gamedp.Model]:
     return models
 
 
-def of_instance(name: str, model: gamedp.Model, path: Path, rounds: int) -> measure.Row:
-    """Return the row of one model; rewards are moved up to be at least 0, as Storm wants them."""
-    model = attrs.evolve(model, rewards=model.rewards - min(0.0, float(model.rewards.min())))
-    gamedp.write_model(path, model, labels={}, rewards={"reward": model.rewards})
-    rounds *= 10 if model.num_transitions < SHORT else 1
-
-    def solved() -> gamedp.Solution:
-        return gamedp.solve(copy.copy(model), gamedp.AverageReward(), tolerance=TOLERANCE)
-
-    found, theirs, agrees = solved(), None, None
-    if storm.is_installed():
-        read, environment = storm.load(path), storm.sound(ERROR)
-        value = storm.value_at_start(read, storm.check(read, FORMULA, environment))
-        agrees = abs(found.value() - value) <= 3 * TOLERANCE * max(1.0, abs(value))
-
-        def theirs() -> float:
-            return measure.processor_seconds(lambda: storm.check(read, FORMULA, environment))
-
-    return measure.compare(
-        f"average: {name}",
-        lambda: measure.processor_seconds(solved),
-        theirs,
-        rounds=rounds,
-        beside="Storm",
-        missing="without",
-        agrees=agrees,
-        goal=("<=", AT_MOST),
-        facts={
-            "states": model.num_states,
-            "transitions": model.num_transitions,
-            "end components": model.structure.num_end_components,
-            "sweeps": found.statistics.sweeps,
-            "proven bound": found.width,
-        },
-    )
+def problems(quick: bool) -> dict[str, gamedp.Model]:
+    """Return the models, their rewards moved up to be at least 0, as Storm wants them."""
+    return {
+        f"average: {name}": attrs.evolve(
+            model, rewards=model.rewards - min(0.0, float(model.rewards.min()))
+        )
+        for name, model in instances(quick).items()
+    }
 
 
 def averages(quick: bool = False) -> list[measure.Row]:
     """Measure all models."""
-    with tempfile.TemporaryDirectory(prefix="gamedp-averages-") as folder:
-        return [
-            of_instance(name, model, Path(folder, f"{number}.umb"), 1 if quick else 5)
-            for number, (name, model) in enumerate(instances(quick).items())
-        ]
+    table = gamedp.compare(
+        problems(quick),
+        gamedp.AverageReward(),
+        "default",
+        peers=["storm"],
+        tolerance=TOLERANCE,
+        max_seconds=600.0,
+        seconds=0.01 if quick else 1.0,
+    )
+    return measure.beside_peers(table, goal=("<=", AT_MOST))
 
 
 if __name__ == "__main__":

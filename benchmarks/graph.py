@@ -23,6 +23,7 @@ from problems import SlipGrid, chain
 from scipy.sparse.csgraph import connected_components
 
 import gamedp
+from gamedp.runtime.machine import peak_bytes
 
 Graph = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]
 
@@ -63,12 +64,12 @@ def child(side: str, shape: str, size: int) -> dict[str, Any]:
     graph = graph_of(shape, size)
     find = prepare(graph)
     measure.forget_peak()
-    before = measure.peak_bytes()
+    before = peak_bytes()
     found: list[int] = []
     seconds = measure.processor_seconds(lambda: found.append(find()))
     return {
         "seconds": seconds,
-        "memory": measure.peak_bytes() - before,
+        "memory": peak_bytes() - before,
         "components": found[0],
         "states": len(graph[0]) - 1,
         "edges": len(graph[2]),

@@ -42,12 +42,11 @@ print(json.dumps({"seconds": seconds, "value": solver.state_value("upper 0 | fil
 """
 
 WHOLE = """
-import gamedp, sys
-sys.path.insert(0, sys.argv[1])
-import measure
+import gamedp
 from gamedp.games.kniffel import Kniffel
+from gamedp.runtime.machine import peak_bytes
 gamedp.solve(Kniffel(), solver=gamedp.stages.StageInduction(threads=2))
-print(measure.peak_bytes())
+print(peak_bytes())
 """
 
 
@@ -158,9 +157,9 @@ def threads(rounds: int) -> measure.Row:
 
 
 def peak() -> measure.Row:
-    folder = str(Path(__file__).parent)
-    measure.run_child([sys.executable, "-c", WHOLE, folder])  # the first one compiles
-    found = int(measure.run_child([sys.executable, "-c", WHOLE, folder]).output)
+    command = [sys.executable, "-c", WHOLE]
+    measure.run_child(command)  # the first one compiles
+    found = int(measure.run_child(command).output)
     return measure.Row(
         what="kniffel, second start: peak of the whole process",
         ours=found,

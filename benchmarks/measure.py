@@ -24,17 +24,18 @@ from typing import Any
 
 import attrs
 
+from gamedp.comparison import Comparison
 from gamedp.runtime import jit
 from gamedp.runtime.files import write_whole
 
 __all__ = [
     "Child",
     "Row",
+    "beside_peers",
     "build_peer",
     "compare",
     "forget_peak",
     "main",
-    "peak_bytes",
     "processor_seconds",
     "run_child",
     "run_peer",
@@ -154,19 +155,6 @@ def with_bytecode(folder: Path | str) -> dict[str, str]:
     return environment
 
 
-def peak_bytes() -> int:
-    """Return the most memory that this process has had so far."""
-    try:
-        # getrusage also counts what the parent had at the fork.
-        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
-    except (OSError, StopIteration):
-        import resource  # noqa: PLC0415 - not on every system
-
-        factor = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * factor
-
-
 def forget_peak() -> None:
     """Let the peak start anew from what this process has now, where the system can."""
     with contextlib.suppress(OSError):
@@ -252,6 +240,45 @@ def compare(
         ratio=(statistics.median(ratios), min(ratios), max(ratios)),
         **more,
     )
+
+
+def beside_peers(table: Comparison, goal: tuple[str, float]) -> list[Row]:
+    """Return a row for each other program that a comparison has asked, or one without any.
+
+    The ratios are those of the calls, which were made in turns. A program agrees if it is off by no
+    more than three times what it was asked for, of the value where that is more than 1: some take
+    their precision as relative.
+    """
+    rows = []
+    for problem in table.problems:
+        ours, *peers = table.rows_of(problem)
+        facts = {
+            "states": ours.states,
+            "transitions": ours.transitions,
+            "solver": ours.solver,
+            "sweeps": ours.sweeps,
+            "proven bound": ours.width,
+        }
+        allowed = 3 * table.tolerance * max(1.0, abs(ours.value or 0.0))
+        asked = [peer for peer in peers if peer.value is not None]
+        for peer in asked:
+            pairs = zip(ours.warm_seconds, peer.warm_seconds, strict=False)
+            ratios = [first / second for first, second in pairs]
+            rows.append(
+                Row(
+                    what=problem,
+                    ours=ours.seconds,
+                    beside=peer.method,
+                    theirs=peer.seconds,
+                    ratio=(statistics.median(ratios), min(ratios), max(ratios)),
+                    goal=goal,
+                    agrees=table.error(peer) <= allowed,
+                    facts=facts | {f"largest error of {peer.method}": table.error(peer)},
+                )
+            )
+        if not asked:
+            rows.append(Row(what=problem, ours=ours.seconds, beside="without peers", facts=facts))
+    return rows
 
 
 def scaled(number: float | None, unit: str) -> str:

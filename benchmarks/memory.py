@@ -20,6 +20,7 @@ import numpy as np
 from problems import SlipGrid, chain, many_choices
 
 import gamedp
+from gamedp.runtime.machine import peak_bytes
 
 MOST = 3 * 2**30
 MOST_SOLVED = 2 * 2**30
@@ -29,17 +30,17 @@ DISCOUNT = 0.99
 def child(size: int, max_bytes: float | None) -> dict[str, Any]:
     """Build the grid in this process and return what that took."""
     gamedp.compile(SlipGrid(size=2), compile="always")  # what the compiler takes is not the model's
-    before = measure.peak_bytes()
+    before = peak_bytes()
     reports: list[gamedp.Progress] = []
     try:
         model = gamedp.compile(
             SlipGrid(size=size), compile="always", progress=reports.append, max_bytes=max_bytes
         )
     except gamedp.errors.LimitExceededError as error:
-        return {"message": str(error), "peak": measure.peak_bytes(), "reports": len(reports)}
+        return {"message": str(error), "peak": peak_bytes(), "reports": len(reports)}
     return {
         "before": before,
-        "peak": measure.peak_bytes(),
+        "peak": peak_bytes(),
         "model": model.num_bytes,
         "states": model.num_states,
         "choices": model.num_choices,
@@ -84,7 +85,7 @@ def solving_child(shape: str, size: int) -> dict[str, Any]:
             f"seconds, discount {discount}": solution.statistics.seconds["solve"],
         }
     return found | {
-        "peak": measure.peak_bytes(),
+        "peak": peak_bytes(),
         "model": model.num_bytes,
         "states": model.num_states,
         "transitions": model.num_transitions,

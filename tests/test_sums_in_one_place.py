@@ -26,19 +26,21 @@ EXACT = "fractions, which are not rounded"
 
 REVIEWED = {
     "policies/arrays.py": {"_of_table": COUNTING},
+    "policies/arguments.py": {"StageRule.shares": CHECKING},
+    "policies/statistics.py": {"mean_and_deviation_of": STATISTICS, "p_value": STATISTICS},
     "simulation/chain_games.py": {
         "ChainGames.tally": STATISTICS,
-        "_ChainBoard.of": "what games are drawn by",
+        "_board": "what games are drawn by",
         "_Walks.outcomes": STATISTICS,
     },
-    "simulation/joined_rules.py": {"_drawn": CHECKING},
-    "policies/observed.py": {"p_value": STATISTICS},
-    "simulation/pairs.py": {"_tallied": STATISTICS, "_tallied.run": STATISTICS},
+    "simulation/rules_games.py": {"_drawn": CHECKING},
+    "simulation/simulate.py": {"_tallied": STATISTICS, "_tallied.run": STATISTICS},
     "policies/policy.py": {
         "Policy._repr_html_": COUNTING,
         "Policy.actions": TOGETHER,
         "Policy.mix": "makes a policy, whose probabilities are those that come of it",
         "_checked": CHECKING,
+        "_of": TOGETHER,
         "_write_probabilities": CHECKING,
         "weights_of": CHECKING,
     },
@@ -48,13 +50,10 @@ REVIEWED = {
         "Stopping.interval": STATISTICS,
         "_divergence": STATISTICS,
     },
-    "policies/staged_players.py": {"StageRule.shares": CHECKING},
-    "policies/symmetry.py": {"_of": TOGETHER},
-    "policies/tally.py": {
+    "simulation/tally.py": {
         "Played.tally": STATISTICS,
         "Tally.total": COUNTING,
         "_sum": STATISTICS,
-        "mean_and_deviation_of": STATISTICS,
     },
     "results/optimal_choices.py": {
         "OptimalChoices._drop_waits": COUNTING,

@@ -1,6 +1,7 @@
 from . import (
     adapters as adapters,
     certificates as certificates,
+    comparison as comparison,
     errors as errors,
     graph as graph,
     pictures as pictures,
@@ -24,6 +25,7 @@ from .certificates import (
     Certificate as Certificate,
     Verified as Verified,
 )
+from .comparison.compare import compare as compare
 from .errors import (
     GamedpError as GamedpError,
     InvalidModelError as InvalidModelError,

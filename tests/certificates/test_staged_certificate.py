@@ -37,7 +37,7 @@ def duel():
     """Two cards with two free boxes and one, played to win."""
     mine, his = (SMALL.all_boxes - sum(1 << box for box in free) for free in ((1, 5), (0,)))
     sides = Duel(SMALL, Sheet(0, mine, 0), Sheet(0, his, 0), compile="never")
-    return sides.endgame(he_plays_for="victory").game
+    return sides.endgame(opponent_goal="victory").game
 
 
 def card():

@@ -437,13 +437,13 @@ class TestAdviser:
     @needs_table
     def test_solves_each_turn_once(self, adviser, monkeypatch):
         """For a card it has not seen, one sweep of the turn; for further questions none."""
-        solved, solve = [], staged_solution.solve_inside
+        solved, solve = [], staged_solution._solve_inside
 
-        def counted(solution, errors, context, **more):
+        def counted(solution, context, **more):
             solved.append(context)
-            return solve(solution, errors, context, **more)
+            return solve(solution, context, **more)
 
-        monkeypatch.setattr(staged_solution, "solve_inside", counted)
+        monkeypatch.setattr(staged_solution, "_solve_inside", counted)
         adviser.solution._inside.clear()
         again = Adviser(adviser.solution)
         cards = [f"- {2 * two} - - - - - - - - - - {chance}" for two in (1, 2) for chance in (8, 9)]

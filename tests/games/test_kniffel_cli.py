@@ -227,7 +227,7 @@ class TestGoals:
         duel = Duel.of(Card.of(MINE), Card.of(HIS))
         usual = ask_json(*against)["value"]
         wants_to_win = ask_json(*against, "--opponent-plays-for", "victory")["value"]
-        assert wants_to_win == pytest.approx(duel.endgame(he_plays_for="victory").value, abs=1e-12)
+        assert wants_to_win == pytest.approx(duel.endgame(opponent_goal="victory").value, abs=1e-12)
         assert wants_to_win < usual
         last = ask_json(*against, "--opponent-is-next")
         assert last["against"]["is_next"]

@@ -13,8 +13,8 @@ import pytest
 import gamedp
 from gamedp.games.kniffel import ENTERING, KEEPING, ROLLING, Card, Kniffel, Sheet, Turn, gain, throw
 from gamedp.games.kniffel.duel import Duel
-from gamedp.games.kniffel.either_turn import EitherTurn
 from gamedp.games.kniffel.gains import _Drawn
+from gamedp.games.kniffel.last_rounds import EitherTurn
 from gamedp.games.kniffel.remainder import Remainder
 from gamedp.games.kniffel.targets import ForPoints, ForTotal, Targets, beating, reaching, rest_after
 from gamedp.testing import check_game
@@ -135,11 +135,11 @@ class ByHand:
     def clairvoyant(self, sheet, his, lead):
         return sum(c * self.target(sheet, lead - total) for total, c in self.totals(his).items())
 
-    def _joint(self, sheet, his, lead, his_turn, plays_for, state=None):
-        is_full, he_is_full = self.game.is_terminal(sheet), self.game.is_terminal(his)
-        if is_full and he_is_full:
+    def _joint(self, sheet, his, lead, opponent_to_move, plays_for, state=None):
+        is_full, is_opponent_full = self.game.is_terminal(sheet), self.game.is_terminal(his)
+        if is_full and is_opponent_full:
             return self.worth(lead)
-        if (his_turn and not he_is_full) or is_full:
+        if (opponent_to_move and not is_opponent_full) or is_full:
 
             def worth(end):
                 after, points = self.after(his, end)
@@ -252,14 +252,14 @@ def test_bounds_and_exact_endings_are_those_by_hand(game, sheet, his, lead):
     assert duel.upper == pytest.approx(float(upper), abs=1e-12)
     assert duel.lower <= lower
     assert duel.upper >= upper
-    for his_turn in (False, True):
-        exact = by_hand.joint(sheet, his, lead, his_turn, "points")
-        ending = duel.endgame(his_turn=his_turn)
+    for opponent_to_move in (False, True):
+        exact = by_hand.joint(sheet, his, lead, opponent_to_move, "points")
+        ending = duel.endgame(opponent_to_move=opponent_to_move)
         low, high = ending.bounds()
         assert low - 1e-12 <= exact <= high + 1e-12
         assert lower <= exact <= upper
-        best_reply = by_hand.joint(sheet, his, lead, his_turn, "victory")
-        ending = duel.endgame(he_plays_for="victory", his_turn=his_turn)
+        best_reply = by_hand.joint(sheet, his, lead, opponent_to_move, "victory")
+        ending = duel.endgame(opponent_goal="victory", opponent_to_move=opponent_to_move)
         low, high = ending.bounds()
         assert low - 1e-12 <= best_reply <= high + 1e-12
         assert best_reply <= exact
@@ -279,7 +279,7 @@ def test_advice_names_what_every_decision_leaves(game, sheet, his, lead):
             (sheet, his, lead, False, "points"),
         ),
         (
-            lambda number: duel.endgame(he_plays_for="victory").options(thrown, number),
+            lambda number: duel.endgame(opponent_goal="victory").options(thrown, number),
             by_hand.joint,
             (sheet, his, lead, False, "victory"),
         ),
@@ -386,7 +386,7 @@ def test_the_staged_games_are_in_order(game):
     check_game(EitherTurn(**attrs.asdict(game.stage())), compile=False)
     for plays_for in ("points", "victory"):
         duel = small_duel(game, sheet_of(game, 5), sheet_of(game, 1), 0)
-        ending = duel.endgame(he_plays_for=plays_for)
+        ending = duel.endgame(opponent_goal=plays_for)
         check_game(gamedp.stages.Flattened(ending.game), compile=False)
 
 
@@ -425,8 +425,11 @@ class TestCards:
                 "the last rounds of these",
             ),
             (lambda card: Duel.of(card, card, draw=2.0), "draw must lie between 0 and 1"),
-            (lambda card: Duel.of(card, card).endgame(he_plays_for="fun"), "not for 'fun'"),
-            (lambda card: Duel.of(card, card).endgame(his_turn=True).best("11111", 1), "not mine"),
+            (lambda card: Duel.of(card, card).endgame(opponent_goal="fun"), "not for 'fun'"),
+            (
+                lambda card: Duel.of(card, card).endgame(opponent_to_move=True).best("11111", 1),
+                "not mine",
+            ),
             (lambda card: Duel.of(card, card).options("11111", 4), "there is no throw 4"),
             (lambda card: Targets.of(card).best("11111", 1, total=1000), "out of reach"),
             (lambda card: Targets.of(card).best("11111", 1, total=1), "are reached"),
@@ -484,18 +487,20 @@ def test_each_gain_is_that_of_a_position_by_hand(hand):
     found = small_gain(hand, 3, positions=3, seed=0)
     advice = small_gain(hand, 3, positions=3, seed=0, exact=False)
     pairs = drawn_pairs(hand.solution, 3, 0, 3)
-    for place, ((sheet, points), (his_sheet, his_points)) in enumerate(pairs):
-        assert SMALL.rank(sheet) == SMALL.rank(his_sheet) == 3
-        lead = points - his_points
-        to_win = sum(hand.joint(sheet, his_sheet, lead, turn, "points") for turn in (False, True))
+    for place, ((sheet, points), (opponent_sheet, opponent_points)) in enumerate(pairs):
+        assert SMALL.rank(sheet) == SMALL.rank(opponent_sheet) == 3
+        lead = points - opponent_points
+        to_win = sum(
+            hand.joint(sheet, opponent_sheet, lead, turn, "points") for turn in (False, True)
+        )
         for_points = sum(
             chance * other * hand.worth(lead + mine - his)
             for mine, chance in hand.totals(sheet).items()
-            for his, other in hand.totals(his_sheet).items()
+            for his, other in hand.totals(opponent_sheet).items()
         )
         assert found.for_points[place] == pytest.approx(float(for_points), abs=1e-12)
         assert found.gains[place] == pytest.approx(float(to_win / 2 - for_points), abs=found.error)
-        by_advice = hand.utility(sheet, his_sheet, lead)
+        by_advice = hand.utility(sheet, opponent_sheet, lead)
         assert advice.to_win[place] == pytest.approx(float(by_advice), abs=1e-8)
     assert found.error < 1e-8
     assert (advice.gains <= found.gains + found.error + advice.error).all()

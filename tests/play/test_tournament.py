@@ -21,7 +21,7 @@ from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
 from gamedp.play import Pairing, Program, RandomPlayer, sprt, tournament
 from gamedp.play.statistics import rated
-from gamedp.simulation.chain_games import ChainPairs
+from gamedp.simulation.chain_games import ChainGames
 
 GAME = Wubbel(goal=12)
 BAD_BOT = Path(__file__).parent.parent / "helpers" / "bad_bot.py"
@@ -476,10 +476,10 @@ class TestSprt:
         mean = (first.value() + second.value(player=1)) / 2
         deviation = gamedp.simulation.simulate_pairs(model, pair, pairs=10**6, seed=1).deviation
         true = (mean - 0.5) / deviation / math.sqrt(2) * 800 / math.log(10)
-        games = ChainPairs(model, pair, np.uint64(5), 10**6)
+        games = ChainGames(model, pair, np.uint64(5), 10**6, 1, in_pairs=True)
         matches, room, alarms, step = 2_000, 2_000, 0, 4
         for match in range(matches):
-            one, other = games.played(match * room, match * room + room)
+            one, other = games.played_pairs(match * room, match * room + room)
             scores = (one.paid[:, 0] + other.paid[:, 1]).astype(int)
             counts, taken = np.zeros(5), 0
             while (found := sprt(counts, (true, true + 150))).verdict == "undecided":

@@ -11,7 +11,7 @@ from staged_games import Debts, Journey, StagedWubbel
 import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel, Sheet
-from gamedp.policies import followed
+from gamedp.policies import arguments
 from gamedp.stages import Flattened, Position
 
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_followed_is_refused(monkeypatch):
         gamedp.evaluate(game, [lambda _: {0: np.nan}, timid])
     with pytest.raises(InvalidParameterError, match="searches, and there is no search"):
         gamedp.evaluate(game, [gamedp.play.LevelPlayer(3), timid])
-    monkeypatch.setattr(followed, "MOST_POSITIONS", 20)
+    monkeypatch.setattr(arguments, "MOST_POSITIONS", 20)
     with pytest.raises(UnsupportedProblemError, match="meet more than 20 positions of StagedW"):
         gamedp.evaluate(game, [bold, timid])
 

@@ -17,7 +17,7 @@ from gamedp.errors import InvalidParameterError, UnknownStateError, UnsupportedP
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import ROLL, Wubbel
 from gamedp.policies import greatest_survival, most_unfinished
-from gamedp.policies.observed import p_value
+from gamedp.policies.statistics import p_value
 from gamedp.testing.models import random_model
 
 

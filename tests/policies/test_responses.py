@@ -15,7 +15,7 @@ import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.policies.choices import choices_in
+from gamedp.policies.policy import choices_in
 from gamedp.policies.response import gain_of
 from gamedp.testing.models import random_model
 from gamedp.testing.strategies import models

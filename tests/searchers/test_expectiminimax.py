@@ -329,6 +329,14 @@ def test_time_is_a_limit():
     assert result.status is gamedp.Status.TIME_LIMIT
 
 
+def test_time_is_a_limit_where_each_depth_takes_a_moment():
+    # The game may go on for ever, and a deeper search of it is over before a slice of its work is.
+    searcher = gamedp.searchers.Expectiminimax(max_seconds=0.3)
+    result = searcher.search(Wubbel(goal=20))
+    assert result.status is gamedp.Status.TIME_LIMIT
+    assert result.lower < result.upper
+
+
 def test_progress_is_told(monkeypatch):
     monkeypatch.setattr("gamedp.runtime.limit.INTERVAL", 0.0)
     seen = []

@@ -13,9 +13,9 @@ import gamedp
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import SAVE, Hold, Wubbel
-from gamedp.policies import random_kernels
-from gamedp.policies.tally import BLOCK, as_paid
-from gamedp.simulation import walk_kernels
+from gamedp.policies.statistics import as_paid
+from gamedp.simulation import kernels
+from gamedp.simulation.tally import BLOCK
 from gamedp.testing.models import random_model
 
 GAMES = 2_000 if numba.config.DISABLE_JIT else 20_000
@@ -47,8 +47,8 @@ def test_games_do_not_depend_on_the_number_of_threads():
 def test_the_compiled_loop_plays_the_games_of_the_plain_one(small, monkeypatch):
     pair = [Hold(4), gamedp.Policy.uniform(small)]
     compiled = gamedp.simulate(small, pair, games=300, seed=11)
-    monkeypatch.setattr(walk_kernels, "walk_jit", walk_kernels.walk)
-    monkeypatch.setattr(walk_kernels, "mixed_jit", random_kernels.mixed)
+    monkeypatch.setattr(kernels, "walk_jit", kernels.walk)
+    monkeypatch.setattr(kernels, "mixed_jit", kernels.mixed)
     assert facts(compiled) == facts(gamedp.simulate(small, pair, games=300, seed=11))
 
 

@@ -11,7 +11,7 @@ import pytest
 import gamedp
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError
 from gamedp.play import RandomPlayer
-from gamedp.policies.tally import BLOCK, in_blocks
+from gamedp.simulation.tally import BLOCK, in_blocks
 
 
 class Turn(NamedTuple):

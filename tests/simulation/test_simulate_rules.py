@@ -18,14 +18,13 @@ from gamedp.errors import (
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Hold, Wubbel
-from gamedp.policies import random_kernels, tally
-from gamedp.policies.tally import Tally
 from gamedp.rules.game import Rules
 from gamedp.rules.layout import Layout
-from gamedp.simulation import rules_games, simulate_pairs, walk_kernels
-from gamedp.simulation.joined_rules import JoinedRules
+from gamedp.simulation import kernels, rules_games, simulate_pairs, tally
 from gamedp.simulation.result import Stopping
+from gamedp.simulation.rules_games import JoinedRules
 from gamedp.simulation.rules_loop import play_games_jit
+from gamedp.simulation.tally import Tally
 
 SMALL = Wubbel(goal=10)
 
@@ -467,8 +466,8 @@ def test_the_compiled_loop_plays_the_pairs_of_the_plain_one(monkeypatch):
     model = gamedp.compile(SMALL, compile="never")
     pair = [Hold(4), gamedp.Policy.uniform(model)]
     compiled = simulate_pairs(model, pair, pairs=200, seed=11)
-    monkeypatch.setattr(walk_kernels, "walk_in_seats_jit", walk_kernels.walk_in_seats)
-    monkeypatch.setattr(walk_kernels, "mixed_jit", random_kernels.mixed)
+    monkeypatch.setattr(kernels, "walk_in_seats_jit", kernels.walk_in_seats)
+    monkeypatch.setattr(kernels, "mixed_jit", kernels.mixed)
     plain = simulate_pairs(model, pair, pairs=200, seed=11)
     assert (plain.means, plain.deviation) == (compiled.means, compiled.deviation)
     for one, other in zip(plain.seatings, compiled.seatings, strict=True):

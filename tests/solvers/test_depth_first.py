@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings, strategies as st
 
 import gamedp
-from gamedp.solvers.tools import depth_first
+from gamedp.solvers.tools import prepared
 from gamedp.testing import exact_choice_values, exact_values
 from gamedp.testing.strategies import models
 
@@ -50,7 +50,7 @@ def with_sinks(model):
 
 def check_acyclic(model, objective):
     """Hold the answer of one pass against exact arithmetic."""
-    found = depth_first.search_depth_first(gamedp.Problem(model, objective))
+    found = prepared.search_depth_first(gamedp.Problem(model, objective))
     assert found is not None
     assert not found.parts.num_components
     assert check_exactly(model, objective).solver == gamedp.solvers.BackwardInduction()
@@ -123,10 +123,10 @@ def test_totals_of_two_opponents(model, target, optimum):
 @given(models(max_states=6, acyclic=True, swaps=False, ends=False), masks)
 def test_work_in_small_pieces_comes_to_the_same(model, target):
     objective = gamedp.Reachability(np.array(target[: model.num_states]))
-    whole = depth_first.search_depth_first(gamedp.Problem(model, objective))
+    whole = prepared.search_depth_first(gamedp.Problem(model, objective))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(depth_first, "VISITS", 1)
-        pieces = depth_first.search_depth_first(gamedp.Problem(model, objective))
+        patch.setattr(prepared, "VISITS", 1)
+        pieces = prepared.search_depth_first(gamedp.Problem(model, objective))
     for one, other in zip(whole[:3], pieces[:3], strict=True):
         assert one.tolist() == other.tolist()
 
@@ -161,7 +161,7 @@ def test_cycles_that_play_surely_leaves_are_put_off(model, left):
         gamedp.Reachability([last], allowed=np.ones(model.num_states, np.bool_)),
         gamedp.TotalReward(until=[last]),
     ):
-        found = depth_first.search_depth_first(gamedp.Problem(model, objective))
+        found = prepared.search_depth_first(gamedp.Problem(model, objective))
         # All exits are sure, so that a probability is known at once.
         count = 0 if left and isinstance(objective, gamedp.Reachability) else left
         assert (None if found is None else found.parts.num_components) == count
@@ -170,7 +170,7 @@ def test_cycles_that_play_surely_leaves_are_put_off(model, left):
 
 def check_in_order(model, objective):
     """Hold what a search has put in order against exact arithmetic, and against a reduction."""
-    found = depth_first.search_depth_first(gamedp.Problem(model, objective))
+    found = prepared.search_depth_first(gamedp.Problem(model, objective))
     if found is None:
         return
     offsets, place = found.parts.component_offsets, found.equation.place
@@ -238,7 +238,7 @@ def walk(length, *, back=0.5):
 
 def test_where_play_leaves_is_found_against_the_order_of_states():
     model = walk(200)
-    found = depth_first.search_depth_first(gamedp.Problem(model, gamedp.Reachability([200])))
+    found = prepared.search_depth_first(gamedp.Problem(model, gamedp.Reachability([200])))
     assert found.parts.component_offsets.tolist() == [0, 199]
     solution = gamedp.solve(model, gamedp.Reachability([200]))
     assert abs(solution.values - np.arange(201) / 200).max() <= 1e-6
@@ -246,9 +246,7 @@ def test_where_play_leaves_is_found_against_the_order_of_states():
 
 def test_a_cycle_behind_the_target_does_not_matter():
     model = line(1, 2, 1, None)
-    assert (
-        depth_first.search_depth_first(gamedp.Problem(model, gamedp.Reachability([1]))) is not None
-    )
+    assert prepared.search_depth_first(gamedp.Problem(model, gamedp.Reachability([1]))) is not None
     solution = gamedp.solve(model, gamedp.Reachability([1], allowed=[0, 1]))
     assert solution.values.tolist() == [1.0, 1.0, 0.0, 0.0]
     assert solution.width == 0.0
@@ -273,7 +271,7 @@ def test_payoffs_count_where_the_target_is_an_end():
 def test_other_objectives_are_none_of_this():
     model = line(1, None)
     for objective in (gamedp.TotalReward(), gamedp.Discounted(0.5)):
-        assert depth_first.search_depth_first(gamedp.Problem(model, objective)) is None
+        assert prepared.search_depth_first(gamedp.Problem(model, objective)) is None
 
 
 def test_progress_is_reported(monkeypatch):
@@ -287,7 +285,7 @@ def test_progress_is_reported(monkeypatch):
 @pytest.mark.parametrize("choices", [1, 2])
 def test_large_models_are_searched_if_nobody_chooses(choices, monkeypatch):
     """Of those with choices many have an end component, where the search would be lost."""
-    monkeypatch.setattr(depth_first, "MAX_SEARCHED_TRANSITIONS", 5)
+    monkeypatch.setattr(prepared, "MAX_SEARCHED_TRANSITIONS", 5)
     steps = 4
     following = np.repeat(np.arange(steps) + 1, choices)
     model = gamedp.Model.from_arrays(
@@ -299,6 +297,6 @@ def test_large_models_are_searched_if_nobody_chooses(choices, monkeypatch):
         payoffs=[0.0, 0.0],
     )
     objective = gamedp.Reachability([steps])
-    found = depth_first.search_depth_first(gamedp.Problem(model, objective))
+    found = prepared.search_depth_first(gamedp.Problem(model, objective))
     assert (found is None) == (choices > 1)
     assert gamedp.solve(model, objective).value() == 0.5**steps

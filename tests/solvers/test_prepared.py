@@ -6,7 +6,7 @@ import pytest
 import gamedp
 from gamedp.bellman import average
 from gamedp.reduction import Reduction
-from gamedp.solvers.tools import prepared as preparing, proper
+from gamedp.solvers.tools import prepared as preparing
 from gamedp.solvers.tools.facts import OpenCases, Refusal
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
@@ -54,7 +54,7 @@ def up_and_down(payoff):
 def iterated(monkeypatch):
     """Return a list of the numbers that were iterated to find something out."""
     calls = []
-    for module, name in ((average, "settle_jit"), (proper, "improve_policies")):
+    for module, name in ((average, "settle_jit"), (preparing, "improve_policies")):
         function = getattr(module, name)
 
         def counted(*arguments, function=function, name=name):
@@ -101,7 +101,7 @@ def test_sums_that_may_be_better_are_told_by_numbers():
 def test_no_time_leaves_a_case_open():
     prepared = Prepared(gamedp.Problem(earning_and_losing()))
     for settle in (prepared.settle, prepared.settle_opponents):
-        with pytest.raises(proper.OutOfTimeError):
+        with pytest.raises(preparing.OutOfTimeError):
             settle(lambda: True)
     assert isinstance(prepared.reduction, OpenCases)
     prepared.settle()
@@ -125,7 +125,7 @@ def test_what_is_prepared_stays_as_it_is():
 def test_everything_is_found_once(model, objective, monkeypatch):
     """Whoever chooses a solver hands on what it knows, and so do those that take over."""
     found = []
-    for module, name in ((preparing, "search_depth_first"), (proper, "reduce")):
+    for module, name in ((preparing, "search_depth_first"), (preparing, "reduce")):
         function = getattr(module, name)
 
         def counted(problem, *rest, function=function, name=name):
@@ -151,9 +151,11 @@ def test_shifted_payoffs_are_prepared_once(monkeypatch):
         payoffs=[0.0, 2.0],
     )
     reduced = []
-    reduce = proper.reduce
+    reduce = preparing.reduce
     monkeypatch.setattr(
-        proper, "reduce", lambda problem, *rest: reduced.append(problem) or reduce(problem, *rest)
+        preparing,
+        "reduce",
+        lambda problem, *rest: reduced.append(problem) or reduce(problem, *rest),
     )
     solution = gamedp.solve(model, gamedp.TotalReward("max", draw=1.5))
     assert solution.bounds(0) == (1.5, 1.5)

@@ -13,7 +13,7 @@ from staged_games import Date, Day, Debts, Journey, Tosses as SpareTosses, Walk
 
 import gamedp
 from gamedp.games.kniffel import ENTERING, KEEPING, Kniffel, Sheet
-from gamedp.stages.totals import backward, forward
+from gamedp.stages.totals import forward, questions
 
 SMALL = Kniffel(dice=2, faces=3, throws=2, threshold=5, upper_bonus=7)
 JOKERS = Kniffel("yahtzee", dice=2, faces=2, throws=2, threshold=3, upper_bonus=4, further_bonus=9)
@@ -732,7 +732,7 @@ def test_totals_too_large_or_too_far_apart_are_refused(game, words):
 
 def test_contexts_whose_totals_have_no_room_together_are_refused(monkeypatch):
     solution = solve_uncompiled(SMALL)
-    monkeypatch.setattr(backward, "CONTEXTS", 2)
+    monkeypatch.setattr(questions, "CONTEXTS", 2)
     monkeypatch.setattr(forward, "MOST_TOTALS", 100)  # of two contexts, but not of all
     with pytest.raises(gamedp.UnsupportedProblemError, match=r"room for 100\. Count in"):
         gamedp.stages.distributions(solution, [nearly_full(SMALL, 0, 1, 2)])

@@ -22,10 +22,11 @@ from gamedp.games.kniffel import (
     outlook_for_total,
 )
 from gamedp.games.kniffel.adviser import MOST_KNOWN
+from gamedp.games.kniffel.answers import explained
 from gamedp.games.kniffel.page import page
-from gamedp.games.kniffel.page_answers import read_query
-from gamedp.games.kniffel.page_report import explained
+from gamedp.games.kniffel.queries import read_query
 from gamedp.games.kniffel.reasons import reasons
+from gamedp.web.files import files_of_pages, page_files
 from gamedp.web.jobs import Jobs
 
 pytestmark = pytest.mark.skipif(
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 CARD = "-,8,-,16,15,-,15,9,25,30,40,-,-"
-OWN_SCRIPT = ['<script type="module" src="static/kniffel.js"></script']
+OWN_SCRIPT = ['<script type="module" src="kniffel/static/kniffel.js"></script']
 QUERY = {"card": CARD, "throw": "3", "dice": "13345", "lang": "en"}
 
 
@@ -194,8 +195,20 @@ def test_the_page_waits_for_what_is_worked_out():
         assert re.search(
             r"dann lädt die Seite neu: wartet auf einen freien Platz, \d+ s<", german.text
         )
-        listed = {"name": "kniffel", "title": page.title, "about": page.about}
-        assert client.get("/api/pages").json() == [listed]
+        (listed,) = client.get("/api/pages").json()
+        own = {"name": "kniffel", "title": page.title, "about": page.about}
+        assert {name: listed[name] for name in own} == own
+        assert listed["texts"]["de"]["about"].startswith("Fünf Würfel")
+        assert listed["icon"]["faces"] == [6, 6, 6]
+
+
+def test_the_files_of_the_page_are_served_beside_it(client):
+    sizes = {path: len(file.packed) for path, file in files_of_pages([page]).items()}
+    assert {path.rpartition("/")[0] for path in sizes} == {"kniffel/static"}
+    assert 0 < sum(sizes.values()) < 23_000
+    for path in sizes:
+        assert client.get(f"/{path}").status_code == 200
+    assert not any("kniffel" in path for path in page_files())
 
 
 def test_the_start_page_links_to_what_needs_no_javascript(client):
@@ -321,7 +334,7 @@ def test_an_opponent_may_play_to_win(client, adviser):
 
 
 def test_where_it_is_too_much_to_win_against_play_to_win_it_is_said(client, adviser, monkeypatch):
-    monkeypatch.setattr("gamedp.games.kniffel.page_answers.MOST_CONTEXTS", 100_000)
+    monkeypatch.setattr("gamedp.games.kniffel.answers.MOST_CONTEXTS", 100_000)
     mine, his = "3,8,9,16,-,18,15,9,25,30,40,-,20", "3,8,9,16,-,24,17,9,25,30,40,0,-"
     query = {"card": mine, "throw": "3", "dice": "11166", "goal": "beat", "against": his}
     found = asked(client, plays="victory", **query)

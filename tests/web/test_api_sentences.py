@@ -2,6 +2,7 @@
 
 import ast
 import importlib.resources
+import re
 import string
 
 import pytest
@@ -9,11 +10,13 @@ from hostile_requests import HOSTILE
 from web_client import Client
 
 import gamedp
+from gamedp.runtime.registry import GAMES, PAGES, registered
 from gamedp.web.app import language_of
 from gamedp.web.plugin import Page
 from gamedp.web.refusals import Refused
-from gamedp.web.sentences import GERMAN, PHASES, reason_in_german
+from gamedp.web.sentences import GERMAN, PHASES, texts_of, translated
 
+KINDS = {".py", ".js", ".css", ".html"}
 GERMAN_HEADERS = {"accept-language": "de-AT,de;q=0.9,en;q=0.5"}
 
 
@@ -123,7 +126,7 @@ def test_what_a_registered_game_says_of_its_rules(client, name, parameters, word
 
 
 def test_free_words_stay_as_they_are():
-    assert reason_in_german("my rules: {no} such thing") == "my rules: {no} such thing"
+    assert translated("my rules: {no} such thing", {"{} else": "{}"}) == "my rules: {no} such thing"
     error = Refused(422, "{reason}", reason=gamedp.InvalidModelError("odd {words}"))
     assert error.message_in("de") == error.message == str(error) == "odd {words}"
 
@@ -150,3 +153,28 @@ def test_a_page_of_its_own_says_its_language():
         drawn = client.get("/own?lang=en", headers={**GERMAN_HEADERS, "accept": "text/html"})
         assert drawn.headers["content-type"].startswith("text/html")
         assert "Too many ask" in drawn.text
+
+
+class Shy:
+    """Its words cannot be read."""
+
+    @staticmethod
+    def texts(language):
+        return {"names": {"a {}": "eine {} und {}"}} if language == "de" else {"about": 3}
+
+
+def test_words_that_cannot_be_read_are_left_out(caplog):
+    assert texts_of(Shy) == texts_of(object()) == {}
+    assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR"]
+
+
+def test_nothing_here_names_a_game():
+    """A game that is registered does nothing here that another author's cannot do."""
+    names = {entry.name for group in (GAMES, PAGES) for entry in registered(group).values()}
+    assert len(names) >= 5
+    forbidden = re.compile(rf"(?<![.\w])(?:{'|'.join(sorted(names))})\b", re.IGNORECASE)
+    files = [*importlib.resources.files("gamedp.web").rglob("*")]
+    texts = {file: file.read_text("utf-8") for file in files if file.suffix in KINDS}
+    assert len(texts) > 30
+    assert not {file.name for file, text in texts.items() if forbidden.search(text)}
+    assert not {file.name for file in files if forbidden.search(file.name)}

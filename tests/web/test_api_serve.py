@@ -173,6 +173,7 @@ def test_a_surface_is_exported_if_the_game_has_one(tmp_path, run):
     (listed,) = json.loads((folder / "data" / "games.json").read_text())
     axes = listed["surface"]
     content = (folder / axes.pop("file")).read_bytes()
+    assert axes.pop("name") == "SAVE"
     with Client() as client:
         client.position("wubbel", parameters={"goal": 9})
         query = {**axes, "parameters": '{"goal":9}'}

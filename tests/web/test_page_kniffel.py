@@ -20,10 +20,10 @@ from gamedp.games.kniffel import (
     outlook_against,
     played_perfectly,
 )
+from gamedp.games.kniffel.answers import reported
 from gamedp.games.kniffel.boxes import shown, throw
 from gamedp.games.kniffel.page import page as kniffel
-from gamedp.games.kniffel.page_answers import game_text, read_query
-from gamedp.games.kniffel.page_report import reported
+from gamedp.games.kniffel.queries import game_text, read_query
 from gamedp.web.app import make_app
 from gamedp.web.files import page_files
 from gamedp.web.tables import Tables
@@ -449,7 +449,7 @@ def test_dice_fall_unless_motion_disturbs(visit, motion, moves):
 def test_both_languages_have_the_same_words(visit, home):
     page = visit(game=GAME)
     english, german = page.evaluate(
-        "import('/static/kniffel-words.js').then((words) => [words.keys('en'), words.keys('de')])"
+        "import('/kniffel/static/words.js').then((words) => [words.keys('en'), words.keys('de')])"
     )
     assert english == german
     page.locator("#language").click()

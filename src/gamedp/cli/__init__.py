@@ -74,6 +74,7 @@ COMMANDS = {
     "query": "gamedp.cli.query:query",
     "explain": "gamedp.cli.explain:explain",
     "verify": "gamedp.cli.verify:verify",
+    "compare": "gamedp.cli.compare:compare",
     "search": "gamedp.cli.search:search",
     "perft": "gamedp.cli.perft:perft",
     "play": "gamedp.cli.play:play",

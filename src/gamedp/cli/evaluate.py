@@ -32,8 +32,8 @@ from gamedp.cli.players import (
     seated_in_stages,
 )
 from gamedp.errors import InvalidParameterError
-from gamedp.policies.given import check_count
-from gamedp.policies.survival import checked_plies
+from gamedp.policies.arguments import check_count
+from gamedp.policies.lengths import checked_plies
 from gamedp.rules.game import is_staged
 from gamedp.solvers.asked import checked_number
 

@@ -48,6 +48,7 @@ __all__ = [
     "SavedGame",
     "SolverOptions",
     "StateTexts",
+    "check_csv",
     "names_in",
 ]
 
@@ -337,20 +338,22 @@ class KeepOptions:
             if folder is not None and folder.exists() and not folder.is_dir():
                 message = f"{folder} is a file; --{name} takes a folder: name one that is new."
                 raise InvalidParameterError(message)
-        if self.csv is not None and self.csv.is_dir():
-            message = f"{self.csv} is a folder; --csv takes a file: name one in it."
-            raise InvalidParameterError(message)
-        if self.csv is not None and (
-            self.csv.is_symlink() or (self.csv.exists() and not self.csv.is_file())
-        ):
-            message = (
-                f"{self.csv} is a link, a device or a pipe; --csv takes a file: name one that is "
-                "new."
-            )
-            raise InvalidParameterError(message)
-        if self.csv is not None and not self.csv.parent.is_dir():
-            message = f"there is no folder {self.csv.parent} to write {self.csv.name} in."
-            raise InvalidParameterError(message)
+        check_csv(self.csv)
+
+
+def check_csv(path: Path | None) -> None:
+    """Refuse a path for a table that cannot be written, before hours of work."""
+    if path is None:
+        return
+    if path.is_dir():
+        message = f"{path} is a folder; --csv takes a file: name one in it."
+        raise InvalidParameterError(message)
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        message = f"{path} is a link, a device or a pipe; --csv takes a file: name one that is new."
+        raise InvalidParameterError(message)
+    if not path.parent.is_dir():
+        message = f"there is no folder {path.parent} to write {path.name} in."
+        raise InvalidParameterError(message)
 
 
 @Parameter(name="*", group=Group("Models in files", sort_key=2))

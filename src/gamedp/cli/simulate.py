@@ -24,15 +24,10 @@ from gamedp.cli.players import (
     seated_in_stages,
 )
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
-from gamedp.policies.given import (
-    check_count,
-    check_counts,
-    checked_whole,
-    refuse_by_rules,
-    refuse_others,
-)
+from gamedp.policies.arguments import check_count, checked_whole
 from gamedp.rules.game import is_staged
 from gamedp.simulation.result import check_stopping
+from gamedp.simulation.simulate import check_counts, refuse_by_rules, refuse_others
 
 if TYPE_CHECKING:
     from gamedp.policies import Evaluation

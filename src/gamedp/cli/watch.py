@@ -28,6 +28,7 @@ PHASES = {
     "verify": "verifying",
     "search": "searching",
     "play": "playing",
+    "compare": "comparing",
 }
 
 

@@ -3,8 +3,10 @@
 # Without `from __future__ import annotations`: attrs copies the converters' annotations into the
 # games' signatures, where names in text form could not be resolved.
 
+import importlib.resources
+import json
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, get_args
 
 import attrs
@@ -17,6 +19,7 @@ __all__ = [
     "as_whole",
     "as_whole_tuple",
     "one_of",
+    "texts_of",
     "whole_at_least",
     "wholes_at_least",
 ]
@@ -56,26 +59,21 @@ def as_whole_tuple(values: int | Iterable[int]) -> tuple[int, ...]:
 
 def whole_at_least(least: int) -> Validator:
     """Return a validator that requires an integer of at least `least`."""
-
-    def check(_game: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
-        if not _is_whole(value, least):
-            message = (
-                f"{attribute.name} must be a whole number of at least {least}, not {shown(value)}; "
-                f"the usual game has {attribute.name}={attribute.default!r}."
-            )
-            raise gamedp.errors.InvalidParameterError(message)
-
-    return check
+    return _each_at_least(least, "a whole number", lambda value: (value,))
 
 
 def wholes_at_least(least: int) -> Validator:
     """Return a validator that requires one or more integers of at least `least`."""
+    return _each_at_least(least, "one or more whole numbers", lambda values: values)
 
-    def check(_game: object, attribute: "attrs.Attribute[Any]", values: tuple[object, ...]) -> None:
-        if not values or not all(_is_whole(value, least) for value in values):
+
+def _each_at_least(least: int, kind: str, listed: Callable[[Any], tuple[Any, ...]]) -> Validator:
+    def check(_game: object, attribute: "attrs.Attribute[Any]", value: Any) -> None:
+        whole = [isinstance(each, int) and not isinstance(each, bool) for each in listed(value)]
+        if not whole or not all(whole) or min(listed(value)) < least:
             message = (
-                f"{attribute.name} must be one or more whole numbers of at least {least}, "
-                f"not {shown(values)}; the usual game has {attribute.name}={attribute.default!r}."
+                f"{attribute.name} must be {kind} of at least {least}, not {shown(value)}; "
+                f"the usual game has {attribute.name}={attribute.default!r}."
             )
             raise gamedp.errors.InvalidParameterError(message)
 
@@ -101,5 +99,22 @@ def one_of(choices: Any) -> Validator:
     return check
 
 
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+def texts_of(name: str) -> "staticmethod[[str], Mapping[str, Any]]":
+    """Return the method `texts` of a game: its words in a language, from ``texts/NAME.json``.
+
+    The messages of the validators here are among the sentences.
+    """
+
+    def texts(language: str) -> Mapping[str, Any]:
+        folder = importlib.resources.files("gamedp.games") / "texts"
+        own, common = (
+            json.loads((folder / f"{file}.json").read_text("utf-8")).get(language, {})
+            for file in (name, "parameters")
+        )
+        return {
+            **common,
+            **own,
+            "sentences": own.get("sentences", {}) | common.get("sentences", {}),
+        }
+
+    return staticmethod(texts)

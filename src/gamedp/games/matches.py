@@ -25,6 +25,7 @@ from gamedp.games._parameters import (
     a_truth_value,
     as_whole,
     as_whole_tuple,
+    texts_of,
     whole_at_least,
     wholes_at_least,
 )
@@ -108,6 +109,8 @@ class Matches:
     num_players = 2
     constant_sum = 0.0
     acyclic = True
+    icon = gamedp.views.Heaps((7,))
+    texts = texts_of("matches")
 
     @takes.validator
     def _takes_differ(self, _attribute: object, takes: tuple[int, ...]) -> None:
@@ -228,6 +231,8 @@ class Nim:
     num_players = 2
     constant_sum = 0.0
     acyclic = True
+    icon = gamedp.views.Heaps((3, 5))
+    texts = texts_of("nim")
 
     def initial_state(self) -> NimState:
         """Return the full heaps, with player 0 to move."""

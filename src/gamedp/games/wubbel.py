@@ -27,7 +27,13 @@ import numpy as np
 
 import gamedp
 from gamedp.errors import shown
-from gamedp.games._parameters import a_truth_value, as_whole, as_whole_tuple, whole_at_least
+from gamedp.games._parameters import (
+    a_truth_value,
+    as_whole,
+    as_whole_tuple,
+    texts_of,
+    whole_at_least,
+)
 
 __all__ = ["ROLL", "SAVE", "Hold", "State", "Wubbel", "contraction_factor", "contraction_weights"]
 
@@ -97,6 +103,8 @@ class Wubbel:
     num_players = 2
     constant_sum = 1.0
     surface = ("own", "opponent", "turn", SAVE)
+    icon = gamedp.views.Dice((5, 2))
+    texts = texts_of("wubbel")
 
     @busts.validator
     def _some_faces_bust_and_some_score(self, _attribute: object, busts: tuple[int, ...]) -> None:

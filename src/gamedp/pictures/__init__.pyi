@@ -4,6 +4,7 @@ from .bars import (
     plot_ratings as plot_ratings,
     plot_results as plot_results,
 )
+from .comparisons import plot_comparison as plot_comparison
 from .components import plot_components as plot_components
 from .curves import (
     plot_stages as plot_stages,

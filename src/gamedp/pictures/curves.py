@@ -16,7 +16,7 @@ from gamedp.pictures.canvas import (
     what_values_are,
     whole_ticks,
 )
-from gamedp.policies.survival import Survival
+from gamedp.policies.lengths import Survival
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

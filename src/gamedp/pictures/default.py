@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from gamedp.comparison.comparison import Comparison
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model.model import Model
 from gamedp.pictures.actions import plot_actions
 from gamedp.pictures.bars import plot_gains, plot_ratings, plot_results
+from gamedp.pictures.comparisons import plot_comparison
 from gamedp.pictures.components import plot_components
 from gamedp.pictures.curves import plot_stages, plot_survival, plot_trace
 from gamedp.pictures.distribution import plot_distribution
@@ -24,9 +26,9 @@ from gamedp.play.statistics import Ratings
 from gamedp.play.tournament import Tournament
 from gamedp.policies.cross_table import CrossTable
 from gamedp.policies.evaluation import Evaluation
+from gamedp.policies.lengths import Survival
 from gamedp.policies.policy import Policy
 from gamedp.policies.response import Exploitability, Response
-from gamedp.policies.survival import Survival
 from gamedp.policies.trace import Trace
 from gamedp.results.search_result import SearchResult
 from gamedp.results.solution import Solution
@@ -57,6 +59,7 @@ WHOLE: dict[type, Callable[..., Any]] = {
     Simulation: plot_distribution,
     Distribution: plot_distribution,
     SearchResult: plot_actions,
+    Comparison: plot_comparison,
     Model: plot_components,
 }
 """The types drawn as a whole, without naming fields, and the function for each."""
@@ -83,6 +86,7 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
     - Exploitability by :func:`gamedp.pictures.plot_gains`.
     - The probability that play is not over by :func:`gamedp.pictures.plot_survival`.
     - A trace by :func:`gamedp.pictures.plot_trace`.
+    - A comparison of solvers by :func:`gamedp.pictures.plot_comparison`.
 
     Without fields, a solution or policy is drawn over the two fields with the most values, or over
     one if there is no other; all others have their initial values. If fields are not integers, or

@@ -14,7 +14,7 @@ from gamedp.play.players import seated
 from gamedp.play.programs import Program, Remote, Session
 from gamedp.play.protocol import PROTOCOL, TIME
 from gamedp.play.seat import Fault
-from gamedp.policies.given import checked_whole
+from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import RandomPlayer
 from gamedp.rules.game import Rules
 from gamedp.runtime.notebook import html_table

@@ -15,7 +15,7 @@ from scipy.special import stdtrit
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.play.play import MOST_PLIES, GameRecord, Line, check_plies, drawn_seed, played
 from gamedp.play.players import seated, seats_taken
-from gamedp.policies.given import checked_whole
+from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import RandomPlayer
 from gamedp.rules.game import Rules
 from gamedp.runtime.limit import Reporter

@@ -12,10 +12,10 @@ import attrs
 
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.play.protocol import REASONS
+from gamedp.policies.arguments import as_model
 from gamedp.policies.evaluation import evaluate
-from gamedp.policies.given import model_for
 from gamedp.policies.policy import Policy, RandomPlayer, as_policies, model_of
-from gamedp.policies.tally import mean_and_deviation_of
+from gamedp.policies.statistics import mean_and_deviation_of
 from gamedp.results.solution import Solution
 from gamedp.runtime.notebook import html_rows, html_table, with_error
 
@@ -332,7 +332,7 @@ def compute(
     if not wanted:
         return
     rules = {name: players[name] for name in players if name in known}
-    model = model_for(game, list(rules.values()), compile)
+    model = as_model(game, list(rules.values()), compile)
     if model.num_players == 2 and model.rewards.any():
         return  # the end alone does not determine the winner
     policies = dict(zip(rules, as_policies(rules, model), strict=True))

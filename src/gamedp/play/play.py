@@ -15,7 +15,7 @@ import numpy as np
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.play.players import seats_taken
 from gamedp.play.seat import Fault, Forfeit, Seat
-from gamedp.policies.given import checked_whole
+from gamedp.policies.arguments import checked_whole
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.options import CompileMode
 

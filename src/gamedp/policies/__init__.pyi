@@ -4,23 +4,21 @@ from .cross_table import (
     cross_table as cross_table,
 )
 from .evaluation import Evaluation as Evaluation, evaluate as evaluate
-from .policy import Policy as Policy
-from .remoteness import (
+from .lengths import (
     Remoteness as Remoteness,
+    Survival as Survival,
+    greatest_survival as greatest_survival,
+    most_unfinished as most_unfinished,
     remoteness as remoteness,
 )
+from .policy import Policy as Policy
 from .response import (
     Exploitability as Exploitability,
     Response as Response,
     best_response as best_response,
     exploitability as exploitability,
 )
-from .survival import (
-    Survival as Survival,
-    greatest_survival as greatest_survival,
-    most_unfinished as most_unfinished,
-)
-from .tally import student_interval as student_interval
+from .statistics import student_interval as student_interval
 from .trace import (
     Trace as Trace,
     trace_improvements as trace_improvements,

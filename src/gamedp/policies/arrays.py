@@ -5,7 +5,7 @@ The meaning of the numbers is inferred if they fit exactly one meaning, and is n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class _Reading(NamedTuple):
     fits: NDArray[np.bool_]
 
 
-def is_array(given: Any) -> bool:
+def is_array(given: Any) -> TypeGuard[NDArray[Any]]:
     """Return whether this is an array, or a list of numbers, and so a single policy.
 
     Numpy's types are tested first: its arrays and numbers have a method ``choose``, too.

@@ -22,10 +22,9 @@ from gamedp.model.objectives import (
     TotalReward,
     has_target,
     resolved,
-    value_of_endless_play,
 )
 from gamedp.policies import kernels
-from gamedp.policies.policy import AnyPolicy, Policy, as_policies
+from gamedp.policies.policy import Policy, PolicyLike, as_policies
 from gamedp.runtime.floats import UNIT, UPWARD
 from gamedp.runtime.notebook import html_table
 
@@ -155,9 +154,10 @@ class Process:
         )
         raise UnsupportedProblemError(message)
 
-    def draws(self, objective: Objective) -> tuple[float, float]:
-        """Return the least and the greatest value of endless play for player 0."""
-        return value_of_endless_play(objective, self.of)
+    def changed(self, sources: Integers, **arrays: Any) -> Process:
+        """Return the process with other choices: their sources, and the arrays of the model."""
+        model = Model.unchecked(**self.model.__getstate__() | arrays)
+        return attrs.evolve(self, model=model, sources=sources)
 
     def objective(self, objective: Objective, draw: float) -> Objective:
         """Return an objective of the model, translated to the process.
@@ -227,16 +227,19 @@ def induce(
     weights = np.zeros((max(len(flat), 1), model.num_choices))
     for row, policy in enumerate(flat):
         weights[row] = policy.probabilities
-    graph = (
+    given = kernels.Given(
         model.choice_offsets,
         model.transition_offsets,
         model.successors,
         model.probabilities,
         model.players,
         model.num_players == 2,
+        firsts,
+        counts,
+        weights,
     )
     sizes = np.array([len(begin), 0, 0, 0])
-    stuck = kernels.explore_jit(*graph, firsts, counts, weights, numbers, codes, sizes)
+    stuck = kernels.explore_jit(given, numbers, codes, sizes)
     if stuck != kernels.ALL_MET:
         _refuse(model, seats, int(codes[stuck]))
     num_nodes, throws, num_rows, num_transitions = sizes.tolist()
@@ -246,7 +249,7 @@ def induce(
     successors, probabilities = np.empty(num_transitions, np.int32), np.empty(num_transitions)
     sources, sides = np.empty(num_rows, np.int64), np.empty(num_rows, np.int8)
     kernels.lay_out_jit(
-        *graph, firsts, counts, weights, seats.shares, numbers, codes, num_nodes,
+        given, seats.shares, numbers, codes, num_nodes,
         choice_offsets, transition_offsets, successors, probabilities, sources, sides,
         np.empty((throws, 2), np.int64),
     )  # fmt: skip
@@ -419,7 +422,7 @@ class InducedChain:
     process: Process
 
     def __init__(
-        self, model: Model, policies: Sequence[AnyPolicy], *, everywhere: bool = False
+        self, model: Model, policies: Sequence[PolicyLike], *, everywhere: bool = False
     ) -> None:
         made = tuple(as_policies(policies, model))
         seats = Seats(tuple((policy,) for policy in made))
@@ -523,23 +526,17 @@ def _two_steps_each(process: Process) -> Process:
     sources[old] = -1
     total = model.num_choices
     payoffs_off, rewards_off, relative = model.rounding
-    doubled = Model.unchecked(
+    return process.changed(
+        sources,
         choice_offsets=np.concatenate([model.choice_offsets, total + 1 + np.arange(len(old))]),
         transition_offsets=np.concatenate([[0], ends]),
         successors=successors[kept],
         probabilities=probabilities[kept],
         rewards=np.where(sources < 0, 0.0, 2 * model.rewards[rows]),
         players=np.concatenate([model.players, np.zeros(len(old), model.players.dtype)]),
-        terminals=model.terminals,
-        payoffs=model.payoffs,
         action_labels=np.where(sources < 0, 0, model.action_labels[rows]),
-        initial_states=model.initial_states,
-        initial_probabilities=model.initial_probabilities,
-        num_players=model.num_players,
-        constant_sum=model.constant_sum,
         rounding=(payoffs_off, 2 * rewards_off, relative),
     )
-    return attrs.evolve(process, model=doubled, sources=sources)
 
 
 def _one_step_each(process: Process) -> Process:
@@ -569,25 +566,15 @@ def _one_step_each(process: Process) -> Process:
     low, high = enclosed_sums(parts, shares, earned, earned)
     reward_off = np.maximum(rewards - low, high - rewards).max(initial=0.0)
     payoff_off, known_off, part = model.rounding
-    merged = Model.unchecked(
+    merged = process.changed(
+        process.sources[:last],
         choice_offsets=model.choice_offsets[: num_nodes + 1].copy(),
         transition_offsets=ends,
         successors=model.successors[taken],
         probabilities=model.probabilities[taken] * np.repeat(shares, sizes),
         rewards=rewards,
         players=model.players[:num_nodes].copy(),
-        terminals=model.terminals,
-        payoffs=model.payoffs,
         action_labels=model.action_labels[:last].copy(),
-        initial_states=model.initial_states,
-        initial_probabilities=model.initial_probabilities,
-        num_players=model.num_players,
-        constant_sum=model.constant_sum,
         rounding=(payoff_off, float(known_off + reward_off) * UPWARD, part),
     )
-    return attrs.evolve(
-        process,
-        model=merged,
-        sources=process.sources[:last],
-        probabilities_off=PROBABILITIES_OFF if drawn.any() else 0.0,
-    )
+    return attrs.evolve(merged, probabilities_off=PROBABILITIES_OFF if drawn.any() else 0.0)

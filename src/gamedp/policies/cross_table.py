@@ -13,8 +13,8 @@ from gamedp.bellman.enclosures import enclosed_difference, enclosed_sums
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.objectives import sum_of_values
 from gamedp.model.problem import Problem
+from gamedp.policies.arguments import as_model
 from gamedp.policies.chain import Seats, even_steps, induce
-from gamedp.policies.given import model_for
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved
 from gamedp.results.base import mean_of
@@ -26,8 +26,10 @@ from gamedp.solvers.asked import checked_number, checked_objective
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
-    from gamedp.policies.policy import AnyPolicy, Policy
+    from gamedp.policies.policy import Policy, PolicyLike
+    from gamedp.rules.game import Game
 
     Table = NDArray[np.float64]
 
@@ -142,8 +144,8 @@ class CrossTable:
 
 
 def cross_table(
-    game_or_model: Any,
-    policies: Mapping[str, AnyPolicy],
+    game_or_model: Game | Model,
+    policies: Mapping[str, PolicyLike],
     objective: Objective | None = None,
     *,
     tolerance: float = 1e-9,
@@ -184,7 +186,7 @@ def cross_table(
     if not isinstance(given, Mapping):
         message = f"policies is {shown(policies)}; it must be a mapping of names to policies."
         raise InvalidParameterError(message)
-    model = model_for(game_or_model, list(policies.values()), compile)
+    model = as_model(game_or_model, list(policies.values()), compile)
     objective = checked_objective(objective)
     tolerance = checked_number("tolerance", tolerance)
     Problem(model, objective)  # refuses what no solver supports
@@ -228,7 +230,7 @@ def cross_table(
 
 
 def _meet(
-    model: Any, pair: tuple[Policy, Policy], objective: Objective, tolerance: float, total: float
+    model: Model, pair: tuple[Policy, Policy], objective: Objective, tolerance: float, total: float
 ) -> list[tuple[float, float]]:
     """Return bounds of the first policy's value as player 0; and the second's if seats are merged.
 

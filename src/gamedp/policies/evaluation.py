@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -14,16 +14,13 @@ from gamedp.bellman.enclosures import enclosed_sums, estimated_sums, rounded_out
 from gamedp.errors import UnknownStateError, UnsupportedProblemError, shown
 from gamedp.model.objectives import Discounted, Objective, Reachability, TotalReward
 from gamedp.model.problem import Problem
-from gamedp.policies import observed, survival as steps
+from gamedp.policies import lengths
+from gamedp.policies.arguments import as_list, as_model, flatten_policies, is_of_stages
 from gamedp.policies.chain import InducedChain, Process, Seats, even_steps, induce
-from gamedp.policies.choices import choices_in
-from gamedp.policies.followed import followed
-from gamedp.policies.given import is_of_stages, listed, model_for
-from gamedp.policies.observed import p_value
-from gamedp.policies.policy import Policy
-from gamedp.policies.solving import lengths_of, solved, solved_problem
-from gamedp.policies.survival import Survival
-from gamedp.policies.tally import as_paid
+from gamedp.policies.lengths import Survival
+from gamedp.policies.policy import Policy, choices_in
+from gamedp.policies.solving import lengths_of, solved, solved_problem, visits
+from gamedp.policies.statistics import as_paid, p_value
 from gamedp.results.solution import Solution
 from gamedp.results.status import (
     ActionValue,
@@ -41,6 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
+    from gamedp.policies.policy import PolicyLike
+    from gamedp.rules.game import Game, StagedGame
+    from gamedp.stages.model import StagedModel
 
     Floats = NDArray[np.float64]
 
@@ -177,12 +177,12 @@ class Evaluation:
         UnsupportedProblemError
             If play may continue for ever with actions that do not count.
         """
-        number, listed = steps.checked_plies(plies), steps.listed_actions(actions)
+        number, listed = lengths.checked_plies(plies), lengths.listed_actions(actions)
         process = self._processes[0]
-        counted = steps.counted_choices(process.model.action_labels, listed)
+        counted = lengths.counted_choices(process.model.action_labels, listed)
         counted &= process.sources >= 0
         names = tuple(policy.name for policy in self.policies)
-        return steps.survival(process.model, number, counted, names, listed)
+        return lengths.survival(process.model, number, counted, names, listed)
 
     def unfinished(
         self, plies: int, *, actions: Collection[int] | None = None
@@ -299,7 +299,7 @@ class Evaluation:
         if not np.isfinite(lengths.upper).all():
             message = "these policies may play for ever, and then visit positions without end."
             raise UnsupportedProblemError(message)
-        lower, upper = observed.visits(process.model, lengths.upper)
+        lower, upper = visits(process.model, lengths.upper)
         return lower[: process.num_nodes], upper[: process.num_nodes]
 
     def _lengths(self, counted: NDArray[np.bool_]) -> Solution:
@@ -412,8 +412,8 @@ def _with_best(
 
 
 def evaluate(
-    game_or_model: Any,
-    policies: Any,
+    game_or_model: Game | Model | StagedGame | StagedModel,
+    policies: PolicyLike | Sequence[PolicyLike],
     objective: Objective | None = None,
     *,
     tolerance: float = 1e-9,
@@ -483,16 +483,16 @@ def evaluate(
     >>> found.value() < gamedp.solve(small, compile="never").value()
     True
     """
-    given = listed(policies)
+    given = as_list(policies)
     objective = checked_objective(objective)
     tolerance = checked_number("tolerance", tolerance)
     if is_of_stages(game_or_model):
         if everywhere:
             message = "everywhere takes a table of all positions, which a staged game has not."
             raise UnsupportedProblemError(message)
-        model, given = followed(game_or_model, given)
+        model, given = flatten_policies(game_or_model, given)
     else:
-        model = model_for(game_or_model, given, compile)
+        model = as_model(game_or_model, given, compile)
     Problem(model, objective)  # refuses what no solver would do either
     chain = InducedChain(model, given, everywhere=everywhere)
     processes = [chain.process]

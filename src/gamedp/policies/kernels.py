@@ -8,7 +8,7 @@ that is the state.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gamedp.runtime.jit import compiled, inlined
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Integers = npt.NDArray[Any]
     Floats = npt.NDArray[Any]
 
-__all__ = ["explore", "explore_jit", "lay_out", "lay_out_jit"]
+__all__ = ["Given", "explore", "explore_jit", "lay_out", "lay_out_jit"]
 
 ALL_MET = -1
 """Result of `explore` if every policy has an action in every state that is visited."""
@@ -58,23 +58,10 @@ def following(probability: float, successor: int, changed: int, left: int, num_s
 following_jit = inlined(following)
 
 
-def explore(
-    choice_offsets: Integers,
-    transition_offsets: Integers,
-    successors: Integers,
-    probabilities: Floats,
-    players: Integers,
-    two: bool,
-    firsts: Integers,
-    counts: Integers,
-    weights: Floats,
-    numbers: Integers,
-    codes: Integers,
-    sizes: Integers,
-) -> int:
-    """Find all nodes that are reached, breadth first.
+class Given(NamedTuple):
+    """A model of C choices, and the policies that N players follow.
 
-    Parameters
+    Attributes
     ----------
     choice_offsets, transition_offsets, successors, probabilities, players
         The model.
@@ -85,6 +72,30 @@ def explore(
         for a field.
     weights : (P, C)
         The probability of each choice under each policy.
+    """
+
+    choice_offsets: Integers
+    transition_offsets: Integers
+    successors: Integers
+    probabilities: Floats
+    players: Integers
+    two: bool
+    firsts: Integers
+    counts: Integers
+    weights: Floats
+
+
+def explore(
+    given: Given,
+    numbers: Integers,
+    codes: Integers,
+    sizes: Integers,
+) -> int:
+    """Find all nodes that are reached, breadth first.
+
+    Parameters
+    ----------
+    given : Given
     numbers : (codes,)
         The number of a node by its code; -1 if it is not reached. Those of the first nodes are set.
     codes : (codes,)
@@ -97,6 +108,8 @@ def explore(
     node : int
         The first node in which a policy that may play takes no choice; `ALL_MET` if there is none.
     """
+    choice_offsets, transition_offsets, successors, probabilities = given[:4]
+    players, two, firsts, counts, weights = given[4:]
     num_states = len(choice_offsets) - 1
     found = sizes[NODES]
     throws = 0
@@ -147,15 +160,7 @@ explore_jit = compiled(explore)
 
 
 def lay_out(
-    choice_offsets: Integers,
-    transition_offsets: Integers,
-    successors: Integers,
-    probabilities: Floats,
-    players: Integers,
-    two: bool,
-    firsts: Integers,
-    counts: Integers,
-    weights: Floats,
+    given: Given,
     shares: Floats,
     numbers: Integers,
     codes: Integers,
@@ -175,8 +180,8 @@ def lay_out(
 
     Parameters
     ----------
-    choice_offsets, ..., weights, numbers, codes
-        As `explore` has left them.
+    given, numbers, codes
+        As for `explore`, which has filled them.
     shares : (2 ** K,)
         The probability of each subset of a field of K members.
     num_nodes : int
@@ -188,6 +193,8 @@ def lay_out(
     thrown : (throws, 2)
         Working space for each throw: its choice, and the code of its node without the state.
     """
+    choice_offsets, transition_offsets, successors, probabilities = given[:4]
+    players, two, firsts, counts, weights = given[4:]
     num_states = len(choice_offsets) - 1
     throws = 0
     row = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
 
 import attrs
 import numpy as np
@@ -12,19 +12,22 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.policies.arrays import Meaning, is_array, probabilities_in
-from gamedp.policies.choices import equal_choices
-from gamedp.policies.symmetry import check_symmetric, merged_states
 from gamedp.results.solution import Solution
 from gamedp.rules.layout import PackedTable
+from gamedp.rules.symmetry import counterparts
 from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TOLERANCE
 from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from gamedp.rules.symmetry import Counterparts
+    from gamedp.stages.solution import StagedSolution
+
 __all__ = [
-    "AnyPolicy",
+    "Chooser",
     "Policy",
+    "PolicyLike",
     "RandomPlayer",
     "as_policies",
     "chosen_action",
@@ -36,9 +39,19 @@ __all__ = [
 ]
 
 
-AnyPolicy: TypeAlias = Any
+class Chooser(Protocol):
+    """An object that chooses an action, or the probability of each action, in a state."""
+
+    def choose(self, state: Any, /) -> SupportsIndex | Mapping[int, float]:
+        """Return an action, or the probability of each action that may be taken."""
+
+
+PolicyLike: TypeAlias = (
+    "Policy | Solution | StagedSolution | RandomPlayer | Chooser"
+    " | Callable[[Any], SupportsIndex | Mapping[int, float]] | NDArray[Any]"
+)
 """A Policy, a Solution, an object with ``choose(state)``, a function of a state, a RandomPlayer, or
-an array; see `Policy.from_array`."""
+an array, see `Policy.from_array`; of a staged game, its StagedSolution."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -168,7 +181,7 @@ class Policy:
     def from_function(
         cls,
         model: Model,
-        function: Callable[[Any], int | Mapping[int, float]],
+        function: Callable[[Any], SupportsIndex | Mapping[int, float]],
         name: str | None = None,
         rule: Any = None,
     ) -> Policy:
@@ -295,7 +308,9 @@ def model_of(given: Any) -> Model | None:
     return given.model if isinstance(given, (Policy, Solution)) else None
 
 
-def as_policies(given: Mapping[str, AnyPolicy] | Sequence[AnyPolicy], model: Model) -> list[Policy]:
+def as_policies(
+    given: Mapping[str, PolicyLike] | Sequence[PolicyLike], model: Model
+) -> list[Policy]:
     """Convert objects that choose actions to policies of a model.
 
     Parameters
@@ -516,3 +531,131 @@ class RandomPlayer:
         """Return an action in `state`."""
         actions = list(self.game.actions(state))
         return int(actions[rng.integers(len(actions))])
+
+
+def choices_in(model: Model, state: Any) -> list[tuple[int, int]]:
+    """Return the actions of a game's own state, each with an equivalent choice of the model.
+
+    Raises
+    ------
+    UnknownStateError
+        If the model has no such state.
+    InvalidModelError
+        If the state is not symmetric to its representative, as `canonical` says it is.
+    """
+    pairs, same = _choices_of(model, state)
+    if same is None:
+        return pairs
+    known = dict(pairs)
+    return [(own, known[its]) for own, its in same.of_state.items() if its in known]
+
+
+def equal_choices(model: Model, state: Any) -> dict[int, list[int]]:
+    """Return all choices of the model that are equivalent to each action of a game's own state.
+
+    In a state that represents itself, each action corresponds to its own choice. Elsewhere, two
+    equivalent choices of the representative both correspond to each of the two actions.
+
+    Raises
+    ------
+    UnknownStateError, InvalidModelError
+        As for :func:`choices_in`.
+    """
+    pairs, same = _choices_of(model, state)
+    if same is None:
+        return {action: [choice] for action, choice in pairs}
+    alike: dict[int, list[int]] = {}
+    for its, choice in pairs:
+        alike.setdefault(same.of_state[same.of_representative[its]], []).append(choice)
+    return {own: alike[its] for own, its in same.of_state.items() if its in alike}
+
+
+def _choices_of(model: Model, state: Any) -> tuple[list[tuple[int, int]], Counterparts | None]:
+    """Return the representative's actions with their choices, and their images in the state.
+
+    None for a state that represents itself.
+    """
+    representative, index, swapped = model.represented(state)
+    first, stop = model.choice_offsets[index : index + 2].tolist()
+    labels = model.action_labels[first:stop].tolist()
+    pairs = list(zip(labels, range(first, stop), strict=True))
+    if model.rules is None or model.states is None or representative == state:
+        return pairs, None
+    return pairs, counterparts(model.rules, state, representative, swapped)
+
+
+MOST_MET, MOST_ASKED = 300, 24
+"""Largest numbers of states visited, and of states checked among them."""
+
+
+def merged_states(model: Model) -> list[tuple[Any, Any]]:
+    """Return the first states with a choice that another state represents.
+
+    Each is paired with its representative, breadth first; `MOST_ASKED` at most.
+    """
+    rules = model.rules
+    if rules is None or model.states is None or not hasattr(type(rules.game), "canonical"):
+        return []
+    game, found = rules.game, []
+    waiting = [state for probability, state in rules.initial() if probability > 0]
+    met = set(waiting)
+    for state in waiting:  # the list grows meanwhile
+        if game.is_terminal(state):
+            continue
+        actions = [int(action) for action in game.actions(state)]
+        representative = rules.canonical(state)[0]
+        if len(actions) > 1 and representative != state:
+            found.append((state, representative))
+            if len(found) == MOST_ASKED:
+                break
+        for action in actions:
+            for probability, following in game.outcomes(state, action):
+                if probability > 0 and following not in met and len(met) < MOST_MET:
+                    met.add(following)
+                    waiting.append(following)
+    return found
+
+
+def check_symmetric(
+    model: Model, function: Callable[[Any], Any], name: str, pairs: list[tuple[Any, Any]]
+) -> None:
+    """Raise if a rule acts differently in states that the game declares equal.
+
+    A rule is asked in the representatives alone, so the computed value would not be its own.
+
+    Raises
+    ------
+    InvalidParameterError
+        Names the two states, and the actions of the rule in them.
+    """
+    for state, representative in pairs:
+        choices = equal_choices(model, state)
+        alike = [set(same) for same in choices.values()]
+        own = _taken(choices, function(state))
+        its = _taken(equal_choices(model, representative), function(representative))
+        if any(abs(_of(own, same) - _of(its, same)) > SUM_TOLERANCE for same in alike):
+            message = (
+                f"{name} chooses {shown(function(state))} in {shown(state)} and "
+                f"{shown(function(representative))} in {shown(representative)}, and these do "
+                "different things, though canonical says that the two states are the same. Let it "
+                "not look at what canonical leaves out, or give a game without canonical."
+            )
+            raise InvalidParameterError(message)
+
+
+def _taken(choices: Mapping[int, list[int]], answer: Any) -> list[tuple[int, float]]:
+    """Return choices of the model with their probabilities; invalid actions are left out."""
+    probabilities: Mapping[int, float] = {}
+    if type(answer) is int:  # the usual case; the rest is slow
+        probabilities = {answer: 1.0}
+    elif isinstance(answer, Mapping):
+        probabilities = answer
+    elif isinstance(answer, SupportsIndex):
+        probabilities = {operator.index(answer): 1.0}
+    chances = [(same[0], float(probabilities.get(action, 0.0))) for action, same in choices.items()]
+    return [(choice, chance) for choice, chance in chances if chance > 0]
+
+
+def _of(taken: list[tuple[int, float]], choices: set[int]) -> float:
+    """Return the probability that one of some choices is taken."""
+    return sum(chance for choice, chance in taken if choice in choices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -13,11 +13,17 @@ from gamedp.bellman.enclosures import enclosed_sum
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.objectives import AverageReward
 from gamedp.model.problem import Problem
+from gamedp.policies.arguments import as_list, as_model
 from gamedp.policies.chain import Process, Seats, even_steps, induce
-from gamedp.policies.choices import choices_in, equal_choices
 from gamedp.policies.evaluation import evaluate
-from gamedp.policies.given import listed, model_for
-from gamedp.policies.policy import AnyPolicy, Policy, as_policies, weights_of
+from gamedp.policies.policy import (
+    Policy,
+    PolicyLike,
+    as_policies,
+    choices_in,
+    equal_choices,
+    weights_of,
+)
 from gamedp.policies.solving import solved
 from gamedp.results.base import mean_of
 from gamedp.results.status import Guarantee, Status, check_player, opposite_bounds
@@ -29,8 +35,12 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
     from gamedp.results.solution import Solution
+    from gamedp.rules.game import Game
 
 __all__ = ["Exploitability", "Response", "best_response", "exploitability", "gain_of"]
+
+Field: TypeAlias = Mapping[Any, float]
+"""Policies with their weights; without a type, since a mapping is invariant in that of its keys."""
 
 _COUNTS_STEPS = (
     "the best response for a finite horizon depends on the steps that are left, which a policy "
@@ -248,8 +258,8 @@ class Response:
 
 
 def best_response(
-    game_or_model: Any,
-    against: AnyPolicy | Mapping[AnyPolicy, float] | Sequence[AnyPolicy],
+    game_or_model: Game | Model,
+    against: PolicyLike | Field | Sequence[PolicyLike],
     player: int = 0,
     objective: Objective | None = None,
     *,
@@ -312,61 +322,46 @@ def best_response(
     """
     objective = checked_objective(objective)
     tolerance = checked_number("tolerance", tolerance)
-    given, weights = _listed(against)
-    model = model_for(game_or_model, given, compile)
+    given, weights = as_list(against), None
+    if isinstance(against, Mapping):
+        given, weights = list(against), weights_of(against)
+    model = as_model(game_or_model, given, compile)
     check_player(model.num_players, player)
     Problem(model, objective)  # refuses what no solver would do either
     policies = tuple(as_policies(given, model))
+    told = None
     if weights is None or len(policies) == 1:
+        weights = None
         seats = _seats(model, policies, player)
-        process = induce(model, seats, column=player, everywhere=everywhere)
-        process, solution = _answered(process, objective, tolerance)
-        return Response(
-            player=player,
-            against=policies,
-            weights=None,
-            solution=solution,
-            told=None,
-            process=process,
-        )
-    if model.num_players != 2:
-        message = f"a field is for one opponent; there are {model.num_players - 1}."
-        raise UnsupportedProblemError(message)
-    field: list[tuple[Policy, ...]] = [policies, policies]
-    field[player] = ()
-    seats = Seats(tuple(field), tuple(weights))
+    else:
+        if model.num_players != 2:
+            message = f"a field is for one opponent; there are {model.num_players - 1}."
+            raise UnsupportedProblemError(message)
+        field: list[tuple[Policy, ...]] = [policies, policies]
+        field[player] = ()
+        seats = Seats(tuple(field), tuple(weights))
     process = induce(model, seats, column=player, everywhere=everywhere)
-    process, solution = _answered(process, objective, tolerance)
-    each = [
-        best_response(model, policy, player, objective, tolerance=tolerance) for policy in policies
-    ]
-    told = tuple(
-        mean_of([one.bounds()[side] for one in each], weights, 0.0, outward)
-        for side, outward in ((0, -math.inf), (1, math.inf))
-    )
-    return Response(
-        player=player,
-        against=policies,
-        weights=tuple(weights),
-        solution=solution,
-        told=(told[0], told[1]),
-        process=process,
-    )
-
-
-def _answered(process: Process, objective: Objective, tolerance: float) -> tuple[Process, Solution]:
-    """Return a process whose actions take equal steps if these count, and its solution."""
     if isinstance(objective, AverageReward):  # its even steps have no action in the state itself
         process.refuse_steps(objective)
     process = even_steps(process, objective)
-    return process, solved(process, objective, tolerance)
-
-
-def _listed(against: Any) -> tuple[list[AnyPolicy], list[float] | None]:
-    """Return policies as a list, and the weights of a field."""
-    if isinstance(against, Mapping):
-        return list(against), weights_of(against)
-    return listed(against), None
+    solution = solved(process, objective, tolerance)
+    if weights is not None:
+        each = [
+            best_response(model, policy, player, objective, tolerance=tolerance).bounds()
+            for policy in policies
+        ]
+        told = (
+            mean_of([low for low, _ in each], weights, 0.0, -math.inf),
+            mean_of([high for _, high in each], weights, 0.0, math.inf),
+        )
+    return Response(
+        player=player,
+        against=policies,
+        weights=None if weights is None else tuple(weights),
+        solution=solution,
+        told=told,
+        process=process,
+    )
 
 
 def _seats(model: Model, others: tuple[Policy, ...], player: int) -> Seats:
@@ -425,8 +420,8 @@ class Exploitability:
 
 
 def exploitability(
-    game_or_model: Any,
-    policies: Sequence[AnyPolicy],
+    game_or_model: Game | Model,
+    policies: PolicyLike | Sequence[PolicyLike],
     objective: Objective | None = None,
     *,
     tolerance: float = 1e-9,
@@ -460,8 +455,8 @@ def exploitability(
     >>> gamedp.exploitability(solution.model, [solution, solution]).upper < 1e-300
     True
     """
-    given = listed(policies)
-    model = model_for(game_or_model, given, compile)
+    given = as_list(policies)
+    model = as_model(game_or_model, given, compile)
     made = as_policies(given, model)
     known = evaluate(model, made, objective, tolerance=tolerance)
     gains = []

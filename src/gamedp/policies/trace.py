@@ -12,7 +12,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.model.objectives import Discounted, Objective, TotalReward, sum_of_values
 from gamedp.model.problem import Problem
-from gamedp.policies.given import checked_whole
+from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved_problem
 from gamedp.results.base import bounds_at_start, mean_at_start
@@ -21,6 +21,8 @@ from gamedp.solvers.asked import checked_objective
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from gamedp.policies.policy import PolicyLike
 
     Floats = NDArray[np.float64]
 
@@ -210,7 +212,7 @@ def _operator(model: Any, objective: Objective | None) -> _Operator:
     return _Operator(model, asked)  # type: ignore[arg-type] # it is one of these
 
 
-def _probabilities(model: Model, given: Any) -> Floats:
+def _probabilities(model: Model, given: PolicyLike) -> Floats:
     """Return a policy's probability of each choice; it must be defined in every state."""
     (policy,) = as_policies([given], model)
     inner = np.flatnonzero(np.diff(model.choice_offsets))
@@ -227,7 +229,7 @@ def trace_sweeps(
     model: Model,
     objective: Objective | None = None,
     *,
-    policy: Any = None,
+    policy: PolicyLike | None = None,
     start: ArrayLike | None = None,
     sweeps: int = 100,
     tolerance: float = 0.0,
@@ -346,7 +348,11 @@ def _bounded(
 
 
 def trace_improvements(
-    model: Model, objective: Objective | None = None, *, start: Any = None, most: int = 1000
+    model: Model,
+    objective: Objective | None = None,
+    *,
+    start: PolicyLike | None = None,
+    most: int = 1000,
 ) -> Trace:
     """Evaluate a policy, improve it in all states, and repeat; keep every policy.
 

@@ -107,6 +107,16 @@ class Game(Protocol):
     ``surface``
         Three fields of the state and an action, ``(x, y, z, action)``: the page in the browser
         draws the states in which the policy takes the action; none.
+    ``texts(language) -> mapping``
+        The words of the game in a language, ``"en"`` or ``"de"``, for the page in the browser; a
+        static method, which is never compiled. Any of: ``about``, a sentence for the list of games;
+        ``parameters``, what each parameter means, by its name; ``names``, what the game calls its
+        parameters, fields, actions and outcomes, such as ``{"take {}": "nimm {}"}``;
+        ``sentences``, its error messages, such as ``{"{} is below {}.": "{0} ist unter {1}."}``. An
+        original that fits comes first; ``{}`` stands for any text in it. The docstring, and the
+        names as they are.
+    ``icon``
+        A view, drawn small in the list of games; the first letter of the name.
 
     Search, which builds no model, reads some more; all are about what `player` gets from `state`
     onwards:

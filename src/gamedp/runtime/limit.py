@@ -20,8 +20,8 @@ class Progress:
     Attributes
     ----------
     phase : str
-        ``"explore"``, ``"solve"``, ``"verify"``, ``"search"`` or ``"play"``; or ``"compile"``,
-        while the others wait for numba, which happens the first time only.
+        ``"explore"``, ``"solve"``, ``"verify"``, ``"search"``, ``"play"`` or ``"compare"``; or
+        ``"compile"``, while the others wait for numba, which happens the first time only.
     done : int
         States explored or solved so far, or sweeps, positions or games done, or functions compiled.
     total : int or None

@@ -9,12 +9,24 @@ from __future__ import annotations
 
 import mmap
 import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["allocate_lazily", "available_bytes", "enlarge", "processors", "trim"]
+__all__ = [
+    "allocate_lazily",
+    "available_bytes",
+    "enlarge",
+    "peak_bytes",
+    "processors",
+    "resident_bytes",
+    "trim",
+]
 
 
 def processors() -> int:
@@ -37,6 +49,36 @@ def available_bytes() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 9 // 10
     except (AttributeError, ValueError, OSError):
         return 2**63  # the system does not tell
+
+
+def resident_bytes(process: int) -> int:
+    """Return the memory that a process has now; 0 if it is over, or the system does not tell."""
+    try:
+        pages = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        pass  # it is over, or this is not Linux
+    if shutil.which("ps") is None:
+        return 0
+    command = ["ps", "-o", "rss=", "-p", str(process)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603 - no text of others
+    return int(told) * 1024 if told.isdecimal() else 0
+
+
+def peak_bytes() -> int | None:
+    """Return the most memory that this process has had so far; None if the system does not tell."""
+    try:
+        # getrusage also counts what the parent had at the fork.
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        pass  # not Linux
+    try:
+        import resource  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return None
+    factor = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * factor
 
 
 MAX_ORDINARY_BYTES = 1 << 18

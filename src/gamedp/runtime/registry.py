@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GAMES",
     "PAGES",
+    "PEERS",
     "PLAYERS",
     "SEARCHERS",
     "SOLVERS",
@@ -30,6 +31,7 @@ __all__ = [
 
 GAMES = "gamedp.games"
 PAGES = "gamedp.pages"
+PEERS = "gamedp.peers"
 PLAYERS = "gamedp.players"
 SEARCHERS = "gamedp.searchers"
 SOLVERS = "gamedp.solvers"
@@ -54,7 +56,8 @@ def registered(group: str) -> dict[str, EntryPoint]:
     Parameters
     ----------
     group : str
-        ``"gamedp.games"``, ``"gamedp.players"``, ``"gamedp.searchers"`` or ``"gamedp.solvers"``.
+        ``"gamedp.games"``, ``"gamedp.peers"``, ``"gamedp.players"``, ``"gamedp.searchers"`` or
+        ``"gamedp.solvers"``.
     """
     return dict(_found_along(group, *map(str, sys.path)))
 

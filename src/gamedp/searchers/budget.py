@@ -92,12 +92,13 @@ class SearchBudget(Budget):
         Raises
         ------
         OutOfTime
-            If there is none left.
+            If there is none left, or time is up: many short runs, each over before its slice is,
+            are together as long as one long run. The very first one begins in any case.
         """
-        left = self.max_count - self.count()
-        if left <= 0:
+        nodes = self.count()
+        if self.interrupted or (nodes and self.is_spent):
             raise OutOfTime
-        return int(min(self._slice, max(1, left)))
+        return int(min(self._slice, max(1, self.max_count - nodes)))
 
     def look(self) -> None:
         """Report progress, and raise OutOfTime at a limit."""

@@ -11,9 +11,8 @@ import numpy as np
 
 from gamedp.compiler.bridge import as_action
 from gamedp.compiler.native import held_at
-from gamedp.policies.random_kernels import S11, UNIT
 from gamedp.runtime.floats import SUM_TOLERANCE
-from gamedp.simulation.known_kernels import EDGES, node_of_jit
+from gamedp.simulation.kernels import EDGES, S11, UNIT, node_of_jit
 
 # Results of a call: continue; the game is over, or at the limit of plies; the policy takes an
 # action that does not exist; the rules are wrong.

@@ -11,17 +11,16 @@ import attrs
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.objectives import TotalReward
 from gamedp.policies.evaluation import Evaluation
-from gamedp.policies.observed import normal_p_value
-from gamedp.policies.tally import (
-    BLOCK,
-    Tally,
+from gamedp.policies.statistics import (
     counted_as_paid,
     mean_and_deviation_of,
+    normal_p_value,
     student_interval,
 )
 from gamedp.results.status import check_player
 from gamedp.runtime.notebook import html_table, with_error
 from gamedp.runtime.options import is_number
+from gamedp.simulation.tally import BLOCK, Tally
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.result import Distribution
 

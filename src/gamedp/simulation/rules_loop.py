@@ -2,7 +2,7 @@
 
 It is compiled once for all games, and calls the functions of :mod:`gamedp.simulation.ply_loop`,
 which are compiled for each game and its policies, through their addresses. Each game has streams of
-random numbers that its number determines, as in :mod:`gamedp.policies.random_kernels`: one for each
+random numbers that its number determines, as in :mod:`gamedp.simulation.kernels`: one for each
 seat's dice, and one for the random choices of each seat's policy.
 
 The outcomes of the action taken in a position are cached with their probabilities while there is
@@ -15,11 +15,16 @@ from __future__ import annotations
 import numpy as np
 
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all, held_at
-from gamedp.policies.random_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed_jit
 from gamedp.runtime.jit import inlined
-from gamedp.simulation.known_kernels import (
+from gamedp.simulation.kernels import (
     EDGES,
+    GAMMA,
+    ONCE,
+    S11,
+    TWICE,
+    UNIT,
     drawn_from_jit,
+    mixed_jit,
     node_of_action_jit,
     node_of_jit,
     walk_on_jit,

@@ -22,13 +22,16 @@ from gamedp.errors import (
     UnsupportedProblemError,
     shown,
 )
-from gamedp.policies import staged_kernels
-from gamedp.policies.random_kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
-from gamedp.policies.staged_players import OwnContexts, Stage, StageRule, check_players
-from gamedp.policies.tally import Played, Tally, as_paid
+from gamedp.policies.arguments import StageRule, check_players
+from gamedp.policies.statistics import as_paid
 from gamedp.runtime.options import CompileMode
 from gamedp.runtime.slices import CONTEXTS
+from gamedp.simulation import staged_kernels
+from gamedp.simulation.kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
+from gamedp.simulation.staged_players import OwnContexts, Stage
+from gamedp.simulation.tally import Played, Tally
 from gamedp.stages.compile import compile_staged
+from gamedp.stages.flattened import Position
 from gamedp.stages.model import StagedModel
 from gamedp.stages.plain_rules import PlainRules
 from gamedp.stages.solution import StagedSolution
@@ -88,6 +91,7 @@ class StagedGames:
         in_pairs: bool = False,
     ) -> None:
         self.model = _model_of(given, policies, compile)
+        self.total = self.model.constant_sum
         self._key, self._most, self._threads = key, most, threads
         self._in_pairs = in_pairs
         distinct = list({id(one): one for one in policies}.values())
@@ -295,12 +299,15 @@ class StagedGames:
             if not actions:
                 self._refuse_first(codes[first : first + 1], np.ones(1, np.bool_))
             with self._asking:  # not every function is thread-safe
-                answer = rule.answer(own, self._stage.state(place), actions)
+                shares = rule.shares(Position(own, self._stage.state(place)), list(actions))
             games = waiting[group]
+            choices = np.array([actions[action] for action in shares])
             column = 2 + (player ^ is_changed) if self._in_pairs else 0
-            own_streams = streams[games, column]
-            answers[games] = answer.drawn(own_streams)
-            streams[games, column] = own_streams
+            if len(choices) > 1:
+                drawn = _drawn(streams, games, column)
+                sums = np.cumsum(list(shares.values()))[:-1]
+                choices = choices[np.searchsorted(sums, drawn, side="right")]
+            answers[games] = choices
 
     def _chosen(self, codes: NDArray[np.int64], onward: Any) -> NDArray[np.int32]:
         """Return the choice of each solution in each inner state of each context."""
@@ -395,11 +402,8 @@ class _Games:
         places = np.zeros(len(streams), np.int64)
         probabilities = np.abs(model.initial_probabilities)
         if len(probabilities) > 1:
-            with np.errstate(over="ignore"):
-                streams[:, -1] += GAMMA
-                drawn = (mixed(streams[:, -1]) >> S11).astype(np.float64) * UNIT
-            sums = np.cumsum(probabilities)
-            places = np.searchsorted(sums[:-1], drawn, side="right")
+            drawn = _drawn(streams, slice(None), -1)
+            places = np.searchsorted(np.cumsum(probabilities)[:-1], drawn, side="right")
         swapped = (model.initial_probabilities < 0)[places]
         own = places if known is None else known.starts[places]
         return cls(model.initial_states[places], swapped, streams, own, known)
@@ -448,7 +452,7 @@ def _streams(
     -------
     streams : (games, 1) or (games, 5) uint64
         In pairs, those of each player's dice, of each policy's random choices, and of the start, as
-        in :func:`gamedp.simulation.walk_kernels.walk_in_seats`.
+        in :func:`gamedp.simulation.kernels.walk_in_seats`.
     """
     with np.errstate(over="ignore"):
         roots = mixed(key + np.arange(begin, end, dtype=np.uint64) * TWICE)
@@ -459,6 +463,16 @@ def _streams(
     if is_changed:
         streams[:, 2:] ^= TWICE
     return np.concatenate([streams, roots[:, None]], axis=1)
+
+
+def _drawn(
+    streams: NDArray[np.uint64], games: NDArray[np.int64] | slice, column: int
+) -> NDArray[np.float64]:
+    """Return a number in [0, 1) from one stream of each of some games, which is advanced."""
+    with np.errstate(over="ignore"):
+        streams[games, column] += GAMMA
+    drawn: NDArray[np.float64] = (mixed(streams[games, column]) >> S11) * UNIT
+    return drawn
 
 
 def _earns(model: StagedModel) -> bool:

@@ -3,13 +3,11 @@ from .flattened import (
     Position as Position,
 )
 from .induction import StageInduction as StageInduction
-from .totals.backward import distributions as distributions
-from .totals.expected import (
-    ExpectedEnds as ExpectedEnds,
-    expected_ends as expected_ends,
-)
 from .totals.questions import (
+    ExpectedEnds as ExpectedEnds,
     distribution as distribution,
+    distributions as distributions,
     end_probabilities as end_probabilities,
+    expected_ends as expected_ends,
 )
 from .totals.result import Distribution as Distribution

@@ -1,7 +1,24 @@
-"""Backward induction over the contexts of a staged game, many at a time."""
+"""Backward induction over the contexts of a staged game, many at a time.
+
+Contexts of one rank may lead to each other, with players changing places on each such way.
+
+Let v be their values, T Bellman's operator, and e > 0 a number for each context such that
+``T(v - e) >= v - e + c`` and ``T(v + e) <= v + e - c`` for some c > 0, where T takes the value for
+one player to be the constant sum minus the other's bound. Then a player who takes the choices that
+are best by v - e gains at least c in expectation with each stage that stays in the rank, whatever
+the other one does. Gains are bounded, so play leaves the rank almost surely, and its value is at
+least v - e. So the value of endless play does not matter. Since every way within the rank changes
+places, T(v + e) has the lower bounds, and T(v - e) the upper ones.
+
+Each e is a multiple of a weight: the expected number of stages in the rank still to come, under
+choices that are best or nearly best. Weights are measured: for a small d, the difference of
+T(v - d w) and T(v) is d times the expected weight of the next context. A player who is far behind
+stays in the rank almost surely with the next stage, but not with the one after that.
+"""
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -12,24 +29,28 @@ from gamedp.errors import NotSolvedError, UnsupportedProblemError
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import AnyProblem
 from gamedp.results.status import Guarantee, Statistics, Status
-from gamedp.runtime.floats import UNIT
+from gamedp.runtime.floats import TINY, UNIT
 from gamedp.runtime.jit import LANES
+from gamedp.runtime.limit import Budget
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.solvers.tools.facts import Support
-from gamedp.stages.in_turns import always_changes_places, settle_in_turns
+from gamedp.stages.kernels import bound_rounding_jit
 from gamedp.stages.model import StagedModel, Sweep
-from gamedp.stages.run import StageRun, largest
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.vector_code import program_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.model.model import Model
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["StageInduction", "explain_stages", "solver_of_stages"]
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+__all__ = ["StageInduction", "StageRun", "explain_stages", "solver_of_stages"]
 
 LEAST_END_PROBABILITY = 1e-9
 """Least probability of an end; play that ends with a smaller one counts as endless."""
@@ -113,7 +134,7 @@ class StageInduction:
         if not support:
             message = f"{type(self).__name__} {support.reason}"
             raise UnsupportedProblemError(message)
-        run = _StageRun(self, problem, tolerance, progress)
+        run = StageRun(self, problem, tolerance, progress)
         threads = self.threads or processors()
         with ThreadPoolExecutor(threads) as pool:
             run.pool, run.threads = pool, threads
@@ -121,11 +142,59 @@ class StageInduction:
         return run.solution()
 
 
-class _StageRun(StageRun):
-    """The solver at work."""
+class StageRun:
+    """A running solver of a staged game: its program, limits and rounding."""
 
     pool: ThreadPoolExecutor
     threads: int
+
+    def __init__(
+        self,
+        solver: StageInduction,
+        problem: AnyProblem[StagedModel],
+        tolerance: float,
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.solver = solver
+        self.problem = problem
+        self.tolerance = tolerance
+        self.reporter = Budget(progress, "solve", solver.max_seconds)
+        self.model = model = problem.model
+        begin = time.perf_counter()
+        contexts = model.sweeper.survey()
+        self.explored = time.perf_counter() - begin
+        self.codes, self.offsets, self.values = contexts.codes, contexts.offsets, contexts.values
+        self.program = model.sweeper.unroll(
+            program_of(model.stage, optimum=problem.objective.optimum),
+            len(self.codes),
+            unrolls=solver.unrolls,
+        )
+        self.stage_error = _rounding_of(model.stage)
+        self.errors = np.zeros(len(self.offsets) - 1)
+        self.largest = largest(self.values)  # absolute value known so far
+        self.sweeps = 0
+        self.status = Status.SOLVED
+        self.is_proven = True
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether the solver's time is up."""
+        return self.reporter.is_late
+
+    def rounding(self, reward: float, apart: float = 0.0) -> float:
+        """Return the bound of the rounding error of one sweep.
+
+        Parameters
+        ----------
+        reward : float
+            The largest reward of an end.
+        apart : float
+            The largest excess of numbers over the largest value so far.
+        """
+        relative, rewards = self.stage_error
+        size = self.largest + apart + abs(self.model.constant_sum) + reward + rewards
+        # Three times for the sums at the end of the stage, once for this very formula.
+        return (relative + 4 * UNIT) * (size + TINY / UNIT)  # and of what underflows
 
     def solve(self) -> None:
         """Solve rank after rank, as far as the limits allow."""
@@ -269,6 +338,164 @@ class _StageRun(StageRun):
             )
             raise NotSolvedError(message, solution)
         return solution
+
+
+def largest(values: NDArray[np.float64]) -> float:
+    """Return the largest absolute value; 0 if there is no number."""
+    return float(np.fmax(np.fmax.reduce(values, initial=0.0), -np.fmin.reduce(values, initial=0.0)))
+
+
+def _rounding_of(stage: Model) -> tuple[float, float]:
+    """Return the relative error bound of a sweep, and the largest sum of rewards on the way."""
+    errors, rewards = np.zeros(stage.num_states), np.zeros(stage.num_states)
+    bound_rounding_jit(
+        stage.structure.order,
+        stage.choice_offsets,
+        stage.transition_offsets,
+        stage.successors,
+        stage.probabilities,
+        stage.rewards,
+        errors,
+        rewards,
+    )
+    start = stage.initial_states[0]
+    return float(errors[start]), float(rewards[start])
+
+
+MARGINS = 12
+"""Number of times that a margin is quadrupled and tried again."""
+
+
+AHEAD = 4
+"""Number of sweeps between two extrapolations of the values."""
+
+
+MOST_AHEAD = 16
+"""Largest number of extrapolations: after them, sweeps alone must converge."""
+
+
+STEADY = 0.9
+"""Largest ratio of successive changes at which values are extrapolated."""
+
+
+MOST_WEIGHING = 64
+"""Largest number of sweeps to find weights: with those found, a proof is tried."""
+
+
+NEARLY = 2.0**12
+"""Multiple of the rounding by which a nearly best choice may be worse."""
+
+
+def always_changes_places(run: StageRun, codes: Integers) -> bool:
+    """Return whether players change places on every way from a context to one of its rank."""
+    for first in range(0, len(codes), LANES):
+        onward = run.model.sweeper.follow(codes[first : first + LANES])
+        stays = (onward.following >= 0) & np.isin(onward.following, codes)
+        if (stays & ~onward.swaps).any():
+            return False
+    return True
+
+
+def settle_in_turns(run: StageRun, codes: Integers, allowed: float) -> float:
+    """Find the values of the contexts `codes`; return their error, infinite if unproven.
+
+    Parameters
+    ----------
+    run : Run
+    codes
+        All contexts of a rank, which :func:`always_changes_places`.
+    allowed : float
+        The error that is small enough.
+    """
+    threshold = allowed / 64
+    trail: list[Floats] = []
+    times_ahead = 0
+    for _ in range(run.solver.max_sweeps):
+        run.sweeps += len(codes)
+        result = run.model.sweeper.sweep(run.program, codes, run.values)
+        if run.is_out_of_time:
+            run.status = Status.TIME_LIMIT
+            return np.inf
+        values = run.values[codes]
+        run.largest = max(run.largest, float(np.abs(values).max()))
+        floor = run.rounding(result.reward)
+        if result.change <= max(threshold, 8 * floor):
+            error = _prove(run, codes, 2 * (result.change + 4 * floor))
+            if error <= allowed or result.change <= 8 * floor or not np.isfinite(error):
+                return error
+            threshold = result.change / 16
+        trail.append(values)
+        if len(trail) > AHEAD and times_ahead < MOST_AHEAD:
+            run.values[codes] = _ahead(trail[0], trail[AHEAD // 2], values)
+            times_ahead += 1
+            trail.clear()
+    return np.inf
+
+
+def _ahead(first: Floats, second: Floats, third: Floats) -> Floats:
+    """Return the limit of values whose changes shrink by a constant factor (Aitken's method)."""
+    change = third - second
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = change / (second - first)
+    steady = (factor > 0) & (factor < STEADY)
+    factor = np.where(steady, factor, 0.0)
+    return third + change * (factor / (1 - factor))
+
+
+def _prove(run: StageRun, codes: Integers, margin: float) -> float:
+    """Return the largest proven error, trying from `margin` for each weight on."""
+    values = run.values[codes].copy()
+    weights = _weigh(run, codes, values)
+    try:
+        for _ in range(MARGINS):
+            if run.is_out_of_time:
+                break
+            below, above = values - margin * weights, values + margin * weights
+            # Players change places: from bounds above follow those below.
+            least, reward = _swept(run, codes, above)
+            most, other_reward = _swept(run, codes, below)
+            room = min(float((least - below).min()), float((above - most).min()))
+            apart = margin * float(weights.max())
+            if room > 4 * run.rounding(max(reward, other_reward), apart) + 2.0**-20 * margin:
+                return float(np.maximum(values - below, above - values).max())
+            margin *= 4
+    finally:
+        run.values[codes] = values
+    return np.inf
+
+
+def _weigh(run: StageRun, codes: Integers, values: Floats) -> Floats:
+    """Return the expected number of further stages in the rank, by best or nearly best choices."""
+    weights = np.ones(len(codes))
+    present, reward = _swept(run, codes, values)
+    small = NEARLY * run.rounding(reward)
+    for _ in range(MOST_WEIGHING):
+        moved, _ = _swept(run, codes, values - small * weights)
+        longer = 1 + (moved - present) / small
+        rise = float((longer - weights).max())
+        weights = np.maximum(weights, longer)
+        if not rise > 0.5 or run.is_out_of_time:
+            break
+    return weights
+
+
+def _swept(run: StageRun, codes: Integers, values: Floats) -> tuple[Floats, float]:
+    """Return the values of the contexts `codes` after a sweep, and the largest reward.
+
+    Within LANES contexts, all is read before anything is written.
+    """
+    run.values[codes] = values
+    found, reward = np.empty(len(codes)), 0.0
+    for first in range(0, len(codes), LANES):
+        part = slice(first, first + LANES)
+        result = run.model.sweeper.sweep(run.program, codes[part], run.values)
+        found[part] = run.values[codes[part]]
+        if not result.is_complete:
+            found[part] = np.nan
+        run.values[codes[part]] = values[part]
+        reward = max(reward, result.reward)
+    run.sweeps += len(codes)
+    return found, reward
 
 
 def solver_of_stages(solver: Any) -> StageInduction:

@@ -27,8 +27,7 @@ from gamedp.rules.anatomy import dissect, fields_read
 from gamedp.rules.exactness import IN_STAGES, is_rounded, refuse_rounded
 from gamedp.rules.game import STAGED_DEFAULTS, STAGED_METHODS, StagedRules
 from gamedp.runtime.jit import LANES
-from gamedp.stages import context_loop, ends_loop, unrolled_code
-from gamedp.stages.answer_loop import answer_end
+from gamedp.stages import context_loop, unrolled_code
 from gamedp.stages.kernels import PLACE, sweep_stage_jit, take_over_jit
 from gamedp.stages.model import Contexts, Onward, Sweep
 from gamedp.stages.plain_rules import PlainRules
@@ -96,7 +95,7 @@ class PlainSweeper:
         self.game = self._bound()
         self._codes: list[object] = []  # in memory as long as somebody may sweep with them
         self._survey: Callable[..., int] = context_loop.survey
-        self._fill: Callable[..., int] = ends_loop.fill_ends
+        self._fill: Callable[..., int] = context_loop.fill_ends
         self._follow: Callable[..., int] = context_loop.follow_contexts
 
     def _bound(self) -> Any:
@@ -167,10 +166,10 @@ class PlainSweeper:
         status = self._guarded(
             lambda: self._sweep(work, program, codes, values, weights, writes), codes
         )
-        if status != ends_loop.DONE:
+        if status != context_loop.DONE:
             context = self.plain_rules.context(int(codes[int(work.results[PLACE])]))
             self.plain_rules.check(context)
-            if status in {ends_loop.BAD, ends_loop.FAILED}:
+            if status in {context_loop.BAD, context_loop.FAILED}:
                 disagree(f"in {shown(context)}", None)
             return Sweep(is_complete=False)
         rise, change = work.results[:PLACE].tolist()
@@ -188,7 +187,7 @@ class PlainSweeper:
         )
         work, arrays = self._work(), attrs.astuple(onward, recurse=False)
         status = self._guarded(lambda: self._call(self._follow, work, codes, *arrays), codes)
-        if status != ends_loop.DONE:
+        if status != context_loop.DONE:
             context = self.plain_rules.context(int(codes[int(work.results[PLACE])]))
             self.plain_rules.check(context)
             disagree(f"in {shown(context)}", None)
@@ -220,21 +219,21 @@ class PlainSweeper:
         writes: bool,
     ) -> int:
         """Sweep as `context_loop.sweep_contexts` does, with plain rules and compiled kernels."""
-        rules = types.SimpleNamespace(answer=answer_end, game=self.game, page=work)
+        rules = types.SimpleNamespace(answer=context_loop.answer_end, game=self.game, page=work)
         row = int(program.own_rows[-1])
         for first in range(0, len(codes), LANES):
             some = codes[first : first + LANES]
             status = self._fill(work, rules, program.never, some, values, weights)
-            if status == ends_loop.DONE:
+            if status == context_loop.DONE:
                 sweep_stage_jit(program, work.alive, work.block, work.scratch)
                 column = take_over_jit(work.block, row, some, weights, writes, values, work.results)
                 if column < 0:
                     continue
                 work.results[PLACE] = column
-                status = ends_loop.BAD
+                status = context_loop.BAD
             work.results[PLACE] += first
             return status
-        return ends_loop.DONE
+        return context_loop.DONE
 
     def values_of_ends(
         self, program: Program, codes: NDArray[np.int64], values: NDArray[np.float64]
@@ -321,7 +320,7 @@ class CompiledSweeper(PlainSweeper):
             functions_of_rules = context_loop.survey, context_loop.follow_contexts
             self._loops = loops_over_rules(functions_of_rules, key, signatures)
             asked = {name: signatures[name] for name in ASKED_OF_ENDS}
-            (self._answer_end,) = loops_over_rules((answer_end,), key, asked)
+            (self._answer_end,) = loops_over_rules((context_loop.answer_end,), key, asked)
         return game
 
     def _refuse_overflow(self, context: Any, error: Exception) -> None:
@@ -366,14 +365,14 @@ class CompiledSweeper(PlainSweeper):
         status = context_loop.sweep_contexts_jit(
             record("stages", vars(work)), rules, program, codes, values, weights, writes
         )
-        if status == ends_loop.FAILED:
+        if status == context_loop.FAILED:
             answer.function(game.itself, page.itself)
         return int(status)
 
     def _native(self, game: RecordPointer, page: RecordPointer) -> NativeFunction:
         """Return the native function that answers for an end."""
         if numba.config.DISABLE_JIT:
-            return NativeFunction(answer_end, answer_end)
+            return NativeFunction(context_loop.answer_end, context_loop.answer_end)
         return NativeFunction.of(self._answer_end, game.numba_type, page.numba_type)
 
 

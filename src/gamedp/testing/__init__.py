@@ -18,10 +18,15 @@ Random models and games for hypothesis are in :mod:`gamedp.testing.strategies`.
 
 from gamedp.testing.check_game import Report, check_game
 from gamedp.testing.check_searcher import SearcherReport, check_searcher, small_games
-from gamedp.testing.check_solver import SolverReport, check_solver, small_problems
+from gamedp.testing.check_solver import (
+    SolverReport,
+    check_solver,
+    problem_kinds,
+    small_problems,
+    support_table,
+)
 from gamedp.testing.complaints import ConformanceError
 from gamedp.testing.exact import exact_choice_values, exact_committed_values, exact_values
-from gamedp.testing.support_table import problem_kinds, support_table
 from gamedp.testing.table_game import Place, TableGame
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Checks of a solver on problems with known exact values."""
+"""Checks of a solver on problems with known exact values, and a table of what solvers support."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from importlib.metadata import entry_points
 from typing import Any, TypeAlias
 
 import attrs
@@ -17,7 +18,7 @@ from gamedp.testing.advice import Advice, may_miss_its_end
 from gamedp.testing.complaints import Complaints, check_value
 from gamedp.testing.exact import exact_choice_values, exact_max_n, exact_values
 
-__all__ = ["SolverReport", "check_solver", "small_problems"]
+__all__ = ["SolverReport", "check_solver", "problem_kinds", "small_problems", "support_table"]
 
 Choice: TypeAlias = tuple[float, Sequence[tuple[float, int]]]
 """The reward of a choice, and its (signed probability, state) pairs."""
@@ -578,4 +579,89 @@ def _model(*states: Any, **keywords: Any) -> gamedp.Model:
         terminals=terminals,
         payoffs=payoffs,
         **keywords,
+    )
+
+
+def problem_kinds() -> dict[str, gamedp.Problem]:
+    """Return one small problem of each kind, by name: an objective and a kind of model.
+
+    Examples
+    --------
+    >>> problem_kinds()["total"].model
+    <Model 4 states, 4 choices, 8 transitions>
+    """
+    alone, opponents = _two_states(), _two_states(mover=1)
+    acyclic, swaps = _two_states(mover=1, back=2), _two_states(sign=-1)
+    sure = _model(
+        [(0.0, [(1.0, 1)]), (0.0, [(1.0, 2)])],
+        [(0.0, [(1.0, 0)]), (0.0, [(1.0, 3)])],
+        1.0,
+        -1.0,
+        players=[0, 1, 0, 0],
+    )
+    return {
+        "total": gamedp.Problem(alone),
+        "2 players": gamedp.Problem(opponents),
+        "swaps": gamedp.Problem(swaps),
+        "acyclic": gamedp.Problem(acyclic),
+        "sure, 2 pl.": gamedp.Problem(sure),
+        "until": gamedp.Problem(alone, gamedp.TotalReward("min", until=[2])),
+        "until, 2 pl.": gamedp.Problem(opponents, gamedp.TotalReward("min", until=[2, 3])),
+        "reach": gamedp.Problem(alone, gamedp.Reachability([2])),
+        "reach, 2 pl.": gamedp.Problem(opponents, gamedp.Reachability([2])),
+        "discounted": gamedp.Problem(alone, gamedp.Discounted(0.5)),
+        "disc., 2 pl.": gamedp.Problem(opponents, gamedp.Discounted(0.5)),
+        "horizon": gamedp.Problem(opponents, gamedp.FiniteHorizon(3)),
+        "average": gamedp.Problem(alone, gamedp.AverageReward()),
+    }
+
+
+def support_table(
+    solvers: Mapping[str, Any] | None = None,
+) -> dict[str, dict[str, gamedp.solvers.Support]]:
+    """Return which solvers support which kinds of problems.
+
+    Parameters
+    ----------
+    solvers : mapping of name to solver, optional
+        If not given, all registered ones but that of staged games, by their class names.
+
+    Returns
+    -------
+    dict
+        For each solver, its answer to each of the :func:`problem_kinds`.
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> table = support_table({"mine": gamedp.solvers.LinearProgramming()})
+    >>> bool(table["mine"]["total"]), table["mine"]["2 players"].reason
+    (True, 'is for one player alone; PolicyIteration does two opponents who choose.')
+    """
+    if solvers is None:
+        made = [point.load()() for point in entry_points(group="gamedp.solvers")]
+        solvers = {
+            type(solver).__name__: solver
+            for solver in sorted(made, key=lambda solver: type(solver).__name__)
+            if not isinstance(solver, gamedp.stages.StageInduction)
+        }
+    kinds = problem_kinds()
+    return {
+        name: {kind: solver.supports(problem) for kind, problem in kinds.items()}
+        for name, solver in solvers.items()
+    }
+
+
+def _two_states(*, mover: int = 0, back: int = 0, sign: int = 1) -> gamedp.Model:
+    """Return two states with two choices each, which have rewards and may end in two ways.
+
+    The mover decides in the second one, which may lead back, or to an end.
+    """
+    return _model(
+        [(1.0, [(sign * 0.5, 1), (0.5, 2)]), (2.0, [(sign * 0.25, 1), (0.75, 3)])],
+        [(0.0, [(sign * 0.5, back), (0.5, 2)]), (1.0, [(sign * 0.75, back), (0.25, 3)])],
+        1.0,
+        0.0,
+        players=[0, mover, 0, 0],
+        num_players=2 if sign < 0 or mover else 1,
     )

@@ -15,8 +15,15 @@ from typing import Any
 import attrs
 
 import gamedp
-from gamedp.testing.enumeration import Missed, Number, best_of_all
-from gamedp.testing.rational_policies import Row, choice_value, evaluated, long_run
+from gamedp.testing.rational import (
+    Missed,
+    Number,
+    Row,
+    best_of_all,
+    choice_value,
+    evaluated,
+    long_run,
+)
 
 __all__ = [
     "exact_choice_values",
@@ -254,11 +261,8 @@ def _enumerated(
         # Nothing leads to the other side: its policies would be compared for nothing.
         size = model.num_states
         rows, maximise, ends = rows[:size], maximise[:size], ends[:size]
-    chains = [
-        [] if end is not None else [(row.reward, row.outcomes) for row in choices]
-        for end, choices in zip(ends, rows, strict=True)
-    ]
-    return best_of_all(chains, maximise, ends, missed, _chain_values)
+    chains = [[] if end is not None else choices for end, choices in zip(ends, rows, strict=True)]
+    return best_of_all(chains, maximise, ends, missed)
 
 
 def _ends(
@@ -285,17 +289,6 @@ def _ends(
             elif known[state] is None:
                 ends[state] = Fraction(0)
     return ends, missed
-
-
-def _chain_values(chain: list[Any], known: list[Any]) -> list[Any]:
-    """Solve the linear system of a chain for the values that are not known."""
-    rows = [[] if row is None else [Row(*row)] for row in chain]
-    finite = [None if value in (math.inf, -math.inf) else value for value in known]
-    values: list[Any] = list(evaluated(rows, [0] * len(rows), finite))
-    for state, value in enumerate(known):
-        if value is not None:
-            values[state] = value
-    return values
 
 
 def exact_from(model: gamedp.Model, policy: Sequence[int], objective: Any) -> list[Fraction]:

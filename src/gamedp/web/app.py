@@ -19,7 +19,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gamedp.errors import GamedpError
-from gamedp.web.files import PageFile, page_files
+from gamedp.web.catalogue import said_by
+from gamedp.web.files import PageFile, files_of_pages, page_files
 from gamedp.web.history import history_answer
 from gamedp.web.jobs import CLIENT, Pending
 from gamedp.web.positions import position_answer
@@ -182,7 +183,7 @@ def make_app(
 def _refused(request: Request, error: Exception) -> Response:
     """Answer a program in JSON, and a person at the address in a browser with a page."""
     assert isinstance(error, Refused)  # noqa: S101 - it is registered for this class
-    return _told_as_wanted(request, error)
+    return _error_response(request, error)
 
 
 def _http_error(request: Request, error: Exception) -> Response:
@@ -190,12 +191,12 @@ def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - likewise
     sentences = {404: "there is nothing at this address.", 405: "this address has other methods."}
     sentence = sentences.get(error.status_code, "this request cannot be answered.")
-    return _told_as_wanted(request, Refused(error.status_code, sentence), error.headers)
+    return _error_response(request, Refused(error.status_code, sentence), error.headers)
 
 
 def _failed(request: Request, _error: Exception) -> Response:
     sentence = "the server has a fault; its log says more."
-    return _told_as_wanted(request, Refused(500, sentence))
+    return _error_response(request, Refused(500, sentence))
 
 
 def _language_for(request: Request) -> Language:
@@ -204,7 +205,7 @@ def _language_for(request: Request) -> Language:
     return language_of(wanted)
 
 
-def _told_as_wanted(
+def _error_response(
     request: Request, error: Refused, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return an error in the requested language, and as a page for a browser."""
@@ -312,7 +313,8 @@ class _Server:
     ) -> None:
         self._games = games
         self._tables = tables
-        self.pages = {f"/{path}": file for path, file in page_files().items()}
+        files = {**page_files(), **files_of_pages(own_pages)}
+        self.pages = {f"/{path}": file for path, file in files.items()}
         if "/index.html" in self.pages:
             start = _with_links(self.pages["/index.html"], own_pages)
             self.pages["/"] = self.pages["/index.html"] = start
@@ -392,7 +394,7 @@ class _Server:
         return listed
 
 
-def _told(job: Job) -> Response:
+def _progress_response(job: Job) -> Response:
     """Return the response with the progress of work."""
     return answer_of(job.told(), 202, {"retry-after": "1"})
 
@@ -400,7 +402,7 @@ def _told(job: Job) -> Response:
 async def _answered(
     request: Request,
     work: Callable[[], Response],
-    waiting: Callable[[Job], Response] = _told,
+    waiting: Callable[[Job], Response] = _progress_response,
 ) -> Response:
     """Return the result of the work, its progress, or its refusal."""
     until = time.monotonic() + HOLD
@@ -435,7 +437,7 @@ class _OwnPages:
         """Answer with the list of pages."""
         return answer_of(
             [
-                {"name": each.name, "title": each.title, "about": each.about}
+                {"name": each.name, "title": each.title, "about": each.about, **said_by(each)}
                 for each in self._pages.values()
             ]
         )

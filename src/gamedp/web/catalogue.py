@@ -10,7 +10,7 @@ import math
 import re
 import types
 import typing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 
@@ -18,17 +18,20 @@ from gamedp.errors import GamedpError, shown
 from gamedp.rules.game import Rules
 from gamedp.runtime.options import REQUIRED, Setting, settings_of, values_of
 from gamedp.runtime.registry import GAMES, find
+from gamedp.views import to_plain
 from gamedp.web.refusals import Refused
+from gamedp.web.sentences import texts_of
 from gamedp.web.states import plain_number, plain_state
 from gamedp.web.surface import AXES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gamedp.policies.lengths import Remoteness
     from gamedp.results.solution import Solution
-    from gamedp.web.basis import Basis
+    from gamedp.web.plugin import Page
 
-__all__ = ["Listed", "Made", "from_registry"]
+__all__ = ["Basis", "Listed", "Made", "NoLengths", "from_registry", "said_by"]
 
 LARGEST_PARAMETER = 100_000
 """Largest number in the parameters of a request."""
@@ -45,6 +48,36 @@ MOST_MADE = 32
 
 MOST_OUTCOMES = 4_000
 """Largest number of outcomes of all actions at the start."""
+
+NoLengths: TypeAlias = Literal["states", "time", "unknown"]
+"""Reason why the length of play is unknown: too many states, no time left, or another one."""
+
+
+@attrs.frozen(eq=False)
+class Basis:
+    """The source of a game's values.
+
+    Attributes
+    ----------
+    solution : Solution or None
+        The table; None for a game that is searched.
+    why_not : str
+        The reason why there is no table.
+    range : tuple of two floats or None
+        The approximate range of the values.
+    bytes : int
+    remoteness : Remoteness or None
+        The remaining length of play; None if unknown.
+    why_no_lengths : str or None
+        The reason why it is unknown for a table.
+    """
+
+    solution: Solution | None
+    why_not: str
+    range: tuple[float, float] | None
+    bytes: int = 0
+    remoteness: Remoteness | None = None
+    why_no_lengths: NoLengths | None = None
 
 
 @attrs.frozen
@@ -155,10 +188,18 @@ class Listed:
         try:
             return attrs.evolve(made(self.name, self.kind(**values)), is_foreign=bool(parameters))
         except GamedpError as error:
-            raise Refused(422, "{reason}", reason=error) from None
+            raise Refused(422, "{reason}", german=self._german, reason=error) from None
         except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
             sentence = "{name} refuses its parameters: {reason}"
-            raise Refused(422, sentence, name=self.name, reason=error) from None
+            raise Refused(
+                422, sentence, german=self._german, name=self.name, reason=error
+            ) from None
+
+    @property
+    def _german(self) -> dict[str, str]:
+        """The German sentences of the game's own messages."""
+        sentences: dict[str, str] = texts_of(self.kind).get("de", {}).get("sentences", {})
+        return sentences
 
     def list_facts(self, basis: Basis | None) -> dict[str, Any]:
         """Return the game's list entry; `basis` is None if the game was never requested."""
@@ -182,7 +223,8 @@ class Listed:
             "registered": self.is_registered,
             "kind": None if basis is None else "search" if basis.solution is None else "table",
             "states": basis.solution.model.num_states if basis and basis.solution else None,
-            "surface": _surface(self.kind),
+            "surface": _surface(example.rules),
+            **said_by(self.kind),
         }
 
 
@@ -228,10 +270,23 @@ def _is_wide(rules: Rules, state: Any) -> bool:
         return False
 
 
-def _surface(kind: type) -> dict[str, Any] | None:
+def said_by(thing: type | Page) -> dict[str, Any]:
+    """Return the texts and the icon of a game's class, or of a page, as they are listed."""
+    icon = getattr(thing, "icon", None)
+    return {"texts": texts_of(thing), "icon": None if icon is None else to_plain(icon)}
+
+
+def _surface(rules: Rules) -> dict[str, Any] | None:
     """Return the game's description of its decision surface; None without one."""
-    said = getattr(kind, "surface", None)
-    return dict(zip(AXES, said, strict=True)) if isinstance(said, tuple) else None
+    said = getattr(rules.game, "surface", None)
+    if not isinstance(said, tuple):
+        return None
+    axes = dict(zip(AXES, said, strict=True))
+    try:
+        name = rules.action_name(rules.initial()[0][1], axes["action"])
+    except Exception:  # noqa: BLE001 - the start may not have this action
+        name = str(axes["action"])
+    return {**axes, "name": name}
 
 
 def _size(plain: Any) -> int:

@@ -13,15 +13,14 @@ from gamedp.runtime.files import is_temporary, write_whole
 from gamedp.web.files import page_files
 from gamedp.web.positions import basis_facts, shown_position
 from gamedp.web.refusals import Refused
-from gamedp.web.surface import surface_bytes
+from gamedp.web.surface import AXES, surface_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from gamedp.results.solution import Solution
-    from gamedp.web.basis import Basis
-    from gamedp.web.catalogue import Listed, Made
+    from gamedp.web.catalogue import Basis, Listed, Made
     from gamedp.web.tables import Tables
 
 __all__ = ["MOST_BYTES", "MOST_POSITIONS", "export"]
@@ -170,7 +169,7 @@ def _surface(axes: Mapping[str, Any] | None, solution: Solution) -> bytes | None
     if axes is None:
         return None
     try:
-        return surface_bytes(solution, **axes)
+        return surface_bytes(solution, **{axis: axes[axis] for axis in AXES})
     except Refused:
         return None
 
@@ -178,8 +177,8 @@ def _surface(axes: Mapping[str, Any] | None, solution: Solution) -> bytes | None
 def _file_names(names: Iterable[str]) -> dict[str, str]:
     """Return a file name for each game that is valid on every system and in every address.
 
-    >>> _file_names(["nim", "Nim", "games", "some.package:Game"])
-    {'nim': 'nim', 'Nim': 'nim-2', 'games': 'games-2', 'some.package:Game': 'some-package-game'}
+    >>> _file_names(["go", "Go", "games", "some.package:Game"])
+    {'go': 'go', 'Go': 'go-2', 'games': 'games-2', 'some.package:Game': 'some-package-game'}
     """
     files: dict[str, str] = {}
     for name in names:

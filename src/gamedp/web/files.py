@@ -1,4 +1,4 @@
-"""The files of the page in the package, read once."""
+"""The files of the page, and of pages that games provide, read once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from importlib.resources.abc import Traversable
 
-__all__ = ["PageFile", "page_files"]
+    from gamedp.web.plugin import Page
+
+__all__ = ["PageFile", "files_of_pages", "page_files"]
 
 TYPES = {
     "html": "text/html; charset=utf-8",
@@ -27,6 +30,9 @@ TYPES = {
     "woff2": "font/woff2",
 }
 """Content types by suffix; files with other suffixes are not served."""
+
+NAMES = re.compile(r"[A-Za-z0-9_.-]+")
+"""Names of files and folders that an address can hold as they are; others are not served."""
 
 SPARED = re.compile(
     rb"^[ \t]+(?://.*)?|^//.*|(?<=[;,{]) // .*| ?/\*(?:(?!\*/).)*\*/$", re.MULTILINE
@@ -57,24 +63,32 @@ class PageFile:
 def page_files() -> dict[str, PageFile]:
     """Return the files of the page by their paths: pages at the top, the rest under ``static/``."""
     found: dict[str, PageFile] = {}
-    home = importlib.resources.files("gamedp.web").joinpath("static")
-    if home.is_dir():
-        _collect(home, "static/", found)
-    pages = [path for path in found if path.endswith(".html")]
-    for path in pages:
-        found[path.removeprefix("static/")] = found.pop(path)
+    for path, content in _files(importlib.resources.files("gamedp.web").joinpath("static")):
+        ending = path.rpartition(".")[2]
+        served = SPARED.sub(b"", content) if ending in {"css", "js"} else content
+        if ending == "css":
+            served = SPARED_IN_STYLES.sub(b"", served)
+        place = path if ending == "html" else f"static/{path}"
+        found[place] = PageFile.of(served, TYPES[ending])
     return found
 
 
-def _collect(folder: Traversable, path: str, found: dict[str, PageFile]) -> None:
+def files_of_pages(pages: Iterable[Page]) -> dict[str, PageFile]:
+    """Return the files that pages provide, unchanged, by their paths: ``NAME/static/FILE``."""
+    return {
+        f"{page.name}/static/{path}": PageFile.of(content, TYPES[path.rpartition(".")[2]])
+        for page in pages
+        if page.static is not None
+        for path, content in _files(page.static)
+    }
+
+
+def _files(folder: Traversable, path: str = "") -> Iterator[tuple[str, bytes]]:
+    """Yield the files that are served, and their paths below the folder."""
     for each in folder.iterdir():
-        ending = each.name.rpartition(".")[2]
+        if not NAMES.fullmatch(each.name):
+            continue
         if each.is_dir():
-            _collect(each, f"{path}{each.name}/", found)
-        elif ending in TYPES:
-            content = each.read_bytes()
-            if ending in {"css", "js"}:
-                content = SPARED.sub(b"", content)
-            if ending == "css":
-                content = SPARED_IN_STYLES.sub(b"", content)
-            found[path + each.name] = PageFile.of(content, TYPES[ending])
+            yield from _files(each, f"{path}{each.name}/")
+        elif each.name.rpartition(".")[2] in TYPES:
+            yield path + each.name, each.read_bytes()

@@ -16,8 +16,7 @@ from gamedp.web.states import state_like
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gamedp.web.basis import Basis
-    from gamedp.web.catalogue import Made
+    from gamedp.web.catalogue import Basis, Made
     from gamedp.web.requests import Line
 
 __all__ = ["generator", "replayed", "take"]

@@ -6,11 +6,14 @@ A package registers a :class:`Page` in the entry point group ``gamedp.pages``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from importlib.resources.abc import Traversable
 from typing import Any, Protocol, TypeAlias
 
 import attrs
 
+from gamedp.errors import InvalidParameterError
 from gamedp.runtime.limit import Progress, ProgressCallback
+from gamedp.views import View
 
 __all__ = ["Page", "Progress", "ProgressCallback", "Query", "Shared"]
 
@@ -58,7 +61,7 @@ class Page:
     title : str
         The title in the list of pages.
     about : str
-        A sentence for that list.
+        A sentence for that list, in English.
     answer : callable
         Returns the answer to a query as a JSON value, given a :class:`Shared` for the work that it
         needs.
@@ -69,6 +72,16 @@ class Page:
     language : callable, optional
         Returns the language of a query, ``"en"`` or ``"de"``: that of the server's own sentences
         in the answer. If not given, the browser's preference is used.
+    static : Traversable, optional
+        The folder of its scripts, styles and pictures, served under ``NAME/static/``, such as
+        ``importlib.resources.files(__package__) / "static"``. It is read once, folders in it
+        included. Only files whose type is known are served (html, css, js, json, svg, png, ico,
+        txt, woff2), and only under names of letters, digits, ``_``, ``.`` and ``-``. The server's
+        content policy holds for them: scripts and styles from this server alone, none in the page.
+    texts : callable, optional
+        What a game's `texts` is; of the page, ``about`` is read.
+    icon : gamedp.views.View, optional
+        A small picture for the list.
     """
 
     name: str
@@ -77,3 +90,12 @@ class Page:
     draw: Callable[[Shared | None, Query, str], str]
     language: Callable[[Query], str] | None = None
     about: str = ""
+    static: Traversable | None = attrs.field(default=None)
+    texts: Callable[[str], Mapping[str, Any]] | None = None
+    icon: View | None = None
+
+    @static.validator
+    def _is_folder(self, _attribute: object, static: Traversable | None) -> None:
+        if static is not None and not static.is_dir():
+            message = f"the page {self.name} has no folder {static} of static files."
+            raise InvalidParameterError(message)

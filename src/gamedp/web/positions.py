@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from gamedp.play.play import Line as Played
     from gamedp.results.solution import Solution
-    from gamedp.web.basis import Basis
-    from gamedp.web.catalogue import Made
+    from gamedp.web.catalogue import Basis, Made
     from gamedp.web.requests import PositionRequest, Start, Then
     from gamedp.web.tables import Tables
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from gamedp.web.sentences import GERMAN, reason_in_german
+from gamedp.web.sentences import GERMAN, translated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Refused", "WhichLimit", "ends_the_work", "nobody_waits", "rules_fail", "too_busy"]
 
@@ -22,18 +25,27 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
         The sentence in English; :data:`gamedp.web.sentences.GERMAN` has the German one.
     limit : str or None
         The limit that was reached, for status 409.
+    german : mapping, optional
+        Sentences of a game's `texts` in German, for messages of its own among the parts.
     parts
         The values for the braces of the sentence: numbers, names, and words from elsewhere, which
         are the same in both languages.
     """
 
     def __init__(
-        self, status: int, sentence: str, limit: WhichLimit | None = None, **parts: Any
+        self,
+        status: int,
+        sentence: str,
+        limit: WhichLimit | None = None,
+        *,
+        german: Mapping[str, str] | None = None,
+        **parts: Any,
     ) -> None:
         super().__init__(status, sentence)
         self.status = status
         self.limit = limit
         self._sentence = sentence
+        self._german = german or {}
         # An exception would keep alive everything in its frames.
         self._parts = {
             name: str(part) if isinstance(part, BaseException) else part
@@ -50,7 +62,7 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
         if language != "de":
             return self._sentence.format(**self._parts)
         parts = {
-            name: reason_in_german(part) if isinstance(part, str) else part
+            name: translated(part, self._german) if isinstance(part, str) else part
             for name, part in self._parts.items()
         }
         return GERMAN.get(self._sentence, self._sentence).format(**parts)

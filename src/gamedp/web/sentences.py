@@ -1,120 +1,26 @@
-"""The texts of the server in German; the English ones are where they are used."""
+"""The texts of the server in German, whose English ones are where they are used; and of games."""
 
 from __future__ import annotations
 
+import importlib.resources
+import json
+import logging
 import re
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["GERMAN", "PHASES", "reason_in_german"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-GERMAN = {
-    "{reason}": "{reason}",
-    "a position of {name} has more than {most:,} outcomes of its actions.": (
-        "In einer Stellung von {name} haben die Züge mehr als {most} mögliche Ausgänge."
-    ),
-    "a state has no field {name}; it has: {list}.": (
-        "Eine Stellung hat kein Feld {name}; sie hat: {list}."
-    ),
-    "a state with {part} in it cannot be given, only played to.": (
-        "Eine Stellung mit {part} darin lässt sich nicht vorgeben, nur erspielen."
-    ),
-    "a surface needs {list}, the last of which is a number.": (
-        "Eine Fläche braucht {list}; das letzte ist eine Zahl."
-    ),
-    "nobody waits for the answer any more.": "Auf die Antwort wartet niemand mehr.",
-    "several states have the same {x}, {y} and {z}.": (
-        "Mehrere Stellungen haben dasselbe {x}, {y} und {z}."
-    ),
-    "the address is too long.": "Die Adresse ist zu lang.",
-    "the content type must be application/json.": "Der Inhalt muss application/json sein.",
-    "the field {name} holds no whole numbers.": "Das Feld {name} enthält keine ganzen Zahlen.",
-    "the game is over after {plies} plies; there is no action.": (
-        "Das Spiel ist nach {plies} Zügen zu Ende; es gibt keinen Zug mehr."
-    ),
-    "the game is over; nothing comes next.": "Das Spiel ist zu Ende; danach kommt nichts mehr.",
-    "the request arrives too slowly.": "Die Anfrage kommt zu langsam an.",
-    "the request has more than {most:,} bytes.": "Die Anfrage hat mehr als {most} Byte.",
-    "the request is no JSON: {reason}.": "Die Anfrage ist kein JSON: {reason}.",
-    "the request is not as it must be: {reason}.": (
-        "Die Anfrage ist nicht, wie sie sein muss: {reason}."
-    ),
-    "the rules of the game end the work without a result.": (
-        "Die Regeln des Spiels beenden die Arbeit ohne Ergebnis."
-    ),
-    "the rules of the game fail: {kind}: {reason}": (
-        "Die Regeln des Spiels scheitern: {kind}: {reason}"
-    ),
-    "the rules of {name} fail: {kind}: {reason}": (
-        "Die Regeln von {name} scheitern: {kind}: {reason}"
-    ),
-    "the server has a fault; its log says more.": (
-        "Der Server hat einen Fehler; sein Protokoll sagt mehr."
-    ),
-    "the start of {name} has more than {most:,} outcomes of its actions.": (
-        "Am Anfang von {name} haben die Züge mehr als {most} mögliche Ausgänge."
-    ),
-    "the start of {name} has more than {most:,} parts with these parameters.": (
-        "Der Anfang von {name} hat mit diesen Regeln mehr als {most} Teile."
-    ),
-    "the work was given up; ask again.": "Die Arbeit wurde aufgegeben; frage noch einmal.",
-    "there is no action {action} here.": "Den Zug {action} gibt es hier nicht.",
-    "there is no game of that name here.": "Ein Spiel dieses Namens gibt es hier nicht.",
-    "there is no outcome {outcome} of this action.": (
-        "Den Ausgang {outcome} gibt es bei diesem Zug nicht."
-    ),
-    "there is no start {number}; there are {count}.": (
-        "Den Anfang {number} gibt es nicht; es gibt {count}."
-    ),
-    "there is nothing at this address.": "Unter dieser Adresse gibt es nichts.",
-    "these fields make no surface that a page can draw.": (
-        "Diese Felder ergeben keine Fläche, die eine Seite zeichnen kann."
-    ),
-    "this address has other methods.": "Diese Adresse hat andere Methoden.",
-    "this request cannot be answered.": "Diese Anfrage ist nicht zu beantworten.",
-    "this server answers its own pages alone.": (
-        "Dieser Server antwortet nur seinen eigenen Seiten."
-    ),
-    "this server was not started for that host; see --allow-host.": (
-        "Für diesen Namen wurde der Server nicht gestartet; siehe --allow-host."
-    ),
-    "this takes more memory than there is.": "Das braucht mehr Speicher, als da ist.",
-    "too many ask for work at once; ask again in a moment.": (
-        "Zu viele fragen auf einmal; frage gleich noch einmal."
-    ),
-    "{game} has no parameter {name}; it has: {list}.": (
-        "{game} hat keine Einstellung {name}; es hat: {list}."
-    ),
-    "{name} cannot be set here.": "{name} lässt sich hier nicht einstellen.",
-    "{name} has no table, so a start cannot be given.": (
-        "{name} hat keine Tabelle; darum lässt sich kein Anfang vorgeben."
-    ),
-    "{name} has no table, so no surface.": "{name} hat keine Tabelle, also auch keine Fläche.",
-    "{name} is not of its kind, {kind}, or too large.": (
-        "{name} ist nicht von der richtigen Art, {kind}, oder zu groß."
-    ),
-    "{name} is served as it is, without parameters.": (
-        "{name} gibt es hier nur so, wie es ist, ohne Einstellungen."
-    ),
-    "{name} needs more memory than there is, with these parameters.": (
-        "{name} braucht mit diesen Regeln mehr Speicher, als da ist."
-    ),
-    "{name} needs {list}.": "{name} braucht {list}.",
-    "{name} refuses its parameters: {reason}": "{name} lehnt diese Regeln ab: {reason}",
-    "{name} starts at random: say which start, by drawn or a seed.": (
-        "{name} beginnt zufällig: sage mit drawn oder seed, mit welchem Anfang."
-    ),
-    "{part} is no whole number that a state can have.": (
-        "{part} ist keine ganze Zahl, die in einer Stellung vorkommt."
-    ),
-    "{state} has another shape than {example}.": "{state} ist anders aufgebaut als {example}.",
-    "{state} has not the length of {example}.": "{state} ist nicht so lang wie {example}.",
-    "{state} is not a position that can be reached from the start of {name}.": (
-        "{state} ist keine Stellung, die vom Anfang von {name} aus zu erreichen ist."
-    ),
-    "{state} is no position of {name}: {reason}.": (
-        "{state} ist keine Stellung von {name}: {reason}."
-    ),
-    "{why} And it cannot be searched: {reason}": "{why} Und eine Suche geht nicht: {reason}",
-}
+__all__ = ["GERMAN", "PHASES", "texts_of", "translated"]
+
+KEYS = frozenset({"about", "parameters", "names", "sentences"})
+"""Keys of the texts of a game."""
+
+logger = logging.getLogger("gamedp")
+
+GERMAN: dict[str, str] = json.loads(
+    importlib.resources.files("gamedp.web").joinpath("german.json").read_text("utf-8")
+)
 """The sentences of :class:`gamedp.web.refusals.Refused` in English, and in German."""
 
 PHASES = {
@@ -137,51 +43,51 @@ PHASES = {
 }
 """Names of the phases of work, for pages that reload themselves while they wait."""
 
-REASONS = (
-    (
-        r"(\w+) must be a whole number of at least (\d+), not (.+); the usual game has \w+=(.+)\.",
-        "{} muss eine ganze Zahl ab {} sein, nicht {}; üblich ist {}.",
-    ),
-    (
-        r"(\w+) must be one or more whole numbers of at least (\d+), not (.+); .+ has \w+=(.+)\.",
-        "{} muss aus ganzen Zahlen ab {} bestehen, mindestens einer, nicht {}; üblich ist {}.",
-    ),
-    (
-        r"busts=(.+) names something .*faces 1 to (\d+)\.",
-        "busts={} nennt etwas, das der Würfel nicht zeigt; es gibt 1 bis {}.",
-    ),
-    (
-        r"busts=(.+) names a face twice; .*faces 1 to (\d+)\.",
-        "busts={} nennt eine Seite zweimal; es gibt 1 bis {}.",
-    ),
-    (
-        r"busts=(.+) lets no face bust, .*faces 1 to (\d+)\.",
-        "busts={}: ein Wubbel muss möglich sein; nenne einige der Seiten 1 bis {}.",
-    ),
-    (
-        r"busts=(.+) lets every face bust, .*faces 1 to (\d+)\.",
-        "busts={}: dann bekommt niemand je Punkte; nenne nicht alle der Seiten 1 bis {}.",
-    ),
-    (
-        r"takes=(.+) names a number twice; leave one out\.",
-        "takes={} nennt eine Zahl zweimal; lass eine weg.",
-    ),
-    (
-        r"captures=(.+) is for two players: .* choose (.+)\.",
-        "captures={} ist für zwei Spieler: sonst liegt keine Mulde einer anderen gegenüber.",
-    ),
-    (
-        r"pits=(\d+) with stones=(\d+) does not fit: .*",
-        "pits={} mit stones={} ist zu groß; nimm weniger Mulden oder Steine.",
-    ),
-)
-"""Messages of registered games about invalid parameters, as patterns, and in German."""
+LANGUAGES = tuple(PHASES)
 
 
-def reason_in_german(text: str) -> str:
-    """Return a message of a registered game in German; unknown words are unchanged."""
-    for pattern, sentence in REASONS:
+def texts_of(kind: object) -> dict[str, dict[str, Any]]:
+    """Return the words of a game's class, or of a page, by language: its `texts`, as in JSON.
+
+    Whatever is not as :class:`gamedp.Game` describes it is left out, with a line in the log.
+    """
+    texts = getattr(kind, "texts", None)
+    if not callable(texts):
+        return {}
+    found = {}
+    for language in LANGUAGES:
+        try:
+            found[language] = {
+                key: _words(key, said) for key, said in texts(language).items() if key in KEYS
+            }
+        except Exception:
+            logger.exception("%r has texts(%r) that cannot be read", kind, language)
+    return found
+
+
+def _words(key: str, said: Any) -> Any:
+    """Return a part of a game's texts: one text, or texts by what they stand for."""
+    words = {"": said} if key == "about" else dict(said)
+    for original, text in words.items():
+        if not isinstance(original, str) or not isinstance(text, str):
+            message = f"{key} has something other than text"
+            raise TypeError(message)
+        if key in {"names", "sentences"}:
+            text.format(*[""] * original.count("{}"))
+    return words[""] if key == "about" else words
+
+
+def translated(text: str, sentences: Mapping[str, str]) -> str:
+    """Return a text by the first sentence that it fits; one that fits none is unchanged.
+
+    Examples
+    --------
+    >>> translated("no goal below 1", {"no {} below {}": "ab {1}: {0}"})
+    'ab 1: goal'
+    """
+    for sentence, other in sentences.items():
+        pattern = "(.+)".join(map(re.escape, sentence.split("{}")))
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found:
-            return sentence.format(*found.groups())
+            return other.format(*found.groups())
     return text

@@ -43,8 +43,9 @@ def plain_state(state: Any) -> Any:
 
     Examples
     --------
-    >>> from gamedp.games.matches import NimState
-    >>> plain_state(NimState(player=0, heaps=(3, 5)))
+    >>> from collections import namedtuple
+    >>> Heaps = namedtuple("Heaps", ["player", "heaps"])
+    >>> plain_state(Heaps(player=0, heaps=(3, 5)))
     {'player': 0, 'heaps': [3, 5]}
     """
     if isinstance(state, np.generic):
@@ -84,9 +85,10 @@ def state_like(example: Any, plain: Any) -> Any:
 
     Examples
     --------
-    >>> from gamedp.games.matches import NimState
-    >>> state_like(NimState(0, (3, 5)), {"player": 1, "heaps": [2, 5]})
-    NimState(player=1, heaps=(2, 5))
+    >>> from collections import namedtuple
+    >>> Heaps = namedtuple("Heaps", ["player", "heaps"])
+    >>> state_like(Heaps(0, (3, 5)), {"player": 1, "heaps": [2, 5]})
+    Heaps(player=1, heaps=(2, 5))
     """
     kind = type(example)
     if kind is bool and type(plain) is bool:

@@ -15,16 +15,16 @@ from gamedp.errors import (
     NotSolvedError,
     UnsupportedProblemError,
 )
-from gamedp.policies.remoteness import remoteness
+from gamedp.policies.lengths import remoteness
 from gamedp.rules.game import method
 from gamedp.verbs.searching import search
 from gamedp.verbs.solving import solve
-from gamedp.web.basis import Basis, NoLengths
+from gamedp.web.catalogue import Basis, NoLengths
 from gamedp.web.jobs import Jobs
 from gamedp.web.refusals import Refused, rules_fail
 
 if TYPE_CHECKING:
-    from gamedp.policies.remoteness import Remoteness
+    from gamedp.policies.lengths import Remoteness
     from gamedp.results.search_result import SearchResult
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import Progress, ProgressCallback

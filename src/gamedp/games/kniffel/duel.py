@@ -27,7 +27,7 @@ import numpy as np
 import gamedp
 from gamedp.errors import shown
 from gamedp.games.kniffel.card import Card
-from gamedp.games.kniffel.endgame import Endgame
+from gamedp.games.kniffel.endgame import Endgame, Sides, against
 from gamedp.games.kniffel.prospects import Prospect, as_thrown, prospects
 from gamedp.games.kniffel.remainder import (
     MOST_CONTEXTS,
@@ -38,7 +38,6 @@ from gamedp.games.kniffel.remainder import (
     check_size,
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
-from gamedp.games.kniffel.sides import Sides, against
 from gamedp.games.kniffel.targets import ForTotal, PointsForTotal, Targets
 
 __all__ = ["Duel"]
@@ -59,7 +58,7 @@ class Duel:
     Parameters
     ----------
     rules : Kniffel
-    sheet, his_sheet : Sheet
+    sheet, opponent_sheet : Sheet
         The parts of both cards that matter.
     lead : int
         My points minus his, without bonuses for the upper part.
@@ -85,7 +84,7 @@ class Duel:
 
     rules: Kniffel
     sheet: Sheet
-    his_sheet: Sheet
+    opponent_sheet: Sheet
     lead: int = 0
     draw: float = attrs.field(default=0.5, validator=_a_probability)
     solution: Any = attrs.field(default=None, repr=False)
@@ -119,7 +118,7 @@ class Duel:
     @cached_property
     def opponent(self) -> Any:
         """The distribution of his remaining points, the bonus for his upper part included."""
-        return gamedp.stages.distribution(self.solution, self.his_sheet)
+        return gamedp.stages.distribution(self.solution, self.opponent_sheet)
 
     @cached_property
     def _remainder(self) -> Remainder:
@@ -253,16 +252,16 @@ class Duel:
     def endgame(
         self,
         *,
-        he_plays_for: Literal["points", "victory"] = "points",
-        his_turn: bool = False,
+        opponent_goal: Literal["points", "victory"] = "points",
+        opponent_to_move: bool = False,
         max_contexts: float | None = None,
     ) -> Endgame:
         """Solve the remaining rounds exactly; each decision takes both cards into account.
 
         Parameters
         ----------
-        he_plays_for : {"points", "victory"}
-        his_turn : bool
+        opponent_goal : {"points", "victory"}
+        opponent_to_move : bool
             Whether the next turn is his.
         max_contexts : float, optional
             The largest number of contexts of this table; that of the class if not given.
@@ -272,16 +271,20 @@ class Duel:
         TooLargeError
             If too many boxes are free: a :class:`gamedp.errors.InvalidParameterError`.
         """
-        if he_plays_for not in {"points", "victory"}:
-            message = f'he plays for "points" or "victory", not for {shown(he_plays_for)}.'
+        if opponent_goal not in {"points", "victory"}:
+            message = f'he plays for "points" or "victory", not for {shown(opponent_goal)}.'
             raise gamedp.errors.InvalidParameterError(message)
-        sides = Sides(self.rules, self.sheet, self.his_sheet, self.lead, self.draw, his_turn)
-        how = self.solution if he_plays_for == "points" else None
+        sides = Sides(
+            self.rules, self.sheet, self.opponent_sheet, self.lead, self.draw, opponent_to_move
+        )
+        how = self.solution if opponent_goal == "points" else None
         most = self.max_contexts if max_contexts is None else max_contexts
         game = against(sides, how, most)
-        if (he_plays_for, his_turn) not in self._endgames:
-            self._endgames[he_plays_for, his_turn] = Endgame(game, self.compile, self.progress)
-        return self._endgames[he_plays_for, his_turn]
+        if (opponent_goal, opponent_to_move) not in self._endgames:
+            self._endgames[opponent_goal, opponent_to_move] = Endgame(
+                game, self.compile, self.progress
+            )
+        return self._endgames[opponent_goal, opponent_to_move]
 
 
 def _check_free(rules: Kniffel, sheet: Sheet) -> None:

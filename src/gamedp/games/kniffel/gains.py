@@ -150,12 +150,12 @@ def gain(
     drawn = _Drawn(rules, solution, np.random.default_rng(seed))
     found = []
     for _ in range(positions):
-        (sheet, points), (his_sheet, his_points) = drawn.card(free), drawn.card(free)
+        (sheet, points), (opponent_sheet, opponent_points) = drawn.card(free), drawn.card(free)
         duel = Duel(
             rules,
             sheet,
-            his_sheet,
-            points - his_points,
+            opponent_sheet,
+            points - opponent_points,
             solution=solution,
             max_contexts=max_contexts,
             compile=compile,
@@ -180,7 +180,7 @@ def _by_both_cards(duel: Duel) -> tuple[float, float]:
     """Return my probability of winning, averaged over both seats, and its error."""
     solution = duel.endgame().solution
     start = solution.model.rules.game.start
-    ends = [solution.bounds(start._replace(his_turn=turn)) for turn in (0, 1)]
+    ends = [solution.bounds(start._replace(opponent_to_move=turn)) for turn in (0, 1)]
     low, high = (sum(each) / 2 for each in zip(*ends, strict=True))
     return (low + high) / 2, (high - low) / 2
 

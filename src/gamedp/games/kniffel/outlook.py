@@ -216,7 +216,9 @@ def duel_of(adviser: Adviser, card: Card, opponent: Opponent, **options: Any) ->
 
 def _exactly(duel: Duel, situation: Situation, opponent: Opponent, max_contexts: float) -> Outlook:
     endgame = duel.endgame(
-        he_plays_for=opponent.plays_for, his_turn=opponent.is_next, max_contexts=max_contexts
+        opponent_goal=opponent.plays_for,
+        opponent_to_move=opponent.is_next,
+        max_contexts=max_contexts,
     )
     if situation.number > 0:
         found = endgame.options(situation.dice, situation.number)

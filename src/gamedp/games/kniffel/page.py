@@ -6,14 +6,18 @@ and see the value of every decision. The script of the page turns it into a shee
 
 from __future__ import annotations
 
+import importlib.resources
+import json
 import re
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
 from typing import Any
 
+import gamedp
+from gamedp.games.kniffel.answers import answer, answer_to
 from gamedp.games.kniffel.boxes import box_names
-from gamedp.games.kniffel.page_answers import GOALS, PLAYS, answer, answer_to, boxes_of, read_query
+from gamedp.games.kniffel.queries import GOALS, PLAYS, boxes_of, read_query
 from gamedp.games.kniffel.rules import PRESETS
 from gamedp.games.kniffel.words import WORDS
 from gamedp.web.plugin import Page, Query, Shared
@@ -26,94 +30,10 @@ SHORT = 'inputmode="numeric" size="6"'
 MOST_OPTIONS = 40
 """Largest number of decisions on the page; the answer in JSON has all."""
 
-LABELS: dict[str, dict[str, Any]] = {
-    "de": {
-        "title": "Kniffel: was jede Entscheidung wert ist",
-        "card": "Dein Zettel",
-        "leave": "Leere Kästchen bleiben frei.",
-        "throw": "Wurf (0: vor dem ersten)",
-        "dice": "Würfel, etwa 13345",
-        "rules": "Regeln",
-        "article": "die des Artikels",
-        "yahtzee": "die offiziellen, mit Joker und 100 Punkten für jeden weiteren Kniffel",
-        "goal": "Ziel",
-        "goals": ("möglichst viele Punkte", "mindestens so viele Punkte:", "den Gegner schlagen:"),
-        "total": "So viele Punkte",
-        "against": "Zettel des Gegners, dreizehn Kästchen, - für freie",
-        "further": "Weitere Kniffel (offizielle Regeln)",
-        "against_further": "Weitere Kniffel des Gegners",
-        "ask": "Was tun?",
-        "wait": "Wird einmal berechnet, dann lädt die Seite neu",
-        "range": "bewiesen zwischen {lower} und {upper}",
-        "wins": "Wahrscheinlichkeit: {value}",
-        "at_least": "Wahrscheinlichkeit, mindestens: {value}",
-        "too_large": (
-            "Um es bis zum Ende zu verfolgen, sind noch zu viele Kästchen frei: {contexts:,} "
-            "Stände, etwa {seconds:,.0f} Sekunden; der Server rechnet bis {most:,}, also nach "
-            "höchstens {entries} weiteren Einträgen. Bis dahin gilt:"
-        ),
-        "then_beat": (
-            "Nach jeder Entscheidung spielen beide auf Punkte; ein Unentschieden zählt halb. Wer "
-            "gegen einen solchen Gegner auf Sieg spielt, erreicht ebenso viel oder mehr."
-        ),
-        "then_total": (
-            "Nach jeder Entscheidung wird auf Punkte gespielt. Wer auf die Summe spielt, erreicht "
-            "ebenso viel oder mehr."
-        ),
-        "plays": "Der Gegner spielt",
-        "plays_for": ("auf Punkte", "auf Sieg"),
-        "against_points": "Rat gegen einen Gegner, der auf Punkte spielt.",
-        "against_victory": "Rat gegen einen Gegner, der auf Sieg spielt.",
-        "for_points": "Rat für möglichst viele Punkte.",
-        "other": "English",
-        "best": "beste",
-        "advised": "empfohlen",
-        "points": "Punkte bisher: {points}",
-    },
-    "en": {
-        "title": "Kniffel: the value of every decision",
-        "card": "Your card",
-        "leave": "Leave boxes empty that are free.",
-        "throw": "Throw (0: before the first)",
-        "dice": "Dice, such as 13345",
-        "rules": "Rules",
-        "article": "those of the article",
-        "yahtzee": "the official ones, with jokers and 100 points for each further Yahtzee",
-        "goal": "Goal",
-        "goals": ("as many points as possible", "at least so many points:", "beat the opponent:"),
-        "total": "So many points",
-        "against": "The opponent's card, thirteen boxes, - for free ones",
-        "further": "Further Yahtzees (official rules)",
-        "against_further": "Further Yahtzees of the opponent",
-        "ask": "What to do?",
-        "wait": "Worked out once; then the page loads again",
-        "range": "proven to lie between {lower} and {upper}",
-        "wins": "Probability: {value}",
-        "at_least": "Probability, at least: {value}",
-        "too_large": (
-            "Too many boxes are free to follow this goal to the end: {contexts:,} contexts, about "
-            "{seconds:,.0f} seconds; the server works out {most:,} at most, so after at most "
-            "{entries} more entries. Until then:"
-        ),
-        "then_beat": (
-            "After each decision both play for points; a draw counts half. Who plays to win "
-            "against such an opponent reaches as much or more."
-        ),
-        "then_total": (
-            "After each decision you play for points. Who plays for the total reaches as much or "
-            "more."
-        ),
-        "plays": "The opponent plays",
-        "plays_for": ("for points", "to win"),
-        "against_points": "Advice against an opponent who plays for points.",
-        "against_victory": "Advice against an opponent who plays to win.",
-        "for_points": "Advice for as many points as possible.",
-        "other": "Deutsch",
-        "best": "best",
-        "advised": "advised",
-        "points": "Points so far: {points}",
-    },
-}
+HOME = importlib.resources.files("gamedp.games.kniffel")
+
+LABELS: dict[str, dict[str, Any]] = json.loads((HOME / "labels.json").read_text("utf-8"))
+"""The words of the page, by language."""
 
 
 def draw(shared: Shared | None, query: Query, note: str) -> str:
@@ -133,8 +53,8 @@ def draw(shared: Shared | None, query: Query, note: str) -> str:
         f"<title>{labels['title']}</title>"
         '<link rel="icon" href="static/icon.svg" type="image/svg+xml">'
         '<link rel="stylesheet" href="static/style.css">'
-        '<link rel="stylesheet" href="static/kniffel.css">'
-        '<script type="module" src="static/kniffel.js"></script></head><body>'
+        '<link rel="stylesheet" href="kniffel/static/kniffel.css">'
+        '<script type="module" src="kniffel/static/kniffel.js"></script></head><body>'
         '<header class="masthead"><a class="brand" href="./">'
         '<img src="static/icon.svg" alt="" width="28" height="28"> gamedp</a>'
         f'<a id="language" class="quiet" href="kniffel?lang={other}" lang="{other}" '
@@ -160,7 +80,7 @@ def _form(query: Query, language: str) -> str:
         entry = boxes[box] if box < len(boxes) and boxes[box] != "-" else ""
         fields.append(_field(f"box{box}", name, entry, SHORT))
     number, dice = query.get("throw", "1"), query.get("dice", "")
-    his_further = query.get("against_further", "")
+    opponent_further = query.get("against_further", "")
     rules = {name: labels[name] for name in PRESETS}
     goals = dict(zip(GOALS, labels["goals"], strict=True))
     plays = dict(zip(PLAYS, labels["plays_for"], strict=True))
@@ -176,7 +96,7 @@ def _form(query: Query, language: str) -> str:
         f"{_choice('goal', labels['goal'], goals, query.get('goal', ''))}"
         f"{_field('total', labels['total'], query.get('total', ''), SHORT)}"
         f"{_field('against', labels['against'], query.get('against', ''), '')}"
-        f"{_field('against_further', labels['against_further'], his_further, SHORT)}"
+        f"{_field('against_further', labels['against_further'], opponent_further, SHORT)}"
         f"{_choice('plays', labels['plays'], plays, query.get('plays', ''))}"
         f"<p><button>{labels['ask']}</button></p></form>"
     )
@@ -285,6 +205,12 @@ def _language(query: Query) -> str:
     return query["lang"] if query.get("lang") in LABELS else "de"
 
 
+def _texts(language: str) -> dict[str, str]:
+    """Return the sentence for the list of games in German; the page has its own words."""
+    about = "Fünf Würfel, dreizehn Felder: allein oder zu zweit, mit Rat zu jedem Wurf."
+    return {"about": about} if language == "de" else {}
+
+
 page = Page(
     name="kniffel",
     title="Kniffel (Yahtzee)",
@@ -292,4 +218,7 @@ page = Page(
     answer=answer,
     draw=draw,
     language=_language,
+    static=HOME / "static",
+    texts=_texts,
+    icon=gamedp.views.Dice((6, 6, 6)),
 )

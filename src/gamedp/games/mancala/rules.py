@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gamedp
-from gamedp.games._parameters import a_truth_value, as_whole, one_of, whole_at_least
+from gamedp.games._parameters import (
+    a_truth_value,
+    as_whole,
+    one_of,
+    texts_of,
+    whole_at_least,
+)
 from gamedp.games.mancala.board import (
     Board,
     MancalaState,
@@ -151,6 +157,8 @@ class Mancala:
 
     constant_sum = 0.0
     acyclic = True
+    icon = gamedp.views.Pits(((3, 3, 3), (3, 3, 3)), (0, 0), ("second player", "first player"))
+    texts = texts_of("mancala")
 
     def __attrs_post_init__(self) -> None:
         """Refuse parameters that are invalid together."""

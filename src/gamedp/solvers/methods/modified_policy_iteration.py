@@ -12,8 +12,7 @@ from gamedp.runtime.options import none_or_more, positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.components import solve_by_components, sweep_until_proven
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
-from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared, support_of_proper
+from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["ModifiedPolicyIteration"]
@@ -79,10 +78,6 @@ class ModifiedPolicyIteration(FixedPointSolver):
     )
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
-
-    def support_of(self, prepared: Prepared) -> Support:
-        """Return whether this solver supports the problem, and why not."""
-        return support_of_proper(prepared)
 
     def solved_at_once(
         self, prepared: Prepared, tolerance: float, progress: ProgressCallback | None

@@ -6,9 +6,7 @@ import attrs
 
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.policies import MOST_POLICIES, improve_policies
-from gamedp.solvers.tools.prepared import Prepared, support_of_proper
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["PolicyIteration"]
@@ -55,10 +53,6 @@ class PolicyIteration(FixedPointSolver):
 
     max_policies: int = attrs.field(default=MOST_POLICIES, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
-
-    def support_of(self, prepared: Prepared) -> Support:
-        """Return whether this solver supports the problem, and why not."""
-        return support_of_proper(prepared)
 
     def iterate(self, run: Run) -> None:
         """Improve policies until none is better, and prove the value of the last one."""

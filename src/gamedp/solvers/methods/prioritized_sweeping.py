@@ -8,8 +8,6 @@ from gamedp.bellman import priorities
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.components import solve_by_components, sweep_until_proven
-from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared, support_of_proper
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["PrioritizedSweeping"]
@@ -51,10 +49,6 @@ class PrioritizedSweeping(FixedPointSolver):
 
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
-
-    def support_of(self, prepared: Prepared) -> Support:
-        """Return whether this solver supports the problem, and why not."""
-        return support_of_proper(prepared)
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

@@ -14,7 +14,8 @@ from gamedp.runtime.options import Sweep, one_of, positive, whole_and_positive
 from gamedp.runtime.slices import STATES
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
-from gamedp.solvers.tools.prepared import Prepared
+from gamedp.solvers.tools.facts import Support
+from gamedp.solvers.tools.prepared import Prepared, support_of_fixed_points
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["ValueIteration"]
@@ -58,6 +59,10 @@ class ValueIteration(FixedPointSolver):
     sweep: Sweep = attrs.field(default="gauss-seidel", validator=one_of(Sweep))
     max_sweeps: int = attrs.field(default=1_000_000, validator=whole_and_positive)
     max_seconds: float = attrs.field(default=float("inf"), validator=positive)
+
+    def support_of(self, prepared: Prepared) -> Support:
+        """Return whether this solver supports the problem, and why not."""
+        return support_of_fixed_points(prepared)
 
     def solved_at_once(
         self, prepared: Prepared, tolerance: float, progress: ProgressCallback | None

@@ -13,7 +13,7 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import Guarantee, Status, Tolerance
 from gamedp.runtime.limit import Limit, ProgressCallback, within
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_fixed_points
+from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_proper
 from gamedp.solvers.tools.run import Run, finer_tolerance
 from gamedp.solvers.tools.solution import STOPS, make_solution, solution_of, way_out
 
@@ -154,7 +154,7 @@ class FixedPointSolver(PreparingSolver):
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""
-        return support_of_fixed_points(prepared)
+        return support_of_proper(prepared)
 
     def solve(
         self,

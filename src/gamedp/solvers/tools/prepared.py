@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.model.objectives import AverageReward, FiniteHorizon, has_target
+from gamedp.bellman import depth_first, escapes
+from gamedp.bellman.equation import unordered_equation
+from gamedp.errors import UnsupportedProblemError, shown
+from gamedp.graph.graph import Graph
+from gamedp.model.objectives import (
+    AverageReward,
+    FiniteHorizon,
+    Reachability,
+    TotalReward,
+    has_target,
+)
 from gamedp.model.problem import Problem
-from gamedp.reduction import OutOfTimeError, Reduction, never
-from gamedp.solvers.tools.depth_first import search_depth_first
+from gamedp.reduction import (
+    OutOfTimeError,
+    Reduction,
+    UndefinedTotalError,
+    needs_reduction,
+    never,
+    reduce,
+)
+from gamedp.results.status import Status
+from gamedp.runtime.limit import Reporter
+from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.facts import (
     OpenCases,
+    Parts,
     Refusal,
     Searched,
     Support,
@@ -19,10 +39,13 @@ from gamedp.solvers.tools.facts import (
     refused_opponents,
 )
 from gamedp.solvers.tools.opponents import Opponents, find_opponents
-from gamedp.solvers.tools.proper import find_reduction
+from gamedp.solvers.tools.policies import improve_policies
+from gamedp.solvers.tools.run import Run, check_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from gamedp.runtime.limit import ProgressCallback
 
@@ -216,3 +239,165 @@ def support_of_rationals(prepared: Prepared) -> Support:
     if isinstance(problem.objective, FiniteHorizon):
         return Support(problem.model.num_players <= 2, "is for one or two players.")
     return support_by(prepared.opponents)
+
+
+MAX_SEARCHED_TRANSITIONS = 1 << 14
+"""Transitions beyond which a model with choices is not searched. By then it likely has an end
+component, which the search may only reach at its end; and on such a model passes over sets cost
+less than the search."""
+
+
+def search_depth_first(
+    problem: Problem, progress: ProgressCallback | None = None
+) -> Searched | None:
+    """Search a problem with targets depth first; return the results, and what is left to solve.
+
+    None for other problems, for those with choices beyond `MAX_SEARCHED_TRANSITIONS`, and as soon
+    as play turns out to be able to stay somewhere for ever where someone chooses, or one player
+    alone can make a total infinite.
+    """
+    model, objective = problem.model, problem.objective
+    if model.num_players > 2 or not has_target(objective):
+        return None
+    free = model.num_choices > model.num_states - len(model.terminals)
+    if free and model.num_transitions > MAX_SEARCHED_TRANSITIONS:
+        return None
+    reporter = Reporter(progress, "solve")
+    probable = isinstance(objective, Reachability)
+    size, dtype = model.num_states, model.successors.dtype
+    status = np.zeros(size, np.int8)
+    status[model.terminals] = escapes.MISSED
+    values = np.zeros(size)
+    rewards = model.rewards
+    if isinstance(objective, Reachability):
+        if objective.allowed is not None:
+            status[~objective.allowed] = escapes.MISSED
+        status[objective.target] = escapes.SURE
+        values[objective.target] = 1.0
+        rewards = np.zeros(model.num_choices)
+        rewards.flags.writeable = False
+    elif isinstance(objective, TotalReward) and objective.until is not None:
+        status[objective.until] = escapes.DONE
+        values[model.terminals] = np.where(objective.until[model.terminals], model.payoffs, np.inf)
+    equation = unordered_equation(
+        Graph(model.choice_offsets, model.transition_offsets, model.successors),
+        model.probabilities,
+        rewards,
+        (model.players == 0) == (objective.optimum == "max"),
+    )
+    errors = np.zeros(size)
+    policy = model.choice_offsets[:-1].copy()
+    policy[model.terminals] = depth_first.NONE
+    cursor = np.zeros(depth_first.CURSOR, np.int64)
+    cursor[depth_first.WAITING] = size
+    scratch = (
+        np.empty(size, dtype),
+        np.empty(size, np.int64),
+        np.empty(size, np.bool_),
+        np.empty(size, dtype),
+        np.zeros(size, dtype),
+    )
+    order = np.empty(size, dtype)
+    place = np.full(size, -1, dtype).view(f"u{dtype.itemsize}")
+    offsets = np.zeros(size + 1, dtype)
+    nontrivial = np.empty(size, np.bool_)
+    found = depth_first.MORE
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused below
+        while found == depth_first.MORE:
+            found = depth_first.search_jit(
+                VISITS,
+                equation,
+                probable,
+                cursor,
+                *scratch,
+                status,
+                values,
+                errors,
+                policy,
+                order,
+                place,
+                offsets,
+                nontrivial,
+            )
+            done = size if found == depth_first.ALL else int(cursor[depth_first.SEEN])
+            reporter.report(done, size, f"{done:,} of {size:,} states seen")
+    if found != depth_first.ALL:
+        return None
+    if not probable:
+        check_range(model, np.where(status == escapes.MISSED, 0.0, values))
+    count = int(cursor[depth_first.COMPONENTS])
+    kept = order[: offsets[count]], place, offsets[: count + 1], nontrivial[:count]
+    for array in kept:
+        array.flags.writeable = False  # typed as in a structure, so kernels compile once
+    equation = equation._replace(order=kept[0], place=kept[1])
+    parts = Parts(*kept[2:], int(cursor[depth_first.LEVELS]))
+    return Searched(values, errors, policy, equation, parts, reporter.seconds)
+
+
+def find_reduction(
+    problem: Problem,
+    out_of_time: Callable[[], bool] = never,
+    open_cases: OpenCases | None = None,
+) -> Reduction | Refusal | OpenCases | None:
+    """Return the reduction that makes a problem proper, None if it is, or why there is none.
+
+    Parameters
+    ----------
+    problem : Problem
+    out_of_time : callable
+        Called before numbers are iterated, and now and then on the way; returns whether to stop.
+    open_cases : OpenCases, optional
+        What is already known of the graph.
+
+    Returns
+    -------
+    OpenCases
+        If no time is left to find it out.
+    """
+    if not needs_reduction(problem):
+        return None
+    if refusal := refused_draws(problem):
+        return Refusal(refusal)
+    reduction = None if open_cases is None else open_cases.reduction
+    try:
+        reduction = reduction or reduce(problem, out_of_time)
+        states, limsups = reduction.open_cases()
+        if not len(states):
+            return reduction
+        return _decided(reduction, states, limsups, out_of_time)
+    except UnsupportedProblemError as error:
+        return Refusal(str(error), isinstance(error, UndefinedTotalError))
+    except OutOfTimeError:
+        return OpenCases(reduction)
+
+
+def _decided(
+    reduction: Reduction,
+    states: NDArray[np.signedinteger[Any]],
+    limsups: NDArray[np.float64],
+    out_of_time: Callable[[], bool],
+) -> Reduction | Refusal:
+    """Return the reduction, unless it might be better to earn and lose in turn for ever."""
+    if out_of_time():
+        raise OutOfTimeError
+    small = reduction.problem
+    size = max(
+        float(np.abs(numbers).max(initial=0.0)) for numbers in (small.model.rewards, limsups)
+    )
+    run = Run(small, 1e-9 * size, None, stop=out_of_time)
+    with np.errstate(over="ignore", invalid="ignore"):
+        improve_policies(run)
+        if run.status is Status.TIME_LIMIT:
+            raise OutOfTimeError
+        (_, lower, upper), _ = run.results()
+    lower, upper = reduction.expand(lower), reduction.expand(upper)
+    maximises = reduction.original.objective.optimum == "max"
+    worse = upper[states] < limsups if maximises else lower[states] > limsups
+    if not worse.any():
+        return reduction
+    name = reduction.original.model.state(int(states[worse.argmax()]))
+    return Refusal(
+        f"finds no total around state {shown(name)}: to go on for ever there earns and loses in "
+        "turn, and may be better than to stop, but such sums go up and down without a limit. Use "
+        "AverageReward, Discounted, or TotalReward with until."
+    )

@@ -1,8 +1,12 @@
 """Results of a staged game under a policy: distributions of totals, and expected numbers."""
 
-from gamedp.stages.totals.backward import distributions
-from gamedp.stages.totals.expected import ExpectedEnds, expected_ends
-from gamedp.stages.totals.questions import distribution, end_probabilities
+from gamedp.stages.totals.questions import (
+    ExpectedEnds,
+    distribution,
+    distributions,
+    end_probabilities,
+    expected_ends,
+)
 from gamedp.stages.totals.result import Distribution
 
 __all__ = [

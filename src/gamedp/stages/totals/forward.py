@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import operator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
@@ -18,7 +17,7 @@ from gamedp.runtime.machine import processors
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
-from gamedp.stages.totals.result import Distribution, relative_error_of
+from gamedp.stages.totals.result import Distribution
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gamedp.model.model import Model
+    from gamedp.stages.model import Onward
     from gamedp.stages.totals.kernels import Nodes
     from gamedp.stages.vector_code import Program
 
@@ -92,9 +92,7 @@ class ForwardPass:
                 for target in np.unique(transitions.ranks).tolist():
                     part = transitions.some(transitions.ranks == target)
                     layers.setdefault(target, Layer()).take(part, slots, layer, after)
-        totals = np.array(sorted(found), np.int64)
-        probabilities = np.array([math.fsum(found[total]) for total in totals.tolist()])
-        return Distribution(totals, probabilities, relative_error_of(error))
+        return Distribution.of(found, error)
 
     def _expand(
         self, layer: Layer, rank: int, pool: ThreadPoolExecutor
@@ -132,19 +130,12 @@ class ForwardPass:
         swapped, codes = keys >= size, keys % size
         onward = self.model.sweeper.follow(codes)
         counted = onward if self.counted is None else self._recount(codes, onward)
-        is_over = onward.payoffs == onward.payoffs
-        over = np.flatnonzero(is_over)
+        over = np.flatnonzero(~np.isnan(onward.payoffs))
         payoffs = self._whole(counted.payoffs[over], lambda place: (codes[over[place]], None))
         other = swapped[over]
         payoffs[other] = self._constant_sum(other.any()) - payoffs[other]
-        inner = np.flatnonzero(~is_over)
-        some = attrs.evolve(
-            onward,
-            **{name: getattr(onward, name)[inner] for name in ("following", "swaps", "rewards")},
-        )
-        probabilities = self.probabilities(codes[inner], some)
-        rows, nodes = np.nonzero(probabilities > 0)
-        sources, ends = inner[rows], self.unfolded.end_of_node[nodes]
+        sources, nodes, probabilities = self.ways(codes, onward)
+        ends = self.unfolded.end_of_node[nodes]
         rewards = self._whole(
             counted.rewards[sources, ends], lambda place: (codes[sources[place]], ends[place])
         )
@@ -156,11 +147,31 @@ class ForwardPass:
             onward.following[sources, ends] + size * sides,
             onward.ranks[sources, ends],
             shifts,
-            probabilities[rows, nodes],
+            probabilities,
         )
         return transitions, over, payoffs
 
-    def _recount(self, codes: NDArray[np.int64], onward: Any) -> Any:
+    def ways(
+        self, codes: NDArray[np.int64], onward: Onward
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return the ways through the stage from contexts that are not over.
+
+        Returns
+        -------
+        sources, nodes : (w,) int64
+            The place of each way's context among the codes, and the node in which it ends.
+        probabilities : (w,) float64
+        """
+        inner = np.flatnonzero(np.isnan(onward.payoffs))
+        some = attrs.evolve(
+            onward,
+            **{name: getattr(onward, name)[inner] for name in ("following", "swaps", "rewards")},
+        )
+        probabilities = self.probabilities(codes[inner], some)
+        rows, nodes = np.nonzero(probabilities > 0)
+        return inner[rows], nodes, probabilities[rows, nodes]
+
+    def _recount(self, codes: NDArray[np.int64], onward: Onward) -> Onward:
         """Return the numbers counted by the other game; refuse one that leads elsewhere."""
         assert self.counted is not None  # noqa: S101 - for the type checker
         counted = self.counted.sweeper.follow(codes)
@@ -202,7 +213,7 @@ class ForwardPass:
             raise UnsupportedProblemError(not_counted(where, float(numbers[bad[0]])))
         return numbers.astype(np.int64)
 
-    def probabilities(self, codes: NDArray[np.int64], onward: Any) -> NDArray[np.float64]:
+    def probabilities(self, codes: NDArray[np.int64], onward: Onward) -> NDArray[np.float64]:
         """Return for each context the probability of ending in each node (n, Z)."""
         from gamedp.stages.totals.kernels import trace_jit  # noqa: PLC0415
 
@@ -318,24 +329,12 @@ class Transitions(NamedTuple):
 
     def some(self, chosen: NDArray[np.bool_]) -> Transitions:
         """Return the chosen transitions."""
-        return Transitions(
-            self.sources[chosen],
-            self.successors[chosen],
-            self.ranks[chosen],
-            self.shifts[chosen],
-            self.weights[chosen],
-        )
+        return Transitions._make(column[chosen] for column in self)
 
     @classmethod
     def joined(cls, parts: list[Transitions]) -> Transitions:
         """Return all transitions of some parts, in their order."""
-        return cls(
-            np.concatenate([part.sources for part in parts]),
-            np.concatenate([part.successors for part in parts]),
-            np.concatenate([part.ranks for part in parts]),
-            np.concatenate([part.shifts for part in parts]),
-            np.concatenate([part.weights for part in parts]),
-        )
+        return cls._make(map(np.concatenate, zip(*parts, strict=True)))
 
 
 @attrs.define(eq=False)

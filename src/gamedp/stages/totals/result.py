@@ -13,11 +13,11 @@ from gamedp.runtime.floats import UNIT
 from gamedp.runtime.notebook import html_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-__all__ = ["Distribution", "relative_error_of"]
+__all__ = ["Distribution"]
 
 LOST = 1e-300
 """Upper bound of what all probabilities lose to underflow: 2**-1075 with each product."""
@@ -57,6 +57,15 @@ class Distribution:
         """Lock the arrays."""
         self.totals.flags.writeable = False
         self.probabilities.flags.writeable = False
+
+    @classmethod
+    def of(cls, parts: Mapping[int, Iterable[float]], error: float) -> Distribution:
+        """Return a distribution whose probabilities are sums, of parts off by `error` / UNIT."""
+        totals = sorted(parts)
+        probabilities = np.array([math.fsum(parts[total]) for total in totals])
+        # (1 + u) ** n - 1 is at most n u / (1 - n u).
+        relative = (error + UNIT) / (1 - error - UNIT) * (1 + 8 * UNIT)
+        return cls(np.array(totals, np.int64), probabilities, relative)
 
     def __repr__(self) -> str:
         """Return a summary of the totals."""
@@ -125,9 +134,3 @@ class Distribution:
         cumulated = np.cumsum(self.probabilities)
         place = int(np.searchsorted(cumulated, min(share, float(cumulated[-1]))))
         return int(self.totals[place])
-
-
-def relative_error_of(error: float) -> float:
-    """Return the error bound of a sum whose parts have had `error` / UNIT roundings."""
-    # (1 + u) ** n - 1 is at most n u / (1 - n u).
-    return (error + UNIT) / (1 - error - UNIT) * (1 + 8 * UNIT)

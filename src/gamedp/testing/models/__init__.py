@@ -15,12 +15,20 @@ Fraction(3, 10)
 True
 """
 
-from gamedp.testing.models.consensus import CoinState, ConsensusCoin
 from gamedp.testing.models.control import Inventory, MachineReplacement, Queue, Stock
-from gamedp.testing.models.loops import Ladder, Rung
 from gamedp.testing.models.pig import Pig, PigState
 from gamedp.testing.models.random_models import random_model
-from gamedp.testing.models.walks import Cell, GamblersRuin, SlipperyGrid, SlowChain, Spot
+from gamedp.testing.models.walks import (
+    Cell,
+    CoinState,
+    ConsensusCoin,
+    GamblersRuin,
+    Ladder,
+    Rung,
+    SlipperyGrid,
+    SlowChain,
+    Spot,
+)
 
 __all__ = [
     "Cell",

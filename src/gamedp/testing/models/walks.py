@@ -1,4 +1,4 @@
-"""Walks: a gambler's ruin, a chain that hardly moves, and a path across ice."""
+"""Walks: a gambler, a chain that hardly moves, a path across ice; a ladder, and a shared coin."""
 
 from __future__ import annotations
 
@@ -13,10 +13,25 @@ from gamedp.errors import shown
 from gamedp.testing.exact import exact_from
 from gamedp.testing.models._parameters import between, whole
 
-__all__ = ["Cell", "GamblersRuin", "SlipperyGrid", "SlowChain", "Spot"]
+__all__ = [
+    "Cell",
+    "CoinState",
+    "ConsensusCoin",
+    "GamblersRuin",
+    "Ladder",
+    "Rung",
+    "SlipperyGrid",
+    "SlowChain",
+    "Spot",
+]
+
 
 RIGHT, DOWN, LEFT, UP = 0, 1, 2, 3
+
+
 DIRECTIONS = ((0, 1), (1, 0), (0, -1), (-1, 0))
+
+
 DIRECTION_NAMES = ("RIGHT", "DOWN", "LEFT", "UP")
 
 
@@ -239,3 +254,198 @@ class SlipperyGrid:
 
     def action_name(self, state: Cell, action: int) -> str:
         return DIRECTION_NAMES[action]
+
+
+ON, OFF = 0, 1
+
+
+WON, LOST = -1, -2
+
+
+class Rung(NamedTuple):
+    """A place on the ladder: the player to move and the height; heights below 0 are the ends."""
+
+    player: int
+    height: int
+
+
+@attrs.frozen
+class Ladder:
+    """Two players on a ladder, each of whom may step off it, or pass the move.
+
+    At each height player 0 steps off, and wins with a certain probability, or hands the move to
+    player 1; who steps off with another probability for player 0 to win, or hands the move back:
+    one height further up if there is one, and to the same place at the top. Player 0 wants to win,
+    and has not won if play goes on for ever. At the top the two may do so, and the sweeps of value
+    iteration from above never learn that this is no way to win: E. Kelmendi, J. Krämer,
+    J. Křetínský, M. Weininger, "Value iteration for simple stochastic games: stopping criterion and
+    learning algorithm", CAV 2018.
+
+    From the top down, with a and b the probabilities of the two, the values x of player 0's and y
+    of player 1's place are ``x = a, y = min(a, b)`` at the top, and ``y = min(b, x')``,
+    ``x = max(a, y)`` below it, x' being the value above.
+
+    Parameters
+    ----------
+    first, second : tuple of float
+        The probabilities that player 0 wins if player 0, or player 1, steps off at each height.
+
+    Examples
+    --------
+    >>> Ladder(first=(0.25, 0.5), second=(0.75, 0.625)).exact()
+    Fraction(1, 2)
+    """
+
+    first: tuple[float, ...] = (0.25, 0.375, 0.5)
+    second: tuple[float, ...] = attrs.field(default=(0.625, 0.75, 0.25))
+
+    num_players = 2
+    constant_sum = 1.0
+
+    @second.validator
+    def _is_as_high(self, _attribute: object, second: tuple[float, ...]) -> None:
+        probabilities = (*self.first, *second)
+        if len(second) != len(self.first) or not all(0 < each < 1 for each in probabilities):
+            message = "first and second must be as long as each other, of numbers between 0 and 1."
+            raise gamedp.errors.InvalidParameterError(message)
+
+    @property
+    def objective(self) -> gamedp.Reachability:
+        """The objective intended for the model."""
+        return gamedp.Reachability(lambda rung: rung.height == WON)
+
+    def exact(self) -> Fraction:
+        """Return the probability that player 0 wins."""
+        value = Fraction(self.first[-1])
+        for a, b in zip(self.first[-2::-1], self.second[-2::-1], strict=True):
+            value = max(Fraction(a), min(Fraction(b), value))
+        return value
+
+    def initial_state(self) -> Rung:
+        return Rung(0, 0)
+
+    def is_terminal(self, state: Rung) -> bool:
+        return state.height < 0
+
+    def player(self, state: Rung) -> int:
+        return state.player
+
+    def actions(self, state: Rung) -> Iterator[int]:
+        yield ON
+        yield OFF
+
+    def outcomes(self, state: Rung, action: int) -> Iterator[tuple[float, Rung]]:
+        height = state.height
+        if action == OFF:
+            chance = self.first[height] if state.player == 0 else self.second[height]
+            yield chance, Rung(0, WON)
+            yield 1.0 - chance, Rung(0, LOST)
+        elif state.player == 0:
+            yield 1.0, Rung(1, height)
+        else:
+            yield 1.0, Rung(0, min(height + 1, len(self.first) - 1))
+
+    def payoff(self, state: Rung, player: int) -> float:
+        won = 1.0 if state.height == WON else 0.0
+        return won if player == 0 else 1.0 - won
+
+    def action_name(self, state: Rung, action: int) -> str:
+        return "step off" if action == OFF else "hand over"
+
+
+FLIP, WRITE, CHECK, DONE = 0, 1, 2, 3
+
+
+class CoinState(NamedTuple):
+    """The shared counter, and for each process its next step and its coin: 2 * step + coin."""
+
+    counter: int
+    processes: tuple[int, ...]
+
+
+@attrs.frozen
+class ConsensusCoin:
+    """N processes move a shared counter up and down by coins of their own, until it is far out.
+
+    Each process flips a coin, moves the counter by it, and looks: with K * N or more above or below
+    the middle, it is done and takes the side for its coin; else it begins anew. A scheduler, who
+    knows everything, chooses which process takes the next step, and so may bring about that they
+    end with different coins. The value is the probability that all coins agree: how likely at
+    least, or at most.
+
+    J. Aspnes, M. Herlihy, "Fast randomized consensus using shared memory", Journal of Algorithms 11
+    (1990); as a model for checkers by M. Kwiatkowska, G. Norman, R. Segala, "Automated verification
+    of a randomized distributed consensus protocol using Cadence SMV and PRISM", CAV 2001. For two
+    processes the least probability of agreement is 5/6 with K = 1 and 107/120 with K = 2, where the
+    model has 272 states.
+
+    Parameters
+    ----------
+    processes : int
+        The number N.
+    bound : int
+        The number K.
+
+    Examples
+    --------
+    >>> coin = ConsensusCoin(processes=2, bound=1)
+    >>> state = coin.initial_state()
+    >>> list(coin.outcomes(state, 1))[1]
+    (0.5, CoinState(counter=4, processes=(0, 3)))
+    """
+
+    processes: int = attrs.field(default=2, validator=whole(1))
+    bound: int = attrs.field(default=2, validator=whole(1))
+
+    @property
+    def objective(self) -> gamedp.TotalReward:
+        """The objective intended for the model: the worst scheduler; "max" is for the best."""
+        return gamedp.TotalReward("min")
+
+    @property
+    def middle(self) -> int:
+        """The initial value of the counter, which stays between 0 and twice that."""
+        return (self.bound + 1) * self.processes
+
+    def initial_state(self) -> CoinState:
+        return CoinState(self.middle, (0,) * self.processes)
+
+    def is_terminal(self, state: CoinState) -> bool:
+        for process in state.processes:
+            if process // 2 != DONE:
+                return False
+        return True
+
+    def actions(self, state: CoinState) -> Iterator[int]:
+        for number in range(self.processes):
+            if state.processes[number] // 2 != DONE:
+                yield number
+
+    def outcomes(self, state: CoinState, action: int) -> Iterator[tuple[float, CoinState]]:
+        step = state.processes[action] // 2
+        coin = state.processes[action] % 2
+        counter = state.counter
+        if step == FLIP:
+            for side in range(2):
+                flipped = gamedp.with_item(state.processes, action, 2 * WRITE + side)
+                yield 0.5, CoinState(counter, flipped)
+        elif step == WRITE:
+            counter = max(counter - 1, 0) if coin == 0 else min(counter + 1, 2 * self.middle)
+            written = gamedp.with_item(state.processes, action, 2 * CHECK)
+            yield 1.0, CoinState(counter, written)
+        else:
+            after = 2 * FLIP
+            if counter <= self.processes:
+                after = 2 * DONE
+            elif counter >= 2 * self.middle - self.processes:
+                after = 2 * DONE + 1
+            yield 1.0, CoinState(counter, gamedp.with_item(state.processes, action, after))
+
+    def payoff(self, state: CoinState, player: int) -> float:
+        for process in state.processes:
+            if process != state.processes[0]:
+                return 0.0
+        return 1.0
+
+    def action_name(self, state: CoinState, action: int) -> str:
+        return f"process {action}"

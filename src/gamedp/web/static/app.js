@@ -4,7 +4,7 @@ import { fromAddress } from "./address.js";
 import { focusOn, h } from "./dom.js";
 import { Play } from "./play.js";
 import { showStart } from "./start.js";
-import { language, setLanguage, words } from "./words.js";
+import { language, setLanguage, speakFor, words } from "./words.js";
 
 const page = document.getElementById("page");
 const switchLanguage = document.getElementById("language");
@@ -28,11 +28,8 @@ function dress() {
   switchLanguage.setAttribute("aria-label", words.languageLabel);
 }
 
-async function start(trouble) {
-  const now = shows;
-  const german = language === "de" ? (await import("./german.js").catch(() => ({ GERMAN: {} }))).GERMAN : {};
-  if (now !== shows) return;
-  showStart(page, games, pages, german, trouble);
+function start(trouble) {
+  showStart(page, games, pages, trouble);
   if (wasElsewhere) focusOn(page.querySelector("h1"));
 }
 
@@ -54,15 +51,16 @@ async function show() {
   }
   const wanted = fromAddress(location.hash);
   if (!wanted) {
-    await start();
+    start();
     return;
   }
   const game = games.find((each) => each.name === wanted.name);
   if (!game || wanted.rest === null) {
     const message = game ? words.badAddress : words.noSuchGame(wanted.name);
-    await start(problem(message));
+    start(problem(message));
     return;
   }
+  speakFor(game);
   playing = new Play(page, source, game, wanted.rest);
   await playing.begin();
 }

@@ -5,7 +5,7 @@ import { h, s, still, pause } from "./dom.js";
 import { named, number, words } from "./words.js";
 import { drawPits, pitsInWords, sow } from "./pits.js";
 
-const DRAWN = 60; // matches of a heap; more are only counted
+const DRAWN = 60; // pieces of a heap; more are only counted
 const IN_A_LINE = 20;
 
 const WORDS = {

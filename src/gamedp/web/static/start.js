@@ -5,21 +5,11 @@ import { h } from "./dom.js";
 import { draw } from "./boards.js";
 import { capital, language, named, words } from "./words.js";
 
-// A small picture for games whose board is known; others have their first letter.
-const ICONS = {
-  wubbel: { kind: "dice", faces: [5, 2], kept: [], spots: [] },
-  kniffel: { kind: "dice", faces: [6, 6, 6], kept: [], spots: [] },
-  matches: { kind: "heaps", counts: [7], spots: [] },
-  nim: { kind: "heaps", counts: [3, 5], spots: [] },
-  mancala: { kind: "pits", rows: [[3, 3, 3], [3, 3, 3]], stores: [0, 0], names: ["second player", "first player"], spots: [] },
-};
-
 const spaced = (name) => capital(name.replaceAll("_", " ").replaceAll("-", " "));
 
-export const title = (game) => named(spaced(game.name));
+export const title = (game) => named(spaced(game.name), game.texts);
 
-// `german` has what games say of themselves in German, by their names.
-export function showStart(page, games, pages, german, trouble = null) {
+export function showStart(page, games, pages, trouble = null) {
   document.title = "gamedp";
   page.replaceChildren(
     h("div", { class: "start" },
@@ -28,16 +18,16 @@ export function showStart(page, games, pages, german, trouble = null) {
       trouble,
       games.length + pages.length
         ? h("ul", { class: "games" },
-          ...games.map((game) => offer(game, game.registered && german[game.name])),
-          ...pages.map((own) => offerPage(own, german[own.name])))
+          ...games.map(offer), ...pages.map(offerPage))
         : h("p", {}, words.noGames)),
   );
 }
 
+// What a game or a page brings as its small picture; else its first letter.
 function iconOf(game) {
   const icon = h("div", { class: "icon", "aria-hidden": "true" });
-  if (game.name in ICONS) {
-    const picture = draw(ICONS[game.name], "", {});
+  if (game.icon) {
+    const picture = draw(game.icon, "", {});
     picture.removeAttribute("role");
     picture.removeAttribute("aria-label");
     icon.append(picture);
@@ -46,14 +36,14 @@ function iconOf(game) {
 }
 
 // A page of its own that a game brings along.
-function offerPage(own, german) {
+function offerPage(own) {
   return h("li", { class: "offer" }, iconOf(own),
-    h("div", { class: "offer-text" }, h("h2", {}, own.title), described(german?.title, own.about)),
+    h("div", { class: "offer-text" }, h("h2", {}, own.title), described(own.texts[language]?.about, own.about)),
     h("form", { action: own.name, method: "get" }, h("input", { type: "hidden", name: "lang", value: language }),
       h("button", { class: "go", type: "submit", "aria-label": words.playNamed(own.title) }, words.play)));
 }
 
-function offer(game, german) {
+function offer(game) {
   const fields = game.fixed ? [] : game.parameters.filter((each) => each.kind !== "other");
   const icon = iconOf(game);
   const form = h("form", {
@@ -68,24 +58,25 @@ function offer(game, german) {
     },
   },
     fields.length ? h("details", {}, h("summary", {}, words.settings),
-      h("div", { class: "fields" }, ...fields.map((field) => input(game, field, german?.[field.name])))) : null,
+      h("div", { class: "fields" }, ...fields.map((field) => input(game, field)))) : null,
     h("button", { class: "go", type: "submit", "aria-label": words.playNamed(title(game)) }, words.play));
   return h("li", { class: "offer" }, icon,
     h("div", { class: "offer-text" },
       h("h2", {}, title(game), " ", h("small", {}, words.players(game.players))),
-      described(german?.title, game.title)), form);
+      described(game.texts[language]?.about, game.title)), form);
 }
 
-// In German if it is known; else in the words of who wrote it.
-function described(german, own, more = {}) {
-  return german ? h("p", more, german) : own ? h("p", { ...more, lang: "en" }, own.replaceAll("``", "")) : null;
+// In the language of the page if it is known; else in the words of who wrote it.
+function described(said, own, more = {}) {
+  return said ? h("p", more, said) : own ? h("p", { ...more, lang: "en" }, own.replaceAll("``", "")) : null;
 }
 
-function input(game, field, german) {
+function input(game, field) {
   const id = `set-${game.name}-${field.name}`;
   const about = `${id}-about`;
-  const isDescribed = german || field.about;
-  // A bare name such as "matches" would hide a method of the form.
+  const said = game.texts[language]?.parameters?.[field.name];
+  const isDescribed = said || field.about;
+  // A bare name such as "submit" would hide a method of the form.
   const common = { id, name: `set-${field.name}`, "aria-describedby": isDescribed ? about : null };
   const value = Array.isArray(field.default) ? field.default.join(", ") : field.default;
   const element = {
@@ -96,8 +87,8 @@ function input(game, field, german) {
     float: () => h("input", { ...common, type: "number", step: "any", value, required: true }),
   }[field.kind]?.() ?? h("input", { ...common, type: "text", value: value ?? "", spellcheck: "false" });
   return h("div", { class: `field field-${field.kind}` },
-    h("label", { for: id }, spaced(named(field.name))), element,
-    described(german, field.about, { class: "about", id: about }));
+    h("label", { for: id }, spaced(named(field.name, game.texts))), element,
+    described(said, field.about, { class: "about", id: about }));
 }
 
 function read(field, element) {

@@ -60,7 +60,7 @@ function nameOf(play, action) {
     const found = position.actions.find((each) => each.action === action);
     if (found) return capital(named(found.name));
   }
-  return play.game.name === "wubbel" ? capital(named("SAVE")) : String(action);
+  return capital(named(play.game.surface.name));
 }
 
 function show(data, { x, y, z, name }) {

@@ -274,55 +274,21 @@ const DE = {
 
 const ALL = { en: EN, de: DE };
 
-// What the games call things, in German; English is theirs.
-const NAMES_DE = [
-  [/^first player$/, () => "Spieler 1"],
-  [/^second player$/, () => "Spieler 2"],
-  [/^player (\d+)$/, (n) => `Spieler ${n}`],
-  [/^take (\d+)$/, (n) => `nimm ${n}`],
-  [/^take (\d+) from heap (\d+)$/, (n, heap) => `nimm ${n} von Haufen ${heap}`],
-  [/^pit (\d+)$/, (n) => `Mulde ${n}`],
-  [/^row (\d+), column (\d+)$/, (row, column) => `Zeile ${row}, Spalte ${column}`],
-  [/^column (\d+)$/, (n) => `Spalte ${n}`],
-  [/^ROLL$/, () => "Würfeln"],
-  [/^SAVE$/, () => "Sichern"],
-  [/^a (\d+)$/, (n) => `eine ${n}`],
-  [/^a (\d+), which ends the turn$/, (n) => `eine ${n}, und der Zug ist vorbei`],
-  [/^goal$/, () => "Ziel"],
-  [/^faces$/, () => "Seiten des Würfels"],
-  [/^busts$/, () => "Wubbel"],
-  [/^grace$/, () => "Gnadenpunkt"],
-  [/^matches$/, () => "Streichhölzer"],
-  [/^takes$/, () => "erlaubte Anzahlen"],
-  [/^misere$/, () => "Wer das letzte nimmt, verliert"],
-  [/^heaps$/, () => "Haufen"],
-  [/^pits$/, () => "Mulden"],
-  [/^stones$/, () => "Steine in jeder"],
-  [/^players$/, () => "Spieler"],
-  [/^skip_source$/, () => "ohne Startmulde"],
-  [/^chains$/, () => "Ketten"],
-  [/^occupied$/, () => "belegt"],
-  [/^captures$/, () => "Fangen"],
-  [/^move_again$/, () => "noch ein Zug"],
-  [/^majority_stop$/, () => "Ende bei Mehrheit"],
-  [/^ends$/, () => "Ende"],
-  [/^leftover$/, () => "Reste"],
-  [/^Matches$/, () => "Streichhölzer"],
-  [/^own$/, () => "eigene Punkte"],
-  [/^opponent$/, () => "Punkte des Gegners"],
-  [/^turn$/, () => "Punkte des Zugs"],
-];
-const NAMES_EN = [
-  [/^first player$/, () => "Player 1"],
-  [/^second player$/, () => "Player 2"],
-  [/^player (\d+)$/, (n) => `Player ${n}`],
-  [/^ROLL$/, () => "Roll"],
-  [/^SAVE$/, () => "Save"],
-  [/^misere$/, () => "last one loses"],
-  [/^own$/, () => "own points"],
-  [/^opponent$/, () => "opponent’s points"],
-  [/^turn$/, () => "points of the turn"],
-];
+// What all games call things: what stands for {} goes where {} is, or {0}, {1}, …
+const NAMES = {
+  de: {
+    "first player": "Spieler 1",
+    "second player": "Spieler 2",
+    "player {}": "Spieler {}",
+    "row {}, column {}": "Zeile {}, Spalte {}",
+    "column {}": "Spalte {}",
+  },
+  en: {
+    "first player": "Player 1",
+    "second player": "Player 2",
+    "player {}": "Player {}",
+  },
+};
 
 const KEY = "gamedp-language";
 
@@ -349,10 +315,30 @@ export function setLanguage(wanted) {
   }
 }
 
-export function named(text) {
-  for (const [pattern, made] of language === "de" ? NAMES_DE : NAMES_EN) {
-    const found = pattern.exec(text);
-    if (found) return made(...found.slice(1));
+// What the game that is shown says of itself, by languages.
+let said = {};
+
+export function speakFor(game) {
+  said = game.texts;
+}
+
+const patterns = new Map();
+
+function patternOf(template) {
+  if (!patterns.has(template)) {
+    const parts = template.split("{}").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+    patterns.set(template, new RegExp(`^${parts.join("(.+)")}$`, "s"));
+  }
+  return patterns.get(template);
+}
+
+// A name in the language of the page, by the first template that it fits: the game's own come first.
+export function named(text, texts = said) {
+  for (const [template, made] of Object.entries({ ...texts[language]?.names, ...NAMES[language] })) {
+    const found = patternOf(template).exec(text);
+    if (!found) continue;
+    let next = 1;
+    return made.replace(/\{(\d*)\}/g, (_, at) => found[at === "" ? next++ : Number(at) + 1]);
   }
   return text;
 }

@@ -21,10 +21,9 @@ from gamedp.solvers.tools.exact.rationals import (
     rational,
 )
 from gamedp.solvers.tools.facts import OpenCases, Refusal
-from gamedp.solvers.tools.horizons import sweep_horizon
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.run import Run, room_for_policies
+from gamedp.solvers.tools.run import Run, room_for_policies, sweep_horizon
 from gamedp.solvers.tools.strategies import MOST_POLICIES, Answer, improve_strategies
 
 if TYPE_CHECKING:

@@ -1,0 +1,163 @@
+"""``gamedp compare``: solvers, searchers and other programs side by side, a process each."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import attrs
+from cyclopts import Group, Parameter
+
+import gamedp
+from gamedp.cli import report
+from gamedp.cli.games import is_model_file, make_game
+from gamedp.cli.models import question_about
+from gamedp.cli.options import (
+    FILE,
+    OBJECTIVE,
+    OUTPUT,
+    FileOptions,
+    Flag,
+    GameSettings,
+    ObjectiveOptions,
+    OutputOptions,
+    check_csv,
+    names_in,
+)
+from gamedp.cli.texts import assignments, read_as
+from gamedp.cli.watch import watch
+from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
+from gamedp.runtime.files import write_whole
+from gamedp.runtime.options import settings_of
+from gamedp.runtime.registry import SOLVERS
+
+if TYPE_CHECKING:
+    from gamedp.comparison import Comparison
+
+__all__ = ["compare"]
+
+
+@Parameter(name="*", group=Group("Methods", sort_key=3))
+@attrs.frozen(kw_only=True)
+class MethodsOptions:
+    """The methods, and what each may take.
+
+    Parameters
+    ----------
+    solvers : str
+        Name solvers and searchers, with commas between; all if not given. `default` is what
+        `gamedp solve` does on its own.
+    peers : bool
+        Ask other programs, too, as far as they are installed.
+    sizes : str
+        Vary a parameter of the one game, as in goal=10,20,40.
+    tolerance : float
+        Allow this distance between the bounds of a value, as for `gamedp solve`.
+    max_seconds : float
+        Stop each call after this many seconds; compiling is not counted.
+    max_bytes : float
+        End a method whose process takes more memory.
+    seconds : float
+        Repeat each method for this many seconds.
+    save : Path
+        Append each row to this file as a line of JSON; what it holds is not measured again.
+    csv : Path
+        Write the rows to this file, as text for spreadsheets.
+    """
+
+    solvers: Annotated[str | None, Parameter(completer=names_in(SOLVERS))] = None
+    peers: Flag = False
+    sizes: str | None = None
+    tolerance: float | None = None
+    max_seconds: float = 2.0
+    max_bytes: float | None = None
+    seconds: float = 0.3
+    save: Path | None = None
+    csv: Path | None = None
+
+
+METHODS = MethodsOptions()
+
+
+def compare(
+    *problems: Annotated[
+        str,
+        Parameter(
+            help="Games as for `gamedp solve`, with parameters after a question mark, as in "
+            "'wubbel?goal=20'; or files with models."
+        ),
+    ],
+    settings: GameSettings = None,
+    methods: MethodsOptions = METHODS,
+    objective: ObjectiveOptions = OBJECTIVE,
+    file: FileOptions = FILE,
+    output: OutputOptions = OUTPUT,
+) -> None:
+    """Compare solvers on games or models, each in a process of its own: answers, time, memory."""
+    if not problems:
+        message = "name a game or a file with a model to compare on, as in `gamedp compare wubbel`."
+        raise InvalidParameterError(message)
+    check_csv(methods.csv)
+    things = {
+        name: _problem(name, settings or [], objective, file) for name in dict.fromkeys(problems)
+    }
+    with watch(quiet=output.quiet) as progress:
+        table = gamedp.compare(
+            things if methods.sizes is None else list(things.values()),
+            None if file != FILE else objective.make(),
+            None if methods.solvers is None else methods.solvers.split(","),
+            sizes=None if methods.sizes is None else _sizes(methods.sizes, [*things.values()]),
+            peers=methods.peers,
+            tolerance=methods.tolerance,
+            max_seconds=methods.max_seconds,
+            max_bytes=methods.max_bytes,
+            seconds=methods.seconds,
+            processes=True,
+            save=methods.save,
+            progress=progress,
+        )
+    if methods.csv is not None:
+        _write_csv(methods.csv, table)
+    if output.json:
+        report.print_json(table.facts())
+    else:
+        print(table)
+    if table.conflicts:
+        message = "proven bounds contradict each other: at least one method is wrong."
+        raise GamedpError(message)
+
+
+def _problem(name: str, settings: list[str], objective: ObjectiveOptions, file: FileOptions) -> Any:
+    """Return the game or the problem that a text stands for."""
+    if is_model_file(name):
+        if settings:
+            message = f"--set is for games; {name} is a file."
+            raise InvalidParameterError(message)
+        question = question_about(file.read(name, None), file, objective)
+        return gamedp.Problem(question.model, question.objective)
+    file.refuse()
+    game, _, parameters = name.partition("?")
+    return make_game(game, [*settings, *(parameters.split("&") if parameters else ())])
+
+
+def _sizes(text: str, things: list[Any]) -> dict[str, list[Any]]:
+    """Return the values of the parameter that is varied."""
+    ((parameter, values),) = assignments([text], option="--sizes").items()
+    settings = settings_of(type(things[0]))
+    if parameter not in settings:
+        what = f"parameter of {type(things[0]).__name__} called"
+        raise UnknownNameError.nearest(what, parameter, settings)
+    kind = settings[parameter].kind
+    return {parameter: [read_as(parameter, value, kind) for value in values.split(",")]}
+
+
+def _write_csv(path: Path, table: Comparison) -> None:
+    """Write the rows as text for spreadsheets, whole or not at all."""
+    columns = table.to_columns()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    write_whole(path, lambda out: out.write(text.getvalue().encode()))

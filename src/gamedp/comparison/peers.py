@@ -1,0 +1,272 @@
+"""Other programs beside gamedp's methods: Storm and the Python packages for decision processes.
+
+A peer turns a problem into its own form once, which is not measured, and then returns the values.
+It proves nothing here, whatever it says of itself: its values count only within proven bounds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import attrs
+import numpy as np
+import scipy.sparse
+
+from gamedp.adapters import write_model
+from gamedp.errors import MissingPackageError, UnsupportedProblemError
+from gamedp.model.model import Model
+from gamedp.model.objectives import AverageReward, Discounted, Reachability, TotalReward
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gamedp.model.problem import Problem
+
+__all__ = ["MdpSolver", "Peer", "PyMdpToolbox", "QuantEcon", "StateValues", "Storm"]
+
+StateValues: TypeAlias = "Callable[[NDArray[np.int64]], NDArray[np.float64]]"
+"""Returns the values of player 0 in some states."""
+
+Solve: TypeAlias = "Callable[[], StateValues]"
+"""Solves the problem once, which is measured; to read the values is not."""
+
+MAX_SWEEPS = 10**6
+"""Limit of packages that stop at a number of sweeps."""
+
+
+class Peer(Protocol):
+    """Another program: an immutable value, registered in the entry point group ``gamedp.peers``."""
+
+    def prepare(self, problem: Problem, tolerance: float) -> Solve:
+        """Return a function that solves the problem to that accuracy, as the program means it.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If the program does not support the problem.
+        MissingPackageError
+            If it is not installed.
+        """
+
+
+def _package(name: str, install: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        message = f"{name} is not installed; pip install {install}"
+        raise MissingPackageError(message) from error
+
+
+def _discount(problem: Problem, peer: str) -> float:
+    """Return the discount of a problem with one player who wants the most; refuse any other."""
+    objective = problem.objective
+    if not isinstance(objective, Discounted) or problem.model.num_players > 1:
+        message = f"{peer} is asked for discounted rewards of one player alone."
+        raise UnsupportedProblemError(message)
+    return objective.discount
+
+
+def _endless(problem: Problem, discount: float) -> Model:
+    """Return a one-player model in which a terminal state earns nothing, or its payoff at once.
+
+    Packages for decision processes have no terminal states; a state that leads to itself and earns
+    (1 - discount) · payoff in each step is worth the same. Rewards are negated for the least.
+    """
+    model = problem.model
+    counts = np.diff(model.choice_offsets)
+    ends = counts == 0
+    states = np.repeat(np.arange(model.num_states), np.maximum(counts, 1))
+    is_added = ends[states]
+    lengths = np.ones(len(states), np.int64)
+    lengths[~is_added] = np.diff(model.transition_offsets)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    is_loop = np.repeat(is_added, lengths)
+    successors = np.repeat(states, lengths)
+    successors[~is_loop] = model.successors
+    probabilities = np.ones(len(successors))
+    probabilities[~is_loop] = model.probabilities
+    rewards = np.empty(len(states))
+    rewards[~is_added] = model.rewards
+    payoffs = np.zeros(model.num_states)
+    payoffs[model.terminals] = model.payoffs
+    rewards[is_added] = (1 - discount) * payoffs[ends]
+    return Model.from_arrays(
+        np.concatenate([[0], np.cumsum(np.maximum(counts, 1))]),
+        offsets,
+        successors,
+        probabilities,
+        rewards=_signed(problem) * rewards,
+    )
+
+
+def _reader(values: NDArray[np.float64]) -> StateValues:
+    return lambda states: values[states]
+
+
+def _signed(problem: Problem) -> float:
+    return -1.0 if problem.objective.optimum == "min" else 1.0
+
+
+@attrs.frozen
+class QuantEcon:
+    """Modified policy iteration of ``quantecon.markov.DiscreteDP``."""
+
+    def prepare(self, problem: Problem, tolerance: float) -> Solve:
+        """Return what solves a discounted problem of one player."""
+        discount, sign = _discount(problem, "QuantEcon"), _signed(problem)
+        markov = _package("quantecon.markov", "quantecon")
+        model = _endless(problem, discount)
+        counts = np.diff(model.choice_offsets)
+        first = np.repeat(model.choice_offsets[:-1], counts)
+        program = markov.DiscreteDP(
+            model.rewards.copy(),
+            scipy.sparse.csr_matrix(model.transition_matrix.copy()),
+            discount,
+            s_indices=np.repeat(np.arange(model.num_states), counts),
+            a_indices=np.arange(model.num_choices) - first,
+        )
+        options = {
+            "method": "modified_policy_iteration",
+            "epsilon": tolerance,
+            "max_iter": MAX_SWEEPS,
+        }
+        return lambda: _reader(sign * np.asarray(program.solve(**options).v))
+
+
+@attrs.frozen
+class MdpSolver:
+    """Modified policy iteration of ``mdpsolver``, which takes lists of lists."""
+
+    def prepare(self, problem: Problem, tolerance: float) -> Solve:
+        """Return what solves a discounted problem of one player."""
+        discount, sign = _discount(problem, "mdpsolver"), _signed(problem)
+        package = _package("mdpsolver", "mdpsolver")
+        model = _endless(problem, discount)
+        states = [
+            range(model.choice_offsets[state], model.choice_offsets[state + 1])
+            for state in range(model.num_states)
+        ]
+        parts = [
+            slice(*pair)
+            for pair in zip(
+                model.transition_offsets[:-1], model.transition_offsets[1:], strict=True
+            )
+        ]
+        program = package.model()
+        program.mdp(
+            discount=discount,
+            rewards=[[float(model.rewards[choice]) for choice in choices] for choices in states],
+            tranMatProbs=[
+                [model.probabilities[parts[choice]].tolist() for choice in choices]
+                for choices in states
+            ],
+            tranMatColumns=[
+                [model.successors[parts[choice]].tolist() for choice in choices]
+                for choices in states
+            ],
+        )
+
+        def solve() -> StateValues:
+            program.solve(algorithm="mpi", tolerance=tolerance, parallel=False)
+            return _reader(sign * np.array(program.getValueVector()))
+
+        return solve
+
+
+@attrs.frozen
+class PyMdpToolbox:
+    """Modified policy iteration of ``mdptoolbox``, where each state has the same actions."""
+
+    def prepare(self, problem: Problem, tolerance: float) -> Solve:
+        """Return what solves a discounted problem of one player."""
+        discount, sign = _discount(problem, "pymdptoolbox"), _signed(problem)
+        package = _package("mdptoolbox.mdp", "pymdptoolbox")
+        model = _endless(problem, discount)
+        counts = np.diff(model.choice_offsets)
+        if counts.min() < counts.max():
+            # A state with fewer actions has its last one several times.
+            most = int(counts.max())
+            picked = model.choice_offsets[:-1, None] + np.minimum(
+                np.arange(most), counts[:, None] - 1
+            )
+        else:
+            picked = np.arange(model.num_choices).reshape(model.num_states, -1)
+        matrix = scipy.sparse.csr_matrix(model.transition_matrix.copy())
+        matrices = [matrix[choices] for choices in picked.T]
+        rewards = model.rewards[picked]
+
+        def solve() -> StateValues:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of scipy, about how the package calls it
+                program = package.PolicyIterationModified(
+                    matrices, rewards, discount, epsilon=tolerance, max_iter=MAX_SWEEPS
+                )
+                program.run()
+            return _reader(sign * np.array(program.V))
+
+        return solve
+
+
+@attrs.frozen
+class Storm:
+    """Storm's sparse engine with sound methods, by ``stormpy``; it reads the model from a file."""
+
+    def prepare(self, problem: Problem, tolerance: float) -> Solve:
+        """Return what solves a reachability, a total reward up to states, or an average."""
+        formula, labels, rewards = _formula(problem)
+        stormpy = _package("stormpy", "stormpy")
+        with tempfile.TemporaryDirectory(prefix="gamedp-storm-") as folder:
+            path = Path(folder, "model.umb")
+            write_model(path, problem.model, labels=labels, rewards=rewards)
+            options = _package("stormpy.io", "stormpy").UmbImportOptions()
+            options.build_state_valuations = False
+            model = stormpy.build_model_from_umb(str(path), options=options)
+        environment = stormpy.environments.sound()
+        solver = environment.solver()
+        for settings in (solver.min_max(), solver.native()):
+            settings.precision = stormpy.Rational(f"{tolerance:.17g}")
+            settings.relative_termination_criterion = False
+        (wanted,) = stormpy.parse_properties(formula)
+
+        def solve() -> StateValues:
+            found = stormpy.model_checking(model, wanted, environment=environment)
+            return lambda states: np.array([found.get_value(state) for state in states.tolist()])
+
+        return solve
+
+
+def _formula(
+    problem: Problem,
+) -> tuple[str, dict[str, NDArray[np.bool_]], dict[str, NDArray[np.float64]]]:
+    """Return a question in Storm's words, with the labels and rewards that it names."""
+    model, objective = problem.model, problem.objective
+    if model.num_players > 1:
+        message = "Storm is asked about models of one player alone."
+        raise UnsupportedProblemError(message)
+    optimum, rewards = objective.optimum, model.rewards
+    if isinstance(objective, Reachability):
+        labels = {"target": np.asarray(objective.target)}
+        allowed = ""
+        if objective.allowed is not None:
+            labels["allowed"] = np.asarray(objective.allowed)
+            allowed = '"allowed" U "target"'
+        path = allowed or 'F "target"'
+        return f"P{optimum}=? [{path}]", labels, {}
+    if (rewards < 0).any():
+        message = "Storm is asked about rewards that are not negative."
+        raise UnsupportedProblemError(message)
+    if isinstance(objective, TotalReward) and objective.until is not None:
+        target = {"target": np.asarray(objective.until)}
+        return f'R{{"reward"}}{optimum}=? [F "target"]', target, {"reward": rewards}
+    if isinstance(objective, AverageReward):
+        return f'R{{"reward"}}{optimum}=? [LRA]', {}, {"reward": rewards}
+    message = (
+        "Storm is asked for the probability to reach states, rewards until states are reached, and "
+        "averages."
+    )
+    raise UnsupportedProblemError(message)

@@ -1,0 +1,216 @@
+"""Measurement of each method in a process of its own, which is ended at its limits.
+
+The problem goes to the child in a file, its arrays mapped into memory. The child writes a line
+whenever it begins a call or to compile something, and its row at the end. It ends when its parent
+does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+import os
+import pickle
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from gamedp.comparison.measure import measured
+from gamedp.comparison.measurement import Measurement
+from gamedp.comparison.methods import Task
+from gamedp.errors import InvalidParameterError
+from gamedp.runtime import compile_clock
+from gamedp.runtime.machine import peak_bytes, resident_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gamedp.comparison.methods import ComparedMethod, ComparisonLimits
+
+__all__ = ["measured_apart", "serve"]
+
+GRACE = 10.0
+"""Seconds beyond its limit after which a call, or the compilation of one function, is ended."""
+
+MAX_OUTPUT_BYTES = 1 << 20
+"""Largest number of bytes kept of what a child writes: the last ones."""
+
+TICK = 0.05
+"""Seconds between two looks at the memory of a child."""
+
+COMMAND = "from gamedp.comparison.processes import serve; serve()"
+
+
+def measured_apart(
+    task: Task,
+    methods: Sequence[ComparedMethod],
+    limits: ComparisonLimits,
+    tell: Callable[[ComparedMethod], None],
+) -> Iterator[Measurement]:
+    """Yield the row of each method, measured in a process of its own.
+
+    Parameters are those of :func:`gamedp.comparison.measure.measured`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a game or a solver cannot be sent to a process.
+    """
+    if not methods:
+        return
+    with tempfile.TemporaryDirectory(prefix="gamedp-compare-") as folder:
+        path = Path(folder, "task")
+        Path(folder, "path").write_text(json.dumps(sys.path), encoding="utf-8")
+        _dump(path, task)
+        for method in methods:
+            tell(method)
+            _dump(Path(folder, "method"), (method, limits))
+            yield _row_of_child(path, task, method, limits)
+
+
+def _dump(path: Path, thing: Any) -> None:
+    """Write an object so that `_load` maps its arrays."""
+    buffers: list[pickle.PickleBuffer] = []
+    try:
+        _refuse_main(thing)
+        data = pickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        message = (
+            f"a process of its own cannot get this problem: {error}. Put classes into a file, or "
+            "compare without processes."
+        )
+        raise InvalidParameterError(message) from error
+    parts = [memoryview(data), *(buffer.raw() for buffer in buffers)]
+    with path.open("wb") as file:
+        for part in parts:
+            file.write(part)
+            file.write(b"\0" * (-len(part) % 64))  # arrays are aligned
+    sizes = json.dumps([len(part) for part in parts])
+    path.with_suffix(".sizes").write_text(sizes, encoding="ascii")
+
+
+def _refuse_main(thing: Any) -> None:
+    """Raise TypeError if the class of a game or solver is in the program that was started."""
+    part = thing.game if isinstance(thing, Task) else thing[0].tool
+    if type(part).__module__ == "__main__":
+        message = f"{type(part).__name__} is defined in the program itself or in a notebook"
+        raise TypeError(message)
+
+
+def _load(path: Path) -> Any:
+    """Return an object that `_dump` has written in another process of ours."""
+    sizes = json.loads(path.with_suffix(".sizes").read_text(encoding="ascii"))
+    with path.open("rb") as file:
+        whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    parts, place = [], 0
+    for size in sizes:
+        parts.append(whole[place : place + size])
+        place += size + -size % 64
+    return pickle.loads(parts[0], buffers=parts[1:])  # noqa: S301 - from our own parent
+
+
+def serve() -> None:
+    """Measure one method, as the child: read the folder from the command line, write the row."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+    os.dup2(2, 1)  # what rules print does not get among the rows
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    path = Path(sys.argv[1])
+    sys.path[:] = json.loads(path.with_name("path").read_text(encoding="utf-8"))
+    method, limits = _load(path.with_name("method"))
+    task = _load(path)
+
+    def alive(*_: object) -> None:
+        out.write("\n")
+
+    with compile_clock.reporting_compilation(alive):
+        (row,) = measured(task, [method], limits, alive)
+    out.write(attrs.evolve(row, peak_bytes=peak_bytes()).to_json() + "\n")
+
+
+def _end_with_parent() -> None:
+    """End the process when the other end of its input is closed."""
+    os.read(0, 1)  # nothing is ever written; a buffered reader would be locked at the end
+    os._exit(1)
+
+
+def _row_of_child(
+    path: Path, task: Task, method: ComparedMethod, limits: ComparisonLimits
+) -> Measurement:
+    """Run a child to its end or its limits; return its row."""
+    child = subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-c", COMMAND, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is ours to handle
+    )
+    try:
+        lines, words = _lines_of(child, limits)
+    finally:
+        _kill(child)
+    status, _, reason = words.partition(": ")
+    if lines and lines[-1].strip() and not reason:
+        return Measurement.from_facts(json.loads(lines[-1]))
+    return Measurement(
+        problem=task.name,
+        size=task.size,
+        method=method.name,
+        kind=method.kind,
+        model=task.digest,
+        status=status,
+        reason=reason,
+    )
+
+
+def _lines_of(child: subprocess.Popen[bytes], limits: ComparisonLimits) -> tuple[list[str], str]:
+    """Read the lines of a child; return them, and its status with the reason if it has failed."""
+    assert child.stdout is not None and child.stderr is not None  # noqa: S101, PT018 - both are pipes
+    texts = {child.stdout: b"", child.stderr: b""}
+    longest = limits.max_seconds + GRACE
+    heard = time.monotonic()
+    with selectors.DefaultSelector() as selector:
+        for pipe in texts:
+            selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _ in selector.select(TICK):
+                data = os.read(key.fd, 1 << 16)
+                told: Any = key.fileobj
+                texts[told] = (texts[told] + data)[-MAX_OUTPUT_BYTES:]
+                if not data:
+                    selector.unregister(told)
+                elif told is child.stdout:
+                    heard = time.monotonic()
+            if time.monotonic() - heard > longest:
+                reason = f"ended after {longest:g} s without an answer"
+                return [], f"OUT_OF_TIME: {reason}, {GRACE:g} s beyond its limit."
+            if limits.max_bytes is not None and resident_bytes(child.pid) > limits.max_bytes:
+                return [], f"OUT_OF_MEMORY: ended at {limits.max_bytes:,.0f} bytes."
+    code = child.wait()
+    lines = texts[child.stdout].decode().splitlines()
+    if code == 0:
+        return lines, "SOLVED"
+    words = texts[child.stderr].decode(errors="replace").strip().splitlines()
+    ended = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    return [], f"FAILED: its process {ended}{f': {words[-1]}' if words else ''}"
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """End a child and all that it has started, unless it is over."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(child.pid, signal.SIGKILL)
+        else:
+            child.kill()
+    child.wait()
+    for pipe in (child.stdin, child.stdout, child.stderr):
+        if pipe is not None:
+            pipe.close()

@@ -1,0 +1,464 @@
+// The Kniffel page: what stands behind `#` says what is shown, and the server what it is worth.
+
+import { h } from "../../static/dom.js";
+import { fall } from "../../static/boards.js";
+import { decisions, facesOf, heading, isBest, tooLarge, working } from "./advice.js";
+import { entered, someDice, sorted, takenBack, thrown } from "./game.js";
+import { drawReport } from "./report.js";
+import { DEFAULTS, FREE, fromAddress, goalFields, hashOf, newGame } from "./settings.js";
+import { drawSheet, oneDie, typing } from "./sheet.js";
+import { wordsOf } from "./words.js";
+import * as server from "../../static/server.js";
+import { setLanguage } from "../../static/words.js";
+
+const language = document.documentElement.lang === "en" ? "en" : "de";
+setLanguage(language);
+const words = wordsOf(language);
+const page = document.getElementById("page");
+const switchLanguage = document.getElementById("language");
+
+let state = fromAddress();
+let found = null; // the last answer on the game or the situation
+let answered = null; // the game that it is on: until there is one on the next, nothing more is done
+let order = []; // the dice as they lie, from left to right
+let kept = []; // which of them stay
+let all = false;
+let onlyLosses = true;
+let reported = new AbortController(); // until the report is drawn anew, or gone
+const asking = {}; // what is under way, by its kind
+
+const status = h("p", { class: "status", role: "status", tabindex: "-1", "data-key": "status" });
+const trouble = h("div", { class: "trouble" });
+const dice = h("section", { class: "dice-part", "aria-labelledby": "dice-title" });
+const sheet = h("section", { class: "sheet-part", "aria-label": words.sheet });
+const advice = h("section", { class: "advice-part", "aria-label": words.advice });
+const report = h("section", { class: "report-part", hidden: true });
+const settings = h("section", { class: "settings-part" });
+
+function toAddress() {
+  const hash = hashOf(state);
+  if (hash !== location.hash.slice(1)) history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+  const other = language === "de" ? "en" : "de";
+  switchLanguage.setAttribute("href", `kniffel?lang=${other}${hash ? `#${hash}` : ""}`);
+}
+
+// What had the focus has it again, or what stands first.
+function inPlace(part, ...content) {
+  const focused = part.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused?.dataset.key;
+  part.replaceChildren(...content.flat().filter((each) => each !== null));
+  if (!focused) return;
+  const again = key && part.querySelector(`[data-key="${key}"]`);
+  (again ?? status).focus();
+}
+
+const isLate = () => !found || answered !== state.game;
+const isTwo = () => state.players === "2";
+const goal = () => (state.goal === "beat" && state.mode === "play" && !isTwo() ? "points" : state.goal);
+const hidden = () => state.mode === "play" && (state.told === "test" ? !found?.over : state.advice === "0");
+
+function query(more = {}) {
+  const common = { lang: language, rules: state.rules, goal: goal(), total: state.total, plays: state.plays };
+  if (state.mode === "play") return { ...common, players: state.players, game: state.game, ...more };
+  const number = state.faces.length === 5 ? state.throw : "0";
+  const card = { card: state.card || FREE.join(","), throw: number, further: state.further || "0" };
+  if (number !== "0") card.dice = state.faces;
+  const his = goal() === "beat" ? { against: state.against, against_further: state.against_further || "0" } : {};
+  return { ...common, ...card, ...his, ...more };
+}
+
+// Asks, and says how far it is; `then` gets the answer, unless the same was asked anew meanwhile.
+// If it takes more than a second, `meanwhile` is called once.
+async function ask(kind, more, then, meanwhile = () => {}) {
+  asking[kind]?.abort();
+  const mine = new AbortController();
+  let isOver = false;
+  asking[kind] = mine;
+  inPlace(trouble);
+  try {
+    const answer = await server.ask("kniffel", query(more), mine.signal, (news) => {
+      if (asking[kind] !== mine) return;
+      inPlace(trouble, working(words, news, () => mine.abort()));
+      if (news.seconds < 1) return;
+      meanwhile(() => asking[kind] === mine && !isOver && !mine.signal.aborted, mine.signal);
+      meanwhile = () => {};
+    });
+    if (asking[kind] !== mine) return;
+    isOver = true;
+    inPlace(trouble);
+    await then(answer);
+  } catch (error) {
+    if (asking[kind] !== mine) return;
+    if (error.name !== "AbortError" && !("status" in error)) throw error;
+    inPlace(trouble, h("div", { class: "problem", role: "alert" },
+      h("p", {}, error.name === "AbortError" ? words.stopped : error.message || words.unreachable),
+      found || error.status !== 422 ? h("button", { type: "button", class: "tool", onclick: () => update() }, words.goOn)
+        : h("button", { type: "button", class: "tool", onclick: () => { state = { ...DEFAULTS, mode: state.mode }; begin(); } }, words.afresh)));
+  }
+}
+
+async function update() {
+  toAddress();
+  for (const kind of ["advice", "report"]) {
+    asking[kind]?.abort();
+    asking[kind] = null;
+  }
+  await ask("game", { advice: "0" }, async (answer) => {
+    [found, answered] = [answer, state.game];
+    const rolled = facesOf(answer.dice ?? "");
+    if (sorted(order) !== sorted(rolled)) order = rolled;
+    if (kept.length !== order.length) kept = order.map(() => false);
+    showAll();
+    if (state.mode === "play" && found.over) await showReport();
+    if (!hidden() && !found.over) await showAdvice();
+  });
+}
+
+function showAll() {
+  sayStatus();
+  showDice();
+  showSheet();
+  if (hidden() && !found.over) {
+    const why = state.told === "test" ? words.adviceTest : words.adviceHidden;
+    inPlace(advice, adviceHead(), h("p", { class: "note" }, why), soFar());
+    advice.setAttribute("aria-busy", "false");
+  } else advice.setAttribute("aria-busy", "true"); // what stands there is of the position before
+  if (!found.over || state.mode === "ask") {
+    reported.abort();
+    report.hidden = true;
+    report.replaceChildren();
+  }
+}
+
+function sayStatus() {
+  const { over, winner, players, turn, waits_for: waits } = found;
+  if (state.mode === "ask") {
+    status.textContent = "";
+    return;
+  }
+  const name = (n) => words.player(n + 1);
+  if (over) {
+    const totals = players.map((each) => each.points);
+    status.textContent = !isTwo() ? words.over(totals[0])
+      : winner === null ? words.draw(totals[0])
+        : words.wins(name(winner), totals[winner], totals[1 - winner]);
+    return;
+  }
+  const said = waits === "throw" ? words.first : waits === "keep" ? words.keep(found.throw) : words.enter;
+  status.replaceChildren(h("span", { class: "round" }, isTwo()
+    ? `${words.round(found.round)}, ${words.toMove(name(turn))}` : words.round(found.round)), ` ${said}`);
+}
+
+// The dice.
+
+function showDice() {
+  const title = h("h2", { id: "dice-title" }, words.dice);
+  if (state.mode === "ask") {
+    inPlace(dice, title, askDice());
+    return;
+  }
+  if (found.over) {
+    inPlace(dice, title, h("button", { type: "button", class: "go throw", "data-key": "throw", onclick: () => go("") }, words.again),
+      h("div", { class: "buttons" }, ...tools()));
+    return;
+  }
+  const waits = found.waits_for;
+  const row = h("div", { class: "dice-row", role: "group", "aria-label": words.dice, onkeydown: typeFace },
+    ...order.map((face, n) => oneDie(face, n, waits === "keep" ? words.stays(face, kept[n]) : String(face),
+      () => toggle(n), waits === "keep" ? kept[n] : null)),
+    ...(order.length ? [] : [1, 2, 3, 4, 5].map(() => h("span", { class: "no-die", "aria-hidden": "true" }))));
+  const again = kept.filter((each) => !each).length;
+  const canThrow = waits === "throw" || (waits === "keep" && again > 0);
+  inPlace(dice, title, row,
+    h("p", { class: "note dice-help" }, waits === "keep" ? words.diceHelp : ""),
+    !canThrow ? null : state.dice === "hand" ? typing(words, order.filter((_, n) => kept[n]), again || 5, roll)
+      : h("button", { type: "button", class: "go throw", "data-key": "throw", onclick: () => roll(someDice(again || 5)) },
+        waits === "throw" ? words.throwFirst : words.throwAgain(again)),
+    h("div", { class: "buttons" }, ...tools()));
+}
+
+function tools() {
+  const undo = state.game && state.told !== "test"
+    ? h("button", { type: "button", class: "tool", "data-key": "undo", onclick: () => go(takenBack(state.game)) }, words.undo) : null;
+  const said = h("span", { class: "note", role: "status" });
+  return [undo, h("button", { type: "button", class: "tool", "data-key": "copy", onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      said.textContent = words.linkCopied;
+    } catch {
+      said.textContent = words.linkShown;
+    }
+  } }, words.link), said];
+}
+
+function typeFace(event) {
+  if (isLate() || found.waits_for !== "keep" || !/^[1-6]$/.test(event.key) || event.target.tagName === "INPUT") return;
+  const face = Number(event.key);
+  const places = order.map((_, n) => n).filter((n) => order[n] === face);
+  const free = places.find((n) => !kept[n]);
+  if (free !== undefined) toggle(free);
+  else places.forEach((n) => toggle(n));
+}
+
+function toggle(n) {
+  if (isLate() || found.waits_for !== "keep") return;
+  kept[n] = !kept[n];
+  showDice();
+}
+
+async function roll(faces) {
+  if (isLate()) return; // clicked twice
+  const first = found.waits_for === "throw";
+  const stay = first ? [] : order.filter((_, n) => kept[n]);
+  const next = first || order.length === 0 ? [...faces] : order.map((face, n) => (kept[n] ? face : null));
+  const rest = [...faces];
+  const fell = next.map((face) => first || face === null);
+  order = next.map((face) => face ?? rest.shift());
+  const stays = order.map((_, n) => !fell[n]);
+  kept = stays;
+  state.game = thrown(state.game, stay, order);
+  await update();
+  await Promise.all([...dice.querySelectorAll(".dice-row .slot")].map((slot, n) =>
+    fell[n] ? fall(slot, { kind: "dice", faces: [order[n]], kept: [false], spots: [] }) : null));
+}
+
+async function go(game) {
+  state.game = game;
+  [order, kept, all] = [[], [], false];
+  await update();
+  if (document.activeElement === document.body) status.focus();
+}
+
+// The sheet.
+
+function showSheet(advised = []) {
+  if (state.mode === "ask") {
+    askSheet();
+    return;
+  }
+  const open = new Map(found.entries.map((each) => [each.box, each.points]));
+  const columns = found.players.map((card, n) => {
+    const active = !found.over && n === found.turn;
+    return {
+      name: isTwo() ? words.player(n + 1) : words.mine, card, active,
+      cells: (box) => {
+        if (card.card[box] !== null) return card.card[box] === 0 ? h("span", { class: "struck" }, "0") : String(card.card[box]);
+        if (!active || !open.has(box) || !["keep", "entry"].includes(found.waits_for)) return "";
+        const points = open.get(box);
+        const best = advised.includes(box);
+        const name = words.enterIn(points, found.boxes[box]);
+        return h("button", {
+          type: "button", class: `enter${best ? " best-entry" : ""}${points ? "" : " zero"}`, "data-key": `box-${box}`,
+          "aria-label": best ? `${name} (${words.best})` : name, onclick: () => enter(box),
+        }, String(points), best ? h("span", { class: "star", "aria-hidden": "true" }, "★") : null);
+      },
+    };
+  });
+  inPlace(sheet, drawSheet(words, found.boxes, columns));
+}
+
+const enter = (box) => isLate() || go(entered(state.game, order, found.throw, box));
+
+// Advice.
+
+function adviceHead() {
+  const shown = h("input", { type: "checkbox", checked: state.advice !== "0", "data-key": "advice", onchange: (event) => {
+    state.advice = event.target.checked ? "1" : "0";
+    update();
+  } });
+  return h("div", { class: "choices-head" }, h("h2", {}, words.advice),
+    state.mode === "play" && state.told === "show" && !found?.over
+      ? h("label", { class: "toggle" }, shown, h("span", { class: "slide", "aria-hidden": "true" }), words.show) : null);
+}
+
+function soFar() {
+  if (state.mode !== "play" || state.told === "test" || found.over || !state.game) return null;
+  return h("button", { type: "button", class: "tool so-far", "data-key": "so-far", onclick: async () => {
+    await showReport();
+    report.querySelector("h2")?.focus();
+  } }, words.reportSoFar);
+}
+
+async function showAdvice() {
+  await ask("advice", {}, drawAdvice, async (isOpen, signal) => {
+    if (goal() === "points" || (goal() === "beat" && state.plays !== "points")) return;
+    const quick = await server.ask("kniffel", query({ quick: "1" }), signal).catch(() => null);
+    if (quick && isOpen()) drawAdvice(quick);
+  });
+}
+
+function drawAdvice(answer) {
+  advice.setAttribute("aria-busy", "false");
+  const redraw = () => {
+    inPlace(advice, adviceHead(), ...heading(words, answer, state.total),
+      answer.options.length
+        ? decisions(words, answer, { all, choose: (option) => choose(option), showAll: () => { all = !all; redraw(); } })
+        : h("p", { class: "note" }, words.noAdvice),
+      answer.too_large ? tooLarge(words, answer) : null, soFar());
+  };
+  redraw();
+  if (answer.decision === "entry" && state.mode === "play") {
+    showSheet(answer.options.filter((each) => isBest(answer, each)).map((each) => each.box));
+  }
+}
+
+function choose(option) {
+  if (isLate() || advice.getAttribute("aria-busy") === "true") return;
+  if (option.kept === undefined) {
+    if (state.mode === "play") enter(option.box);
+    else enterAsked(option.box);
+    return;
+  }
+  const rest = facesOf(option.kept);
+  kept = order.map((face) => {
+    const place = rest.indexOf(face);
+    if (place >= 0) rest.splice(place, 1);
+    return place >= 0;
+  });
+  showDice();
+  dice.querySelector(".throw, #typed, .die-button")?.focus();
+}
+
+async function showReport() {
+  await ask("report", { report: "1", advice: "0" }, (answer) => {
+    const redraw = () => {
+      reported.abort();
+      reported = new AbortController();
+      const drawn = drawReport(words, answer.report, {
+        over: answer.over, goal: goal(), gone: reported.signal, onlyLosses, filter: (event) => { onlyLosses = event.target.checked; redraw(); },
+        why: (decision, signal, progress) => server.ask("kniffel", {
+          lang: language, rules: state.rules, card: decision.card.map((each) => each ?? "-").join(","),
+          further: decision.further, throw: decision.throw, dice: decision.dice,
+          why: decision.decision === "keep" ? decision.chosen.kept : decision.chosen.box,
+        }, signal, progress).then((told) => told.why),
+      });
+      if (answer.over) {
+        advice.setAttribute("aria-busy", "false");
+        inPlace(advice, drawn.summary);
+      }
+      inPlace(report, answer.over ? drawn.all : [...drawn.summary, ...drawn.all]);
+    };
+    report.hidden = false;
+    redraw();
+  });
+}
+
+// Looking up a situation.
+
+const cardOf = (name) => {
+  const entries = state[name].split(/[\s,]+/).filter(Boolean);
+  return FREE.map((_, box) => entries[box] ?? "-");
+};
+
+function askSheet() {
+  const field = (name, who) => (box) => {
+    const value = cardOf(name)[box];
+    return h("input", {
+      type: "text", class: "entry-input", inputmode: "numeric", maxlength: 3, autocomplete: "off",
+      "data-key": `${name}-${box}`, value: value === "-" ? "" : value, "aria-label": `${found.boxes[box]}, ${who}`,
+      onchange: (event) => {
+        const entries = cardOf(name);
+        const entry = event.target.value.trim() || "-";
+        if (entry === entries[box]) return;
+        entries[box] = entry;
+        state[name] = entries.every((each) => each === "-") ? "" : entries.join(",");
+        update();
+      },
+    });
+  };
+  const columns = [{ name: words.mine, card: found, active: true, cells: field("card", words.mine) }];
+  if (goal() === "beat") columns.push({ name: words.his, card: found.opponent, active: false, cells: field("against", words.his) });
+  const further = state.rules !== "yahtzee" ? null : (n) => {
+    const name = n ? "against_further" : "further";
+    return h("input", {
+      type: "text", class: "entry-input", inputmode: "numeric", maxlength: 2, value: state[name], "data-key": name,
+      "aria-label": `${words.further}, ${columns[n].name}`, onchange: (event) => { state[name] = event.target.value; update(); } });
+  };
+  inPlace(sheet, h("p", { class: "note ask-help" }, words.askHelp), drawSheet(words, found.boxes, columns, { furtherCell: further }),
+    h("button", { type: "button", class: "tool", "data-key": "clear", onclick: () => {
+      [state.card, state.against, state.further, state.against_further] = ["", "", "0", "0"];
+      update();
+    } }, words.clear));
+}
+
+function askDice() {
+  const faces = state.faces ? facesOf(state.faces) : [];
+  const shown = faces.length === 5 ? faces : [];
+  const set = (text) => {
+    if (text === state.faces) return; // a field that is replaced tells its value once more
+    state.faces = text;
+    if (text.length === 5 && state.throw === "0") state.throw = "1";
+    order = facesOf(text);
+    kept = order.map(() => false);
+    all = false;
+    update();
+  };
+  if (order.length !== 5 || sorted(order) !== sorted(shown)) [order, kept] = [shown, shown.map(() => false)];
+  const row = h("div", { class: "dice-row", role: "group", "aria-label": words.dice },
+    ...(shown.length ? order : [1, 1, 1, 1, 1]).map((face, n) => oneDie(face, n, words.turnsTo(n + 1, face), () => {
+      const next = shown.length ? [...order] : [1, 1, 1, 1, 1];
+      next[n] = 1 + (next[n] % 6);
+      set(next.join(""));
+    }, kept[n] ? true : null)));
+  const input = h("input", { id: "faces", type: "text", inputmode: "numeric", maxlength: 5, size: 6, autocomplete: "off",
+    value: state.faces, "data-key": "faces", onchange: (event) => set(event.target.value.trim()) });
+  const number = h("select", { id: "throw", "data-key": "throw", onchange: (event) => {
+    state.throw = event.target.value;
+    if (state.throw === "0") state.faces = "";
+    all = false;
+    update();
+  } }, ...words.throwNames.map((name, n) => h("option", { value: n, selected: String(n) === (state.faces.length === 5 ? state.throw : "0") }, name)));
+  return [row, h("div", { class: "fields" },
+    h("div", { class: "field" }, h("label", { for: "faces" }, words.dice), input),
+    h("div", { class: "field" }, h("label", { for: "throw" }, words.throwLabel), number),
+    ...goalFields(words, state, (name, value) => { state[name] = value; update(); }))];
+}
+
+function enterAsked(box) {
+  if (!state.faces) return; // clicked twice
+  const open = found.entries.find((each) => each.box === box);
+  const entries = cardOf("card");
+  entries[box] = String(open.points);
+  state.card = entries.join(",");
+  if (open.further) state.further = String(Number(state.further || 0) + 1);
+  [state.faces, order, kept] = ["", [], []];
+  update();
+}
+
+// The settings, and how all begins.
+
+function showSettings() {
+  const tabs = h("div", { class: "modes", role: "group", "aria-label": words.title },
+    ...Object.entries(words.modes).map(([mode, name]) => h("button", {
+      type: "button", class: "mode", "aria-pressed": String(mode === state.mode), "data-key": `mode-${mode}`,
+      onclick: () => {
+        state.mode = mode;
+        [found, order, kept, all] = [null, [], [], false];
+        begin();
+      },
+    }, name)));
+  inPlace(settings, tabs, state.mode === "ask" ? null : newGame(words, state, () => {
+    showSettings();
+    go("");
+    status.focus();
+  }));
+}
+
+async function begin() {
+  document.title = words.title;
+  play.classList.toggle("asking", state.mode === "ask");
+  showSettings();
+  if (!found) inPlace(advice, adviceHead());
+  await update();
+}
+
+const play = h("div", { class: "kniffel" },
+  h("header", { class: "kniffel-head" }, h("h1", { tabindex: "-1" }, words.title), h("p", { class: "lead" }, words.lead)),
+  settings, h("div", { class: "middle" }, status, trouble, dice), sheet, advice, report);
+page.replaceChildren(play);
+addEventListener("hashchange", () => {
+  state = fromAddress();
+  [found, order, kept] = [null, [], []];
+  begin();
+});
+await begin();

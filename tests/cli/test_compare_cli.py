@@ -1,0 +1,89 @@
+"""``gamedp compare``: what it prints and writes."""
+
+import csv
+import json
+
+import pytest
+
+QUICK = ("--quiet", "--seconds", "0.001")
+
+
+def test_a_table(run):
+    code, out, _ = run("compare", "matches?matches=18", "--solvers", "default,alpha-beta", *QUICK)
+    assert code == 0
+    title, header, *rows = out.splitlines()
+    assert title == "matches?matches=18: 19 states, 51 transitions"
+    assert header.split()[0] == "method"
+    assert sorted(row.split()[:2] for row in rows) == [
+        ["alpha-beta", "proven"],
+        ["default", "proven"],
+    ]
+
+
+def test_json_csv_and_rows(run, tmp_path):
+    table, rows = tmp_path / "table.csv", tmp_path / "rows.jsonl"
+    code, out, _ = run(
+        *("compare", "matches", "--sizes", "matches=10,20,40", "--solvers", "default"),
+        *("--json", "--csv", table, "--save", rows, *QUICK),
+    )
+    assert code == 0
+    found = json.loads(out)
+    assert [row["size"] for row in found["rows"]] == [10.0, 20.0, 40.0]
+    assert len(found["growth"]) == 1
+    with table.open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert [float(line["value"]) for line in lines] == [row["value"] for row in found["rows"]]
+    assert len(rows.read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_a_model_in_a_file(run, tmp_path):
+    import gamedp
+
+    path = tmp_path / "model.umb"
+    model = gamedp.Model.from_arrays(
+        [0, 1, 1, 1], [0, 3], [0, 1, 2], [0.25, 0.5, 0.25], terminals=[1, 2]
+    )
+    gamedp.write_model(path, model, labels={"goal": [False, True, False]}, rewards={})
+    code, out, _ = run(
+        "compare",
+        path,
+        "--reach",
+        "goal",
+        "--solvers",
+        "default,policy-iteration",
+        "--json",
+        *QUICK,
+    )
+    assert code == 0
+    values = [row["value"] for row in json.loads(out)["rows"]]
+    assert values == pytest.approx([2 / 3] * 2)
+
+
+@pytest.mark.deep
+def test_all_methods_on_a_game(run):
+    code, out, _ = run("compare", "wubbel?goal=10", "--json", "--quiet", "--max-seconds", "0.5")
+    assert code == 0
+    found = json.loads(out)
+    assert len(found["rows"]) > 20
+    assert not found["conflicts"]
+    (ranking,) = found["ranking"].values()
+    assert len(ranking) > 8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "name a game"),
+        (("matches", "--solvers", "nothing"), "solver or searcher"),
+        (("matches", "--sizes", "most"), "--sizes"),
+        (("matches", "--sizes", "size=3"), "parameter of Matches"),
+        (("matches", "nim", "--sizes", "matches=3"), "one game"),
+        (("matches", "--reach", "goal"), "for a model in a file"),
+        (("matches", "--csv", "."), "folder"),
+        (("matches?sticks=3",), "matches"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run, arguments, words):
+    code, _, error = run("compare", *arguments, *QUICK)
+    assert code == 2
+    assert words in error

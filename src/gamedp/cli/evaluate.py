@@ -106,7 +106,7 @@ def evaluate(
         for order in orders
     ]  # fmt: skip
     facts = [{"players": order} | evaluation.facts(how.plies) for order, evaluation in found]
-    words = (pair for each in found for pair in _words(*each, how.plies))
+    words = itertools.chain.from_iterable(_words(*each, how.plies) for each in found)
     if how.both_seats:
         first, second = found[0][1].value(), found[1][1].value(player=1)
         average = f"{first + (second - first) / 2!r}   for {names[0]}"

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 OVER = "nobody: the game is over, and the value is the payoff"
-"""Who is to move at the end."""
+"""The player to move at the end."""
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 LONGEST_FRACTION = 200

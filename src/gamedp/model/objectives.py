@@ -46,6 +46,10 @@ class AnyModel(Protocol):
     """The common interface of models of ordinary games and of staged games."""
 
     @property
+    def rules(self) -> Any:
+        """The rules of its game; None for a model of arrays."""
+
+    @property
     def num_players(self) -> int:
         """The number of players."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
@@ -33,11 +35,10 @@ from gamedp.errors import InvalidParameterError
 from gamedp.policies.arguments import check_count
 from gamedp.policies.lengths import checked_plies
 from gamedp.rules.game import is_staged
-from gamedp.runtime.options import values_of
 from gamedp.solvers.asked import checked_number
 
 if TYPE_CHECKING:
-    from gamedp.policies import Evaluation, Response
+    from gamedp.policies import Evaluation
 
 __all__ = ["evaluate", "respond"]
 
@@ -104,18 +105,13 @@ def evaluate(
          gamedp.evaluate(model, [seated[seat] for seat in order], wanted, tolerance=tolerance))
         for order in orders
     ]  # fmt: skip
-    if output.json:
-        facts = [_facts(*each, how.plies) for each in found]
-        head = {"game": game, "parameters": values_of(made)}
-        report.print_json({**head, **facts[0]} if len(facts) == 1 else {**head, "seats": facts})
-        return
-    pairs = [("game", report.game_words(made))]
-    for order, evaluation in found:
-        pairs += _words(order, evaluation, how.plies)
+    facts = [{"players": order} | evaluation.facts(how.plies) for order, evaluation in found]
+    words = itertools.chain.from_iterable(_words(*each, how.plies) for each in found)
     if how.both_seats:
         first, second = found[0][1].value(), found[1][1].value(player=1)
-        pairs.append(("both seats", f"{first + (second - first) / 2!r}   for {names[0]}"))
-    print(report.lines(pairs))
+        average = f"{first + (second - first) / 2!r}   for {names[0]}"
+        words = itertools.chain(words, [("both seats", average)])
+    report.show(output, game, made, {"seats": facts} if how.both_seats else facts[0], words)
 
 
 def respond(
@@ -157,82 +153,33 @@ def respond(
     if weights:
         opponents = {given[name]: weight for name, weight in weights.items()}
     found = gamedp.best_response(model, opponents, player - 1, wanted, tolerance=tolerance)
-    if output.json:
-        head = {"game": game, "parameters": values_of(made), "against": against}
-        report.print_json({**head, **_facts_of_answer(found)})
-        return
-    low, high = found.bounds()
     pairs = [
-        ("game", report.game_words(made)),
         ("against", against),
-        *report.bounded(found.value(), low, high, player=found.player),
+        *report.bounded(found.value(), *found.bounds(), player=found.player),
     ]
     if found.told is not None:
-        pairs.append(("if told", f"{_between(found.told)}   if one were told who plays"))
+        pairs.append(("if told", f"{report.between(found.told)}   if one were told who plays"))
     pairs += [
         ("guarantee", found.guarantee.value),
         ("status", found.status.value),
         ("size", f"{found.solution.model.num_states:,} states"),
     ]
-    print(report.lines(pairs))
+    report.show(output, game, made, {"against": against} | found.facts(), pairs)
 
 
-def _facts(order: list[str], found: Evaluation, plies: int | None) -> dict[str, Any]:
-    """Return the results of some players, for JSON."""
+def _words(order: list[str], found: Evaluation, plies: int | None) -> Iterator[tuple[str, str]]:
+    """Yield the results of some players in words."""
     count = found.chain.of.num_players
-    bounds = [found.bounds(player=player) for player in range(count)]
-    length = found.mean_plies_bounds
-    left = {} if plies is None else {"plies": plies, "unfinished": found.unfinished(plies)}
-    return {
-        "players": order,
-        "values": [found.value(player=player) for player in range(count)],
-        "lower": [low for low, _ in bounds],
-        "upper": [high for _, high in bounds],
-        "mean_plies": found.mean_plies,
-        "mean_plies_bounds": length,
-        **left,
-        "guarantee": found.guarantee.name,
-        "status": found.status.name,
-        "states": found.chain.model.num_states,
-    }
-
-
-def _words(order: list[str], found: Evaluation, plies: int | None) -> list[tuple[str, str]]:
-    """Return the same in words."""
-    count = found.chain.of.num_players
-    pairs = [("players", " against ".join(order))]
+    yield "players", " against ".join(order)
     for player in range(count if count > 2 else 1):
-        low, high = found.bounds(player=player)
-        value, width = report.bounded(found.value(player=player), low, high, player=None)
-        whose = f"   for {order[player]}"
-        if count > 1:
-            whose += f" as {report.player_name(player)}"
-        pairs += [(value[0], value[1] + whose), width]
-    length = "it may never end" if math.isinf(found.mean_plies) else f"{found.mean_plies:.10g}"
-    pairs.append(("plies", length if length[0] == "i" else f"{length} on average"))
+        bounds = found.bounds(player=player)
+        value, width = report.bounded(found.value(player=player), *bounds, player=None)
+        seat = f" as {report.player_name(player)}" if count > 1 else ""
+        yield value[0], f"{value[1]}   for {order[player]}{seat}"
+        yield width
+    endless = math.isinf(found.mean_plies)
+    yield "plies", "it may never end" if endless else f"{found.mean_plies:.10g} on average"
     if plies is not None:
-        pairs.append(("not over", f"{_between(found.unfinished(plies))}   after {plies:,} plies"))
-    return [*pairs, ("guarantee", found.guarantee.value), ("status", found.status.value)]
-
-
-def _between(bounds: tuple[float, float]) -> str:
-    low, high = bounds
-    return (
-        report.exactly(low) if low == high else f"{report.exactly(low)} to {report.exactly(high)}"
-    )
-
-
-def _facts_of_answer(found: Response) -> dict[str, Any]:
-    """Return the facts of a best response, for JSON."""
-    low, high = found.bounds()
-    told = {} if found.told is None else {"told": found.told}
-    return {
-        "player": found.player + 1,
-        "value": found.value(),
-        "lower": low,
-        "upper": high,
-        **told,
-        "guarantee": found.guarantee.name,
-        "status": found.status.name,
-        "states": found.solution.model.num_states,
-    }
+        yield "not over", f"{report.between(found.unfinished(plies))}   after {plies:,} plies"
+    yield "guarantee", found.guarantee.value
+    yield "status", found.status.value

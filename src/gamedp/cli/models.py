@@ -65,10 +65,10 @@ class Answer:
 
     def facts(self, name: str, state: int | None = None) -> dict[str, Any]:
         """Return the facts about a state, or about the start, for JSON; `name` is the file's."""
-        facts = report.facts(name, self.solution, state)
+        facts = self.solution.facts(state)
         facts |= {"objective": self.question.words, "notes": self.question.loaded.notes}
         del facts["parameters"]
-        return {"model": facts.pop("game")} | facts
+        return {"model": name} | facts
 
     def measures(self) -> list[tuple[str, str]]:
         """Describe in words the basis of the answer and the effort."""

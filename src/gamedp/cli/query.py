@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["query"]
 
-OVER = "nobody: the game is over, and the value is the payoff"
 END_OF_STAGE = "nobody: this ends the stage"
 
 SIGNS = {"certain": "*", "possible": "?", "no": " "}
@@ -134,7 +133,7 @@ def _facts(found: _FoundPosition, answer: _QueryAnswer) -> dict[str, Any]:
     """Return everything about a position for JSON."""
     solution, place = found.solution, found.place
     if found.of_file is None:
-        facts = report.facts(found.name, solution, place.state)
+        facts = {"game": found.name} | solution.facts(place.state)
     else:
         facts = found.of_file.facts(found.name, place.state)
     facts |= {"value": answer.value, "lower": answer.lower, "upper": answer.upper}
@@ -217,7 +216,7 @@ def _answer(solution: Solution, place: _QueryPlace) -> _QueryAnswer:
     position, model = place.state, solution.model
     index, _ = _index(model, position)
     actions = _actions(solution, position)
-    mover = OVER
+    mover = report.OVER
     if actions:
         mover = "" if model.num_players == 1 else _mover(solution, position, index)
     return _QueryAnswer(
@@ -242,7 +241,7 @@ def _answer_of_stage(solution: StagedSolution, place: _QueryPlace) -> _QueryAnsw
     pictures = [("state", picture_of(rules, context))]
     _, swapped = _index(solution.model, context)
     if state is None:
-        mover = OVER if rules.is_terminal(context) else ""
+        mover = report.OVER if rules.is_terminal(context) else ""
         numbers = (solution.value(context), *solution.bounds(context))
         return _QueryAnswer(*numbers, [], [], mover, pictures)
     part = solution.inside(context)

@@ -6,57 +6,43 @@ import enum
 import json
 import math
 import numbers
-import re
-import sys
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.model.objectives import (
-    AverageReward,
-    Discounted,
-    FiniteHorizon,
-    Objective,
-    Reachability,
-    TotalReward,
-)
-from gamedp.results.base import hint_of
+from gamedp.results.base import fraction_of, hint_of
 from gamedp.runtime.options import settings_of, values_of
-from gamedp.runtime.registry import SOLVERS, registered
 
 if TYPE_CHECKING:
+    from gamedp.cli.options import OutputOptions
+    from gamedp.model.objectives import Objective
     from gamedp.results.solution import Solution
-    from gamedp.results.status import Statistics
     from gamedp.stages.solution import StagedSolution
 
 __all__ = [
-    "OBJECTIVES",
+    "OVER",
+    "between",
     "bounded",
     "exactly",
-    "facts",
     "game_words",
     "how_long",
     "lines",
     "measures",
     "player_name",
     "print_json",
-    "registered_name",
+    "show",
+    "table",
     "value_lines",
     "wish",
     "with_options",
 ]
 
-OBJECTIVES = {
-    AverageReward: "average",
-    Discounted: "discounted",
-    FiniteHorizon: "horizon",
-    Reachability: "reach",
-    TotalReward: "total",
-}
+OVER = "nobody: the game is over, and the value is the payoff"
+"""The player to move at the end."""
+
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-PHASES, LOAD = ("compile", "explore", "solve"), "load"
 LONGEST_FRACTION = 200
 """Largest number of characters of an exact value in the output for people."""
 
@@ -75,103 +61,10 @@ def _call(objective: Objective) -> str:
     return f"{type(objective).__name__}({words})"
 
 
-def _words(objective: Objective) -> dict[str, Any]:
-    """Return the options of an objective, with sets of states as lists of their numbers."""
-    return {
-        name: np.flatnonzero(value).tolist() if isinstance(value, np.ndarray) else value
-        for name, value in attrs.asdict(objective).items()
-        if value is not None
-    }
-
-
-def facts(
-    name: str, solution: Solution | StagedSolution, state: Hashable | None = None
-) -> dict[str, Any]:
-    """Return the facts about a state, or about the start, for JSON.
-
-    Parameters
-    ----------
-    name : str
-        The user's name of the game.
-    solution : Solution or StagedSolution
-    state : optional
-        The start if not given.
-    """
-    rules, statistics = solution.model.rules, solution.statistics
-    lower, upper = solution.bounds(state)
-    return {
-        "game": name,
-        "parameters": {} if rules is None else values_of(rules.game),
-        "objective": {
-            "name": OBJECTIVES.get(type(solution.objective), type(solution.objective).__name__),
-            **_words(solution.objective),
-        },
-        "solver": {"name": registered_name(SOLVERS, solution.solver), **values_of(solution.solver)},
-        "status": solution.status.name,
-        "guarantee": solution.guarantee.name,
-        "value": solution.value(state),
-        **({} if (fraction := _fraction(solution, state)) is None else {"exact": fraction}),
-        "lower": lower,
-        "upper": upper,
-        **_of_all_players(solution, state),
-        "states": statistics.states,
-        "choices": statistics.choices,
-        "transitions": statistics.transitions,
-        "sweeps": statistics.sweeps,
-        "seconds": _seconds(statistics),
-        "bytes": statistics.bytes,
-    }
-
-
-def _of_all_players(
-    solution: Solution | StagedSolution, state: Hashable | None
-) -> dict[str, list[Any]]:
-    """Return the values and bounds of all players for JSON, in games for more than two."""
-    count = solution.model.num_players
-    if count < 3:
-        return {}
-    return {
-        "values": [solution.value(state, player) for player in range(count)],
-        "bounds": [solution.bounds(state, player) for player in range(count)],
-    }
-
-
-def _fraction(
-    solution: Solution | StagedSolution, state: Hashable | None, player: int = 0
-) -> str | None:
-    """Return a value as a fraction with all its digits, if the solver has computed it as one."""
-    if getattr(solution, "exact", None) is None:
-        return None
-    value = solution.exact_value(state, player)  # type: ignore[union-attr] # no staged one has it
-    limit = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)  # requested values are shown, however long
-    try:
-        return str(value)
-    finally:
-        sys.set_int_max_str_digits(limit)
-
-
-def _seconds(statistics: Statistics) -> dict[str, float]:
-    """Return the seconds of each phase; for a stored solution, one of them is `load`."""
-    seconds = statistics.seconds
-    return {phase: seconds[phase] for phase in (*PHASES, LOAD) if phase in seconds}
-
-
 def game_words(game: Any) -> str:
     """Return a game as a constructor call."""
     parameters = ", ".join(f"{name}={value!r}" for name, value in values_of(game).items())
     return f"{type(game).__name__}({parameters})"
-
-
-def registered_name(group: str, tool: Any) -> str:
-    """Return the registered name of a solver or a searcher, otherwise that of its class."""
-    name = type(tool).__qualname__
-    if type(tool).__module__.startswith("gamedp."):
-        # All of the package's own are registered by the name of their class, without a look-up.
-        return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
-    home = f"{type(tool).__module__}:{name}"
-    names = (name for name, point in registered(group).items() if point.value == home)
-    return next(names, name)
 
 
 def _in_json(value: Any) -> Any:
@@ -208,6 +101,41 @@ def print_json(value: Any) -> None:
     print(json.dumps(_in_json(value), allow_nan=False))
 
 
+def show(
+    output: OutputOptions,
+    name: str,
+    game: Any,
+    facts: Mapping[str, Any],
+    words: Iterable[tuple[str, str]],
+) -> None:
+    """Print facts about a game as JSON, or their words.
+
+    Parameters
+    ----------
+    output : OutputOptions
+    name : str
+        The user's name of the game.
+    game
+    facts : mapping
+    words : iterable of (label, text)
+        They are only asked for if they are printed.
+    """
+    if output.json:
+        print_json({"game": name, "parameters": values_of(game), **facts})
+    else:
+        print(lines([("game", game_words(game)), *words]))
+
+
+def table(rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as lines, with all columns aligned to the right."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    return "\n".join(
+        "  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
+        for row in zip(*columns, strict=True)
+    )
+
+
 def lines(pairs: Iterable[tuple[str, str]]) -> str:
     """Return labels and texts as two columns; a text may have several lines."""
     return "\n".join(
@@ -226,7 +154,7 @@ def value_lines(
     for player in range(count if count > 2 else 1):
         numbers = (solution.value(state, player), *solution.bounds(state, player))
         pairs += bounded(*numbers, player=None if count == 1 else player)
-        fraction = _fraction(solution, state, player)
+        fraction = fraction_of(solution, state, player)
         if fraction is not None:
             long = len(fraction) > LONGEST_FRACTION
             short = f"a fraction of {len(fraction):,} letters, which --json shows"
@@ -259,6 +187,12 @@ def exactly(number: float) -> str:
     return repr(number)
 
 
+def between(bounds: tuple[float, float]) -> str:
+    """Return two bounds in words; a single number if they are equal."""
+    low, high = bounds
+    return exactly(low) if low == high else f"{exactly(low)} to {exactly(high)}"
+
+
 def _short(lower: float, upper: float) -> str:
     return "0" if lower == upper else f"{upper - lower:.3g}"
 
@@ -277,11 +211,11 @@ def wish(player: int, *, wants_most: bool) -> str:
 def measures(solution: Solution | StagedSolution) -> list[tuple[str, str]]:
     """Describe in words the basis of a solution and the effort."""
     statistics = solution.statistics
-    seconds = _seconds(statistics)
+    seconds = statistics.of_phases()
     folder = getattr(statistics, "folder", None)
     hint = hint_of(solution)
-    if LOAD in seconds:  # this run only loaded the solution
-        seconds = {LOAD: seconds[LOAD]}
+    if "load" in seconds:  # this run only loaded the solution
+        seconds = {"load": seconds["load"]}
     codes = solution.model.num_states
     is_staged = hasattr(solution.model, "stage")
     played = "contexts" + (f" to play in, of {codes:,} in all" if codes > statistics.states else "")

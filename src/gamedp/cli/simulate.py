@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import attrs
@@ -25,7 +26,6 @@ from gamedp.cli.players import (
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.policies.arguments import check_count, checked_whole
 from gamedp.rules.game import is_staged
-from gamedp.runtime.options import values_of
 from gamedp.simulation.result import check_stopping
 from gamedp.simulation.simulate import check_counts, refuse_by_rules, refuse_others
 
@@ -118,18 +118,25 @@ def simulate(
         both = gamedp.simulation.simulate_pairs(place, seated, pairs=how.games // 2, **options)
         orders = [seated, seated[::-1]] if has_table else []
         exact = [gamedp.evaluate(place, order) for order in orders]
-        facts, words = _facts_of_pairs(both, exact), _words_of_pairs(both, exact, names)
+        p_value = _p_value(both, exact) if exact else None
+        facts = both.facts()
+        if exact:
+            facts |= {"values": _values(exact), "p_value": p_value}
+        meaning, words = P_VALUE, _words_of_pairs(both, exact, names)
     else:
         found = gamedp.simulate(
             place, seated, games=how.games, width=how.width, confidence=how.confidence, **options
         )
         true = gamedp.evaluate(place, seated) if has_table else _solution_of_all(seated)
         p_value, meaning = (None, "") if true is None else _agreement(found, true)
-        facts = _facts(found, true, p_value)
+        facts = found.facts()
+        if true is not None:
+            values = [true.value(player=player) for player in range(len(names))]
+            facts |= {"values": values, "p_value": p_value}
         words = _words(found, true, names, how.width)
-        if p_value is not None:
-            words.append(("p-value", f"{p_value:.3g}   {meaning}"))
-    _show(game, made, names, facts, words, output)
+    if p_value is not None:
+        words = itertools.chain(words, [("p-value", f"{p_value:.3g}   {meaning}")])
+    report.show(output, game, made, {"players": names} | facts, words)
 
 
 def _refuse(how: SimulationOptions, made: Any, num_players: int) -> None:
@@ -149,22 +156,6 @@ def _refuse(how: SimulationOptions, made: Any, num_players: int) -> None:
     if how.pairs:
         refuse_others(num_players, wanted)
     check_count(num_players, wanted)
-
-
-def _show(
-    game: str,
-    made: Any,
-    names: Sequence[str],
-    facts: dict[str, Any],
-    words: list[tuple[str, str]],
-    output: OutputOptions,
-) -> None:
-    """Print the results of games, as JSON or in words."""
-    if output.json:
-        head = {"game": game, "parameters": values_of(made), "players": names}
-        report.print_json(head | facts)
-    else:
-        print(report.lines([("game", report.game_words(made)), *words]))
 
 
 def _solution_of_all(seated: Sequence[Any]) -> gamedp.StagedSolution | None:
@@ -202,58 +193,29 @@ def _refuse_to_solve() -> NoReturn:
     raise InvalidParameterError(message)
 
 
-def _facts(
-    found: Simulation, true: Evaluation | gamedp.StagedSolution | None, p_value: float | None
-) -> dict[str, Any]:
-    """Return the results of games, for JSON."""
-    players = range(len(found.names))
-    exact = {}
-    if true is not None:
-        exact = {
-            "values": [true.value(player=player) for player in players],
-            "p_value": p_value,
-        }
-    sequential = found.sequential
-    return {
-        "games": found.games,
-        "seed": found.seed,
-        "unfinished": found.unfinished,
-        "means": found.means,
-        "standard_errors": [found.standard_error(player) for player in players],
-        "outcomes": found.outcomes,
-        "mean_plies": found.mean_plies,
-        "sequential": None if sequential is None else attrs.asdict(sequential),
-        **exact,
-    }
-
-
 def _words(
     found: Simulation,
     true: Evaluation | gamedp.StagedSolution | None,
     names: Sequence[str],
     width: float | None,
-) -> list[tuple[str, str]]:
-    """Return the results of games in words, without the p-value."""
-    pairs = [
-        ("players", " against ".join(names)),
-        ("games", f"{found.games:,}, of which {found.unfinished:,} unfinished"),
-        ("seed", f"{found.seed}"),
-    ]
-    count = len(names)
+) -> Iterator[tuple[str, str]]:
+    """Yield the results of games in words, without the p-value."""
+    yield "players", " against ".join(names)
+    yield "games", f"{found.games:,}, of which {found.unfinished:,} unfinished"
+    yield "seed", f"{found.seed}"
     for player, name in enumerate(names):
-        whose = f"{name} as {report.player_name(player)}" if count > 1 else name
+        whose = f"{name} as {report.player_name(player)}" if len(names) > 1 else name
         error = _give_or_take(found.standard_error(player), "games")
-        pairs.append(("mean", f"{_mean(found.means[player])}   for {whose}, {error}"))
+        yield "mean", f"{_mean(found.means[player])}   for {whose}, {error}"
         if true is not None:
-            pairs.append(("value", f"{true.value(player=player)!r}"))
+            yield "value", f"{true.value(player=player)!r}"
     known = found.sequential
     if known is not None and width is not None:
         rough = ", approximate" if known.is_approximate else ""
         enough = "" if known.width <= width else ", not as narrow as asked"
         words = f"with {known.confidence:.6g} confidence, at look {known.looks}{rough}{enough}"
-        pairs.append(("interval", f"{known.low:.6g} .. {known.high:.6g}   {words}"))
-    pairs.append(("plies", f"{found.mean_plies:.10g} on average"))
-    return pairs
+        yield "interval", f"{known.low:.6g} .. {known.high:.6g}   {words}"
+    yield "plies", f"{found.mean_plies:.10g} on average"
 
 
 def _mean(mean: float) -> str:
@@ -266,42 +228,21 @@ def _give_or_take(error: float, of: str) -> str:
     return few if math.isnan(error) else f"give or take {error:.2g}"
 
 
-def _facts_of_pairs(both: PairedSimulation, exact: list[Evaluation]) -> dict[str, Any]:
-    """Return the results of pairs of games, for JSON."""
-    facts = {
-        "pairs": both.pairs,
-        "seed": both.seed,
-        "unfinished": both.unfinished,
-        "means": both.means,
-        "standard_error": both.standard_error,
-        "independent_error": both.independent_error,
-    }
-    if exact:
-        facts |= {"values": _values(exact), "p_value": _p_value(both, exact)}
-    return facts
-
-
 def _words_of_pairs(
     both: PairedSimulation, exact: list[Evaluation], names: Sequence[str]
-) -> list[tuple[str, str]]:
-    """Return the results of pairs of games, in words."""
-    pairs = [
-        ("players", " against ".join(names)),
-        ("pairs", f"{both.pairs:,} with the same dice, of which {both.unfinished:,} unfinished"),
-        ("seed", f"{both.seed}"),
-    ]
+) -> Iterator[tuple[str, str]]:
+    """Yield the results of pairs of games in words, without the p-value."""
+    yield "players", " against ".join(names)
+    yield "pairs", f"{both.pairs:,} with the same dice, of which {both.unfinished:,} unfinished"
+    yield "seed", f"{both.seed}"
     for player, name in enumerate(names):
         error = _give_or_take(both.standard_error, "pairs")
-        pairs.append(("mean", f"{_mean(both.means[player])}   for {name} in both seats, {error}"))
+        yield "mean", f"{_mean(both.means[player])}   for {name} in both seats, {error}"
         if exact:
-            pairs.append(("value", f"{_values(exact)[player]!r}"))
+            yield "value", f"{_values(exact)[player]!r}"
     if both.finished > 1:
         alone = f"{both.independent_error:.2g} if every game had dice of its own"
-        pairs.append(("error", f"{both.standard_error:.2g}; {alone}"))
-    p_value = _p_value(both, exact) if exact else None
-    if p_value is not None:
-        pairs.append(("p-value", f"{p_value:.3g}   {P_VALUE}"))
-    return pairs
+        yield "error", f"{both.standard_error:.2g}; {alone}"
 
 
 def _values(exact: list[Evaluation]) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import gamedp
@@ -56,11 +57,8 @@ def solve(
     made = make_game(game, settings or ())
     solution, failure = solved(made, method, fresh=fresh, quiet=output.quiet)
     kept = kept_in(solution, keep)
-    if output.json:
-        report.print_json(report.facts(game, solution))
-    else:
-        pairs = [("game", report.game_words(made)), *report.value_lines(solution)]
-        print(report.lines([*pairs, *report.measures(solution), *kept]))
+    words = itertools.chain(report.value_lines(solution), report.measures(solution), kept)
+    report.show(output, game, made, solution.facts(), words)
     if failure is not None:
         raise failure
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import collections
 import functools
+import itertools
 import math
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,12 +31,10 @@ from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 from gamedp.play.match import rounds_of
 from gamedp.play.tournament import begun
-from gamedp.runtime.options import values_of
 
 if TYPE_CHECKING:
     from gamedp.play.match import Match
     from gamedp.play.pairing import Meeting, Pairing
-    from gamedp.play.statistics import Ratings
     from gamedp.play.tournament import Tournament
     from gamedp.runtime.limit import ProgressCallback
 
@@ -135,69 +135,21 @@ def tournament(
             compile=compile,
             progress=progress,
         )
-    if result.pairings:
-        ratings = result.ratings()
-        facts, words = _facts(result, ratings), _words(how, result, ratings)
-    else:
-        facts, words = _facts_of_many(result), _words_of_many(how, result)
-    if how.save is not None:
-        words.append(("saved in", str(how.save)))
-    if output.json:
-        head = {"game": game, "parameters": values_of(made), "games": result.games}
-        seed = None if result.is_exact else result.seed
-        head |= {"seed": seed, "random_opening": how.random_opening}
-        report.print_json(head | facts)
-    else:
-        print(report.lines([("game", report.game_words(made)), *words]))
+    facts = result.facts()
+    head = {name: facts.pop(name) for name in ("games", "seed")}
+    words = (_words if result.pairings else _words_of_many)(how, result)
+    report.show(
+        output,
+        game,
+        made,
+        {**head, "random_opening": how.random_opening, **facts},
+        itertools.chain(words, _saved_in(how.save)),
+    )
 
 
-def _facts(result: Tournament, ratings: Ratings) -> dict[str, Any]:
-    """Return the results of games of two, for JSON."""
-    entrants = [
-        {"name": entrant, "points": result.score(entrant), "elo": elo, "error": error}
-        for entrant, elo, error in zip(result.names, ratings.elo, ratings.errors, strict=True)
-    ]
-    pairings = [
-        attrs.asdict(pairing) | {"forfeits": _forfeits(pairing)} for pairing in result.pairings
-    ]
-    return {
-        "entrants": entrants,
-        "first_move": ratings.first_move,
-        "first_move_error": ratings.first_move_error,
-        "test": None if result.test is None else attrs.asdict(result.test),
-        "pairings": pairings,
-    }
-
-
-def _forfeits(games: Pairing | Meeting) -> list[dict[str, Any]]:
-    """Return the games that were lost by a program's fault, for JSON."""
-    return [
-        {"name": loser, "reason": reason, "games": count}
-        for (loser, reason), count in games.forfeits.items()
-    ]
-
-
-def _facts_of_many(result: Tournament) -> dict[str, Any]:
-    """Return the results of games of three or more, for JSON."""
-    payoffs = {name: result.payoff(name) for name in result.names}
-    entrants = [
-        {"name": name, "payoff": mean, "error": error} for name, (mean, error) in payoffs.items()
-    ]
-    meetings = [
-        {
-            "names": meeting.names,
-            "is_exact": meeting.is_exact,
-            "groups": 0 if meeting.is_exact else len(meeting.payoffs),
-            "payoffs": [meeting.payoff(name)[0] for name in meeting.names],
-            "by_order": [
-                {"names": order, "payoffs": payoffs} for order, payoffs in meeting.by_order.items()
-            ],
-            "unfinished": meeting.unfinished,
-            "forfeits": _forfeits(meeting),
-        }
-        for meeting in _of_many(result)
-    ]
-    return {"entrants": entrants, "meetings": meetings}
+def _saved_in(path: Path | None) -> list[tuple[str, str]]:
+    """Return in words where results are saved."""
+    return [] if path is None else [("saved in", str(path))]
 
 
 def _of_many(result: Tournament) -> list[Meeting]:
@@ -272,8 +224,9 @@ def _words_of_many(how: EntrantsOptions, result: Tournament) -> list[tuple[str, 
     return [*pairs, *([("forfeits", "\n".join(faults))] if faults else [])]
 
 
-def _words(how: EntrantsOptions, result: Tournament, ratings: Ratings) -> list[tuple[str, str]]:
+def _words(how: EntrantsOptions, result: Tournament) -> list[tuple[str, str]]:
     """Return the results of games of two in words, the strongest player first."""
+    ratings = result.ratings()
     order = sorted(range(len(result.names)), key=lambda place: -ratings.elo[place])
     width = max(map(len, result.names))
 
@@ -415,10 +368,15 @@ def selfplay(
         )
     if how.save is not None:
         gamedp.play.save_games(how.save, made, result.records)
-    if output.json:
-        report.print_json(_match_facts(game, made, how, seed, result))
-    else:
-        print(report.lines(_match_words(made, how, seed, result)))
+    facts = result.facts()
+    head = {
+        "level": _level_or_name(how.level),
+        "against": _level_or_name(how.against),
+        "games": facts.pop("games"),
+        "seed": seed,
+        "random_opening": how.random_opening,
+    }
+    report.show(output, game, made, head | facts, _match_words(how, seed, result))
 
 
 def _pair(
@@ -444,26 +402,8 @@ def _called(text: str) -> str:
     return text if level is None else f"level {level}"
 
 
-def _match_facts(
-    name: str, game: Any, how: MatchOptions, seed: int, result: Match
-) -> dict[str, Any]:
-    """Return the results, for JSON."""
-    counts = ("wins", "draws", "losses", "unfinished", "distinct", "mean_plies",
-              "mean_difference", "standard_error", "interval", "seconds")  # fmt: skip
-    return {
-        "game": name,
-        "parameters": values_of(game),
-        "level": _level_or_name(how.level),
-        "against": _level_or_name(how.against),
-        "games": len(result.records),
-        "seed": seed,
-        "random_opening": how.random_opening,
-        **{count: getattr(result, count) for count in counts},
-    }
-
-
-def _match_words(game: Any, how: MatchOptions, seed: int, result: Match) -> list[tuple[str, str]]:
-    """Return the results in words."""
+def _match_words(how: MatchOptions, seed: int, result: Match) -> Iterator[tuple[str, str]]:
+    """Yield the results in words."""
     games = len(result.records)
     differ = f", {result.distinct:,} of them different" if result.distinct < games else ""
     rounded = "" if games == how.games else f", instead of {how.games:,}: each takes all seats"
@@ -472,21 +412,15 @@ def _match_words(game: Any, how: MatchOptions, seed: int, result: Match) -> list
         if result.unfinished
         else ""
     )
-    pairs = [
-        ("game", report.game_words(game)),
-        ("players", f"{_called(how.level)} against {_called(how.against)}"),
-        ("games", f"{games:,}{rounded}{differ}"),
-        ("seed", f"{seed}"),
-        (
-            _called(how.level),
-            f"{_match_score(result)}{unfinished}",
-        ),
-        ("payoff", _match_difference(how, result)),
-        ("length", f"{result.mean_plies:.1f} plies on average"),
-        ("time", f"{result.seconds:.3f} s"),
-        *_match_forfeits(how, result),
-    ]
-    return [*pairs, *([] if how.save is None else [("saved in", str(how.save))])]
+    yield "players", f"{_called(how.level)} against {_called(how.against)}"
+    yield "games", f"{games:,}{rounded}{differ}"
+    yield "seed", f"{seed}"
+    yield _called(how.level), f"{_match_score(result)}{unfinished}"
+    yield "payoff", _match_difference(how, result)
+    yield "length", f"{result.mean_plies:.1f} plies on average"
+    yield "time", f"{result.seconds:.3f} s"
+    yield from _match_forfeits(how, result)
+    yield from _saved_in(how.save)
 
 
 def _match_forfeits(how: MatchOptions, result: Match) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
 from gamedp.cli.options import OUTPUT, FileOptions, Flag, GameSettings, OutputOptions, SavedGame
 from gamedp.cli.watch import watch
 from gamedp.errors import CertificateError, DamagedFileError, InvalidParameterError
+from gamedp.model.objectives import NAMES
 from gamedp.results.base import bounds_at_start
 
 __all__ = ["verify"]
@@ -50,7 +51,7 @@ def verify(
     if not isinstance(claims, gamedp.Certificate):
         message = f"{certificate} holds a solution, not a certificate. Give the folder of a proof."
         raise DamagedFileError(message)
-    name = report.OBJECTIVES[type(claims.objective)]
+    name = NAMES[type(claims.objective)]
     facts: dict[str, Any] = {"model": model, "certificate": str(certificate), "objective": name}
     words: dict[str, str] = {}
     if is_model_file(model):

@@ -46,6 +46,10 @@ class AnyModel(Protocol):
     """The common interface of models of ordinary games and of staged games."""
 
     @property
+    def rules(self) -> Any:
+        """The rules of its game; None for a model of arrays."""
+
+    @property
     def num_players(self) -> int:
         """The number of players."""
 
@@ -349,6 +353,26 @@ class FiniteHorizon:
 
 
 Objective: TypeAlias = TotalReward | Reachability | Discounted | FiniteHorizon | AverageReward
+
+
+NAMES = {
+    AverageReward: "average",
+    Discounted: "discounted",
+    FiniteHorizon: "horizon",
+    Reachability: "reach",
+    TotalReward: "total",
+}
+"""The short names of the objectives."""
+
+
+def facts_of(objective: Objective) -> dict[str, Any]:
+    """Return the name of an objective and its options, with sets of states as lists of numbers."""
+    options = {
+        name: np.flatnonzero(value).tolist() if isinstance(value, np.ndarray) else value
+        for name, value in attrs.asdict(objective).items()
+        if value is not None
+    }
+    return {"name": NAMES.get(type(objective), type(objective).__name__), **options}
 
 
 def value_of_endless_play(objective: Objective, model: Any) -> tuple[float, float]:

@@ -181,6 +181,12 @@ class Match:
         """The number of different games. Without chance and openings they may all be the same."""
         return len({(record.states, record.actions) for record in self.records})
 
+    def facts(self) -> dict[str, Any]:
+        """Return the results by name, as ``gamedp selfplay --json`` prints them."""
+        names = ("wins", "draws", "losses", "unfinished", "distinct", "mean_plies",
+                 "mean_difference", "standard_error", "interval", "seconds")  # fmt: skip
+        return {"games": len(self.records)} | {name: getattr(self, name) for name in names}
+
     def _repr_html_(self) -> str:
         """Return a small table for notebooks."""
         rows = {name: f"{getattr(self, name):,}" for name in ("wins", "draws", "losses")}

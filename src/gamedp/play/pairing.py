@@ -129,6 +129,10 @@ class Pairing:
         self.unfinished += never if never > 1e-6 * games else 0
         self.is_exact = True
 
+    def facts(self) -> dict[str, Any]:
+        """Return the results by name, as ``gamedp tournament --json`` prints them."""
+        return attrs.asdict(self) | {"forfeits": _forfeits(self)}
+
     def _repr_html_(self) -> str:
         """Return a small table for notebooks."""
         rows = {"players": f"{self.one} against {self.other}"}
@@ -248,11 +252,33 @@ class Meeting:
             return mean, 0.0
         return mean, deviation / math.sqrt(count) if count else math.nan
 
+    def facts(self) -> dict[str, Any]:
+        """Return the results by name, as ``gamedp tournament --json`` prints them."""
+        return {
+            "names": self.names,
+            "is_exact": self.is_exact,
+            "groups": 0 if self.is_exact else len(self.payoffs),
+            "payoffs": [self.payoff(name)[0] for name in self.names],
+            "by_order": [
+                {"names": order, "payoffs": payoffs} for order, payoffs in self.by_order.items()
+            ],
+            "unfinished": self.unfinished,
+            "forfeits": _forfeits(self),
+        }
+
     def _repr_html_(self) -> str:
         """Return the average payoff of each player, for notebooks."""
         payoffs = ((name, self.payoff(name)) for name in self.names)
         head, *rows = payoff_rows(payoffs, is_exact=self.is_exact)
         return html_rows(list(head), [*rows, *_facts(self).items()])
+
+
+def _forfeits(games: Pairing | Meeting) -> list[dict[str, Any]]:
+    """Return the games that were lost by a program's fault."""
+    return [
+        {"name": loser, "reason": reason, "games": count}
+        for (loser, reason), count in games.forfeits.items()
+    ]
 
 
 def payoff_rows(

@@ -153,6 +153,30 @@ class Tournament:
             return found
         return attrs.evolve(found, errors=np.zeros(len(self.names)), first_move_error=0.0)
 
+    def facts(self) -> dict[str, Any]:
+        """Return the results by name, as ``gamedp tournament --json`` prints them."""
+        facts: dict[str, Any] = {"games": self.games, "seed": None if self.is_exact else self.seed}
+        if not self.pairings:
+            payoffs = ((name, self.payoff(name)) for name in self.names)
+            return facts | {
+                "entrants": [
+                    {"name": name, "payoff": mean, "error": error}
+                    for name, (mean, error) in payoffs
+                ],
+                "meetings": [meeting.facts() for meeting in self.meetings],
+            }
+        found = self.ratings()
+        return facts | {
+            "entrants": [
+                {"name": name, "points": self.score(name), "elo": elo, "error": error}
+                for name, elo, error in zip(self.names, found.elo, found.errors, strict=True)
+            ],
+            "first_move": found.first_move,
+            "first_move_error": found.first_move_error,
+            "test": None if self.test is None else attrs.asdict(self.test),
+            "pairings": [pairing.facts() for pairing in self.pairings],
+        }
+
     def _repr_html_(self) -> str:
         """Return the players for notebooks, those with the most points or payoffs first."""
         if not self.pairings:

@@ -86,6 +86,26 @@ class Evaluation:
         }
         return html_table(rows)
 
+    def facts(self, plies: int | None = None) -> dict[str, Any]:
+        """Return the results by name, as ``gamedp evaluate --json`` prints them.
+
+        With `plies`, they contain bounds of the probability that a game is not over after so many.
+        """
+        players = range(self.chain.of.num_players)
+        bounds = [self.bounds(player=player) for player in players]
+        left = {} if plies is None else {"plies": plies, "unfinished": self.unfinished(plies)}
+        return {
+            "values": [self.value(player=player) for player in players],
+            "lower": [low for low, _ in bounds],
+            "upper": [high for _, high in bounds],
+            "mean_plies": self.mean_plies,
+            "mean_plies_bounds": self.mean_plies_bounds,
+            **left,
+            "guarantee": self.guarantee.name,
+            "status": self.status.name,
+            "states": self.chain.model.num_states,
+        }
+
     @property
     def policies(self) -> tuple[Policy, ...]:
         """The policies, that of player 0 first."""

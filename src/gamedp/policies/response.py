@@ -93,6 +93,20 @@ class Response:
         rows |= {"guarantee": self.guarantee.value, "status": self.status.value}
         return html_table(rows)
 
+    def facts(self) -> dict[str, Any]:
+        """Return the response by name, as ``gamedp respond --json`` prints it; players from 1."""
+        low, high = self.bounds()
+        return {
+            "player": self.player + 1,
+            "value": self.value(),
+            "lower": low,
+            "upper": high,
+            **({} if self.told is None else {"told": self.told}),
+            "guarantee": self.guarantee.name,
+            "status": self.status.name,
+            "states": self.solution.model.num_states,
+        }
+
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee that the bounds carry."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from abc import abstractmethod
 from collections.abc import Hashable
 from fractions import Fraction
@@ -19,10 +20,19 @@ from numpy.typing import NDArray
 
 from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.model.model import Model, given_numbers
-from gamedp.model.objectives import AnyModel, Objective, TotalReward, has_target, sum_of_values
+from gamedp.model.objectives import (
+    AnyModel,
+    Objective,
+    TotalReward,
+    facts_of,
+    has_target,
+    sum_of_values,
+)
 from gamedp.results.status import Guarantee, Statistics, Status, check_player, opposite_bounds
 from gamedp.runtime.floats import PROBABILITY_ROUNDING
 from gamedp.runtime.notebook import html_table
+from gamedp.runtime.options import values_of
+from gamedp.runtime.registry import SOLVERS, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +43,7 @@ __all__ = [
     "Table",
     "bounds_at_start",
     "exact_mean",
+    "fraction_of",
     "hint_of",
     "mean_at_start",
     "mean_of",
@@ -169,6 +180,40 @@ class BaseSolution(Generic[ModelT]):
         """The same for the start; only computed if some initial state is swapped."""
         return self._sum if (self.model.initial_probabilities < 0).any() else 0.0
 
+    def facts(self, state: Hashable | None = None) -> dict[str, Any]:
+        """Return all that is known about `state`, or about the start, by name.
+
+        As ``gamedp solve --json`` prints it. With three or more players, ``"values"`` and
+        ``"bounds"`` have those of all; ``"exact"`` is there if the solver finds exact values.
+        """
+        rules, statistics = self.model.rules, self.statistics
+        count = self.model.num_players
+        lower, upper = self.bounds(state)
+        fraction, of_all = fraction_of(self, state), {}
+        if count > 2:
+            of_all = {
+                "values": [self.value(state, player) for player in range(count)],
+                "bounds": [self.bounds(state, player) for player in range(count)],
+            }
+        return {
+            "parameters": {} if rules is None else values_of(rules.game),
+            "objective": facts_of(self.objective),
+            "solver": {"name": name_of(SOLVERS, self.solver), **values_of(self.solver)},
+            "status": self.status.name,
+            "guarantee": self.guarantee.name,
+            "value": self.value(state),
+            **({} if fraction is None else {"exact": fraction}),
+            "lower": lower,
+            "upper": upper,
+            **of_all,
+            "states": statistics.states,
+            "choices": statistics.choices,
+            "transitions": statistics.transitions,
+            "sweeps": statistics.sweeps,
+            "seconds": statistics.of_phases(),
+            "bytes": statistics.bytes,
+        }
+
     def __repr__(self) -> str:
         """Return the value at the start, its bounds and the guarantee behind them."""
         low, high = self.bounds()
@@ -192,6 +237,19 @@ class BaseSolution(Generic[ModelT]):
             **({"hint": hint} if hint else {}),
         }
         return html_table(rows)
+
+
+def fraction_of(solution: BaseSolution[Any], state: Hashable | None, player: int = 0) -> str | None:
+    """Return a value as a fraction with all its digits, if the solver has computed it as one."""
+    if getattr(solution, "exact", None) is None:
+        return None
+    value = solution.exact_value(state, player)  # type: ignore[attr-defined] # those have it
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)  # requested values are shown, however long
+    try:
+        return str(value)
+    finally:
+        sys.set_int_max_str_digits(limit)
 
 
 def hint_of(solution: BaseSolution[Any]) -> str:

@@ -10,6 +10,8 @@ import attrs
 from gamedp.errors import shown
 from gamedp.results.status import check_player, opposite_bounds
 from gamedp.runtime.notebook import html_table
+from gamedp.runtime.options import values_of
+from gamedp.runtime.registry import SEARCHERS, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -233,6 +235,50 @@ class SearchResult:
         if self.actions and self.rules.player(self.state) != 0:
             ends = [(-high, -low) for low, high in ends]
         return [low for low, _ in ends], [high for _, high in ends]
+
+    def facts(self) -> dict[str, Any]:
+        """Return the result by name, as ``gamedp search --json`` prints it."""
+        options, work = values_of(self.searcher), self.statistics
+        tables = options.get("endings")
+        if tables is not None:
+            options["endings"] = {"material": tables.material, "positions": tables.num_positions}
+        line = self.principal_variation
+        return {
+            "parameters": values_of(self.rules.game),
+            "searcher": {"name": name_of(SEARCHERS, self.searcher), **options},
+            "state": self.state,
+            "status": self.status.name,
+            "guarantee": self.guarantee.name,
+            "proven": self.is_proven,
+            "value": self.value() if self.has_value else None,
+            "lower": self.lower,
+            "upper": self.upper,
+            **self._facts_of_players(),
+            "actions": [attrs.asdict(entry) for entry in self.actions],
+            "best": self.best_actions,
+            "quickest": self.quickest_actions,
+            "certainly_best": self.certain_actions,
+            "possibly_best": self.possible_actions,
+            "line": [
+                {"action": action, "name": name}
+                for (action, _), name in zip(line, self.line_names(), strict=True)
+            ],
+            "end": line[-1][1] if line else self.state,
+            **attrs.asdict(work),
+            "nodes_per_second": work.nodes_per_second,
+        }
+
+    def _facts_of_players(self) -> dict[str, Any]:
+        """Return facts about each player, for a searcher for any number of players."""
+        return {}
+
+    def line_names(self) -> list[str]:
+        """Return the actions of the `principal_variation` in words."""
+        states = [self.state, *(state for _, state in self.principal_variation)]
+        return [
+            self.rules.action_name(state, action)
+            for state, (action, _) in zip(states, self.principal_variation, strict=False)
+        ]
 
     def __repr__(self) -> str:
         """Return the value, its bounds and the depth of the search."""

@@ -108,6 +108,11 @@ class Statistics:
     seconds: dict[str, float]
     bytes: int
 
+    def of_phases(self) -> dict[str, float]:
+        """Return the seconds of each phase; of a stored solution, one of them is ``"load"``."""
+        phases = ("compile", "explore", "solve", "load")
+        return {phase: self.seconds[phase] for phase in phases if phase in self.seconds}
+
 
 @attrs.frozen
 class ActionValue:

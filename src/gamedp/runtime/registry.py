@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import logging
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ __all__ = [
     "class_named",
     "find",
     "load",
+    "name_of",
     "registered",
 ]
 
@@ -111,6 +113,17 @@ def find(group: str, name: str) -> Any:
         kind = group.removeprefix("gamedp.").removesuffix("s")
         raise UnknownNameError.nearest(kind, name, points)
     return load(points[name])
+
+
+def name_of(group: str, tool: Any) -> str:
+    """Return the registered name of a solver or a searcher, otherwise that of its class."""
+    name = type(tool).__qualname__
+    if type(tool).__module__.startswith("gamedp."):
+        # All of the package's own are registered by the name of their class, without a look-up.
+        return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+    home = f"{type(tool).__module__}:{name}"
+    names = (name for name, point in registered(group).items() if point.value == home)
+    return next(names, name)
 
 
 def class_named(group: str, path: str) -> type | None:

@@ -63,6 +63,7 @@ class SearchBudget(Budget):
         self._unit = unit
         self._slice = FIRST_NODES
         self._last_look = time.perf_counter()
+        self._seen = 0
         self.detail = ""
         self.interrupted = False
 
@@ -93,12 +94,14 @@ class SearchBudget(Budget):
         ------
         OutOfTime
             If there is none left, or time is up: many short runs, each over before its slice is,
-            are together as long as one long run. The very first one begins in any case.
+            are together as long as one long run.
         """
-        nodes = self.count()
-        if self.interrupted or (nodes and self.is_spent):
+        if self.count() - self._seen >= self._slice:
+            self.look()
+        left = self.max_count - self.count()
+        if left <= 0:
             raise OutOfTime
-        return int(min(self._slice, max(1, self.max_count - nodes)))
+        return int(min(self._slice, max(1, left)))
 
     def look(self) -> None:
         """Report progress, and raise OutOfTime at a limit."""
@@ -108,7 +111,7 @@ class SearchBudget(Budget):
         elif now - self._last_look > 0.1:
             self._slice = max(self._slice // 2, 1)
         self._last_look = now
-        nodes = self.count()
+        nodes = self._seen = self.count()
         self.report(nodes, self._total, f"{self.detail}{nodes:,} {self._unit}")
         if self.interrupted or self.is_spent:
             raise OutOfTime

@@ -92,6 +92,10 @@ class MaxNResult(SearchResult):
         check_player(len(self.values), player)
         return self._bounds[player]
 
+    def _facts_of_players(self) -> dict[str, Any]:
+        values = self.values if self.has_value else [None for _ in self.values]
+        return {"values": values, "bounds": list(self._bounds)}
+
     def __repr__(self) -> str:
         """Return the values, their bounds and the depth of the search."""
         return (

@@ -133,6 +133,19 @@ class Simulation:
         rows |= {"mean plies": f"{self.mean_plies:.6g}", "seed": str(self.seed)}
         return html_table(rows)
 
+    def facts(self) -> dict[str, Any]:
+        """Return the results by name, as ``gamedp simulate --json`` prints them."""
+        return {
+            "games": self.games,
+            "seed": self.seed,
+            "unfinished": self.unfinished,
+            "means": self.means,
+            "standard_errors": [self.standard_error(each) for each in range(len(self.names))],
+            "outcomes": self.outcomes,
+            "mean_plies": self.mean_plies,
+            "sequential": None if self.sequential is None else attrs.asdict(self.sequential),
+        }
+
     @property
     def finished(self) -> int:
         """The number of games that ended."""
@@ -310,6 +323,11 @@ class PairedSimulation:
         if not math.isnan(self.independent_error):
             rows["error without pairs"] = f"{self.independent_error:.2g}"
         return html_table(rows | {"seed": str(self.seed)})
+
+    def facts(self) -> dict[str, Any]:
+        """Return the results by name, as ``gamedp simulate --pairs --json`` prints them."""
+        names = ("pairs", "seed", "unfinished", "means", "standard_error", "independent_error")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def finished(self) -> int:

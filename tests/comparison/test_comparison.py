@@ -210,6 +210,14 @@ class TestProcesses:
         statuses = [each.status for each in table.rows]
         assert statuses == ["OUT_OF_TIME", "OUT_OF_MEMORY", "SOLVED"]
 
+    def test_a_model_that_is_too_large_is_said_to_be(self, monkeypatch):
+        monkeypatch.setattr("gamedp.comparison.methods.MAX_FLATTENED", 10)
+        small = Kniffel(dice=1, faces=2, throws=1)
+        table = gamedp.compare(small, solvers=["default", "value-iteration"], processes=True)
+        assert [each.status for each in table.rows] == ["SOLVED", "TOO_LARGE"]
+        none = gamedp.compare(Wubbel(goal=50), solvers="default", max_bytes=10**5)
+        assert none.rows[0].status == "TOO_LARGE"
+
     def test_a_class_of_the_program_itself_is_refused(self, monkeypatch):
         monkeypatch.setattr(wrong_answers.Loud, "__module__", "__main__")
         with pytest.raises(InvalidParameterError, match="Put classes into a file"):

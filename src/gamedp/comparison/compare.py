@@ -83,7 +83,7 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     tolerance : float, optional
         As for :func:`gamedp.solve`; other programs are asked for 1e-6 if it is not given.
     max_seconds : float
-        The time limit of each call; compilation by numba is not counted.
+        The time limit of each call; compilation by numba is not counted, nor is building a model.
     max_bytes : float, optional
         The memory limit of building each model and, with `processes`, of each method.
     seconds : float

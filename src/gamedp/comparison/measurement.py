@@ -40,7 +40,8 @@ class Measurement:
     status : str
         ``"SOLVED"`` or another name of :class:`gamedp.Status`; ``"UNSUPPORTED"`` if the method does
         not support the problem, ``"NOT_INSTALLED"`` for a peer, ``"FAILED"`` if it raised an error,
-        ``"OUT_OF_TIME"`` and ``"OUT_OF_MEMORY"`` if its process was ended.
+        ``"OUT_OF_TIME"`` and ``"OUT_OF_MEMORY"`` if its process was ended, ``"TOO_LARGE"`` if the
+        model that it needs takes too much memory.
     reason : str
         The status in words.
     solver : str

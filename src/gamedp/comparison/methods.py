@@ -71,6 +71,10 @@ class ComparisonLimits:
     seconds: float
 
 
+class ModelTooLargeError(GamedpError):
+    """A model is larger than the limits allow."""
+
+
 @attrs.frozen
 class ComparedMethod:
     """A way to solve a problem.
@@ -185,8 +189,8 @@ class Task:
     model : Model, StagedModel, or None
     flat : Model or None
         A staged game as an ordinary model.
-    trouble, flat_trouble : LimitExceededError or None
-        Why there is no such model.
+    trouble, flat_trouble : str
+        Why there is no such model; empty if there is one.
     explore_seconds : float or None
     """
 
@@ -196,8 +200,8 @@ class Task:
     size: float | None = None
     model: Any = None
     flat: Any = None
-    trouble: LimitExceededError | None = None
-    flat_trouble: LimitExceededError | None = None
+    trouble: str = ""
+    flat_trouble: str = ""
     explore_seconds: float | None = None
 
     @property
@@ -206,26 +210,25 @@ class Task:
         return str(self.model.digest()) if self.model is not None else rules_digest(self.game) or ""
 
     def explore(self, limits: ComparisonLimits, progress: ProgressCallback | None) -> None:
-        """Build the models, within the limits; a staged game's ordinary one only if it is small."""
+        """Build the models, within the memory; a staged game's ordinary one only if it is small.
+
+        There is no limit of time: a model is built once, and is not what is compared.
+        """
         if self.model is not None:
             return
-        most: dict[str, Any] = {
-            "max_seconds": limits.max_seconds,
-            "max_bytes": limits.max_bytes,
-            "progress": progress,
-        }
+        most: dict[str, Any] = {"max_bytes": limits.max_bytes, "progress": progress}
         if is_staged(self.game):
             self.model = compile_rules(self.game, progress=progress)
             game: Any = Flattened(self.game)
             try:
                 self.flat = compile_rules(game, max_states=MAX_FLATTENED, **most)
             except LimitExceededError as error:
-                self.flat_trouble = error
+                self.flat_trouble = str(error)
             return
         try:
             self.model = compile_rules(self.game, **most)
         except LimitExceededError as error:
-            self.trouble = error
+            self.trouble = str(error)
         else:
             self.explore_seconds = self.model.seconds.get("explore")
 
@@ -238,8 +241,8 @@ class Task:
             If the method does not support the problem.
         MissingPackageError
             If the method is another program, which is not installed.
-        LimitExceededError
-            If the model that it needs could not be built.
+        ModelTooLargeError
+            If the model that it needs is too large.
         Exception
             If there is no method, for whatever reason its package has.
         """
@@ -268,14 +271,14 @@ class Task:
 
     def _model_for(self, tool: Any) -> Any:
         """Return the model that a solver takes: of stages, or ordinary."""
-        if self.trouble is not None:
-            raise self.trouble
+        if self.trouble:
+            raise ModelTooLargeError(self.trouble)
         if self.game is None or not is_staged(self.game):
             return self.model
         if tool is None or isinstance(tool, StageInduction):
             return self.model
-        if self.flat_trouble is not None:
-            raise self.flat_trouble
+        if self.flat_trouble:
+            raise ModelTooLargeError(self.flat_trouble)
         return self.flat
 
     def _searched(self, searcher: Any, limits: ComparisonLimits) -> Call:
@@ -378,7 +381,7 @@ def _facts_of_search(result: Any) -> Facts:
 STOPPED_BY: dict[type[GamedpError], str] = {
     UnsupportedProblemError: "UNSUPPORTED",
     MissingPackageError: "NOT_INSTALLED",
-    LimitExceededError: "OUT_OF_TIME",
+    ModelTooLargeError: "TOO_LARGE",
 }
 """The status of a row by the error that its method has raised; any other one is a failure."""
 

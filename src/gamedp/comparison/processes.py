@@ -28,8 +28,10 @@ from gamedp.comparison.measure import measured
 from gamedp.comparison.measurement import Measurement
 from gamedp.comparison.methods import Task
 from gamedp.errors import InvalidParameterError
+from gamedp.rules.game import is_staged
 from gamedp.runtime import compile_clock
 from gamedp.runtime.machine import peak_bytes, resident_bytes
+from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -70,7 +72,9 @@ def measured_apart(
     with tempfile.TemporaryDirectory(prefix="gamedp-compare-") as folder:
         path = Path(folder, "task")
         Path(folder, "path").write_text(json.dumps(sys.path), encoding="utf-8")
-        _dump(path, task)
+        staged = task.game is not None and is_staged(task.game)
+        # What is compiled for a staged game belongs to its process: each builds the model anew.
+        _dump(path, attrs.evolve(task, model=None) if staged else task)
         for method in methods:
             tell(method)
             _dump(Path(folder, "method"), (method, limits))
@@ -107,10 +111,13 @@ def _refuse_main(thing: Any) -> None:
 
 
 def _load(path: Path) -> Any:
-    """Return an object that `_dump` has written in another process of ours."""
+    """Return an object that `_dump` has written; arrays are locked if they were before.
+
+    What is locked has another type for numba than what is not.
+    """
     sizes = json.loads(path.with_suffix(".sizes").read_text(encoding="ascii"))
     with path.open("rb") as file:
-        whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
     parts, place = [], 0
     for size in sizes:
         parts.append(whole[place : place + size])
@@ -127,6 +134,8 @@ def serve() -> None:
     sys.path[:] = json.loads(path.with_name("path").read_text(encoding="utf-8"))
     method, limits = _load(path.with_name("method"))
     task = _load(path)
+    if task.model is None and not task.trouble:
+        task.model = compile_rules(task.game)
 
     def alive(*_: object) -> None:
         out.write("\n")

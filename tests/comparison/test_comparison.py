@@ -88,7 +88,7 @@ class TestMeasuring:
     def test_a_staged_game_and_its_ordinary_form(self):
         small = Kniffel(dice=1, faces=2, throws=1)
         solvers = ["stage-induction", "default", "backward-induction"]
-        table = gamedp.compare(small, solvers=solvers, seconds=0.001)
+        table = gamedp.compare(small, solvers=solvers, seconds=0.001, max_seconds=60.0)
         assert [table.verdict(each) for each in table.rows] == ["proven"] * 3
         assert table.rows[2].states != table.rows[0].states  # positions, and contexts
 
@@ -213,7 +213,8 @@ class TestProcesses:
     def test_a_model_that_is_too_large_is_said_to_be(self, monkeypatch):
         monkeypatch.setattr("gamedp.comparison.methods.MAX_FLATTENED", 10)
         small = Kniffel(dice=1, faces=2, throws=1)
-        table = gamedp.compare(small, solvers=["default", "value-iteration"], processes=True)
+        options = {"processes": True, "max_seconds": 60.0}
+        table = gamedp.compare(small, solvers=["default", "value-iteration"], **options)
         assert [each.status for each in table.rows] == ["SOLVED", "TOO_LARGE"]
         none = gamedp.compare(Wubbel(goal=50), solvers="default", max_bytes=10**5)
         assert none.rows[0].status == "TOO_LARGE"

@@ -114,7 +114,19 @@ def lengths():
     return [*given, gamedp.policies.greatest_survival(model, 60)]
 
 
+def compared():
+    rows = (
+        gamedp.comparison.Measurement(
+            problem="pig", method=method, kind="solver", status="SOLVED", guarantee="TWO_SIDED",
+            value=0.5, lower=0.5, upper=0.5, warm_seconds=(seconds, 1.5 * seconds, 3 * seconds),
+        )
+        for method, seconds in (("value-iteration", 0.02), ("policy-iteration", 0.3))
+    )  # fmt: skip
+    return gamedp.comparison.Comparison(tuple(rows), 1e-6)
+
+
 PICTURES = {
+    "comparison": lambda: pictures.plot_comparison(compared()),
     "values": lambda: pictures.plot_values(pig(), "opponent", "turn", where={"own": 0}),
     "values where": lambda: pictures.plot_values(
         pig(), "opponent", "turn", where={"own": 0}, action=SAVE

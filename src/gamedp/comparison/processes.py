@@ -28,10 +28,8 @@ from gamedp.comparison.measure import measured
 from gamedp.comparison.measurement import Measurement
 from gamedp.comparison.methods import Task
 from gamedp.errors import InvalidParameterError
-from gamedp.rules.game import is_staged
 from gamedp.runtime import compile_clock
 from gamedp.runtime.machine import peak_bytes, resident_bytes
-from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -72,9 +70,7 @@ def measured_apart(
     with tempfile.TemporaryDirectory(prefix="gamedp-compare-") as folder:
         path = Path(folder, "task")
         Path(folder, "path").write_text(json.dumps(sys.path), encoding="utf-8")
-        staged = task.game is not None and is_staged(task.game)
-        # What is compiled for a staged game belongs to its process: each builds the model anew.
-        _dump(path, attrs.evolve(task, model=None) if staged else task)
+        _dump(path, task)
         for method in methods:
             tell(method)
             _dump(Path(folder, "method"), (method, limits))
@@ -134,8 +130,6 @@ def serve() -> None:
     sys.path[:] = json.loads(path.with_name("path").read_text(encoding="utf-8"))
     method, limits = _load(path.with_name("method"))
     task = _load(path)
-    if task.model is None and not task.trouble:
-        task.model = compile_rules(task.game)
 
     def alive(*_: object) -> None:
         out.write("\n")

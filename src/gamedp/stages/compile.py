@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -88,9 +89,8 @@ def compile_staged(
     sweeper: Sweeper = plain
     begin = time.perf_counter()
 
-    def compiled() -> Sweeper | None:
-        return _compiled(plain_rules, plain, example, must=compile == "always")
-
+    # Not a closure, which could not be sent to another process.
+    compiled = functools.partial(_compiled, plain_rules, plain, example, must=compile == "always")
     if compile == "auto" and codec.size * len(plain_rules.end_fields) <= PLAIN_ENDS:
         sweeper = PatientSweeper(plain, compiled)
     elif compile != "never":
@@ -233,6 +233,10 @@ class PatientSweeper:
         self._compiled: Sweeper | None = None
         self._seconds = 0.0
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Begin in plain Python again where it is copied to."""
+        return PatientSweeper, (self._plain, self._make)
 
     def _call(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Call the present sweeper."""

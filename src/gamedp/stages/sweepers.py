@@ -98,6 +98,10 @@ class PlainSweeper:
         self._fill: Callable[..., int] = context_loop.fill_ends
         self._follow: Callable[..., int] = context_loop.follow_contexts
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Bind the rules anew where it is copied to: what numba knows of them is of one process."""
+        return type(self), (self.plain_rules,)
+
     def _bound(self) -> Any:
         """Return the game with the methods that the loop calls."""
         return _PlainGame(self.rules, self.layout, self.end_layout)

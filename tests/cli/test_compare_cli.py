@@ -67,7 +67,7 @@ def test_all_methods_on_a_game(run):
     assert len(found["rows"]) > 20
     assert not found["conflicts"]
     (ranking,) = found["ranking"].values()
-    assert len(ranking) > 8
+    assert "default" in ranking
 
 
 @pytest.mark.parametrize(

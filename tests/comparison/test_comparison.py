@@ -107,6 +107,24 @@ class TestMeasuring:
         assert growth.sizes == tuple(each.transitions for each in table.rows)
         assert 0 < growth.exponent < 2
 
+    def test_sizes_keep_the_other_parameters_in_their_names(self):
+        sizes = {"matches": [5, 18]}
+        table = gamedp.compare(
+            Matches(misere=False), solvers="retrograde", sizes=sizes, seconds=0.001
+        )
+        assert table.problems == (
+            "Matches(matches=5, misere=False)",
+            "Matches(matches=18, misere=False)",
+        )
+
+    def test_who_fails_later_has_no_answer(self):
+        late = wrong_answers.RaisingLater()
+        table = gamedp.compare(GAME, solvers=[late, "default"], seconds=0.001)
+        failed = table.rows[0]
+        assert failed.status == "FAILED"
+        assert failed.value is None
+        assert failed.warm_seconds == ()
+
     def test_what_is_raised_is_a_row(self):
         table = gamedp.compare(GAME, solvers=[wrong_answers.Raising(), "default"], seconds=0.001)
         assert [each.status for each in table.rows] == ["FAILED", "SOLVED"]
@@ -285,6 +303,11 @@ class TestErrors:
     def test_what_makes_no_sense_is_refused(self, options, words):
         with pytest.raises((InvalidParameterError, UnknownNameError), match=words):
             gamedp.compare(GAME, **options)
+
+    def test_an_objective_beside_a_problem(self):
+        problem = gamedp.Problem(gamedp.compile(GAME), gamedp.TotalReward())
+        with pytest.raises(InvalidParameterError, match="an objective of its own"):
+            gamedp.compare(problem, gamedp.Discounted(0.5))
 
     def test_nothing_to_compare_on(self):
         with pytest.raises(InvalidParameterError, match="nothing to compare"):

@@ -47,6 +47,17 @@ class Raising(_Changed):
         raise ZeroDivisionError("on purpose")  # noqa: EM101, TRY003 - the words are tested
 
 
+@attrs.frozen
+class RaisingLater(_Changed):
+    calls: list = attrs.field(factory=list, repr=False)
+
+    def change(self, solution):
+        self.calls.append(1)
+        if len(self.calls) > 3:
+            raise ZeroDivisionError("on purpose")  # noqa: EM101, TRY003 - the words are tested
+        return solution
+
+
 class Dying(_Changed):
     def change(self, solution):
         os._exit(7)

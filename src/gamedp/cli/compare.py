@@ -106,7 +106,7 @@ def compare(
     with watch(quiet=output.quiet) as progress:
         table = gamedp.compare(
             things if methods.sizes is None else list(things.values()),
-            None if file != FILE else objective.make(),
+            None if all(map(is_model_file, things)) else objective.make(),
             None if methods.solvers is None else methods.solvers.split(","),
             sizes=None if methods.sizes is None else _sizes(methods.sizes, [*things.values()]),
             peers=methods.peers,

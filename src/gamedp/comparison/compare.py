@@ -176,9 +176,12 @@ def _tasks(
     if not named:
         message = "there is nothing to compare on; give a game or a model."
         raise InvalidParameterError(message)
+    if objective is not None and all(isinstance(thing, Problem) for thing in named.values()):
+        message = "each problem has an objective of its own; give it there, and none beside."
+        raise InvalidParameterError(message)
     if sizes is None:
         return [_task(name, thing, objective, None) for name, thing in named.items()]
-    ((name, thing), *others) = named.items()
+    ((_, thing), *others) = named.items()
     if others or len(sizes) != 1 or _is_model(thing):
         message = "sizes are for one parameter of one game, as in sizes={'goal': [10, 20, 40]}."
         raise InvalidParameterError(message)
@@ -190,12 +193,13 @@ def _tasks(
     given = values_of(thing)
     return [
         _task(
-            f"{name.partition('(')[0]}({parameter}={value!r})",
-            type(thing)(**(given | {parameter: value})),
+            _call(game, parameter),
+            game,
             objective,
             float(value) if isinstance(value, (int, float)) else None,
         )
         for value in values
+        for game in [type(thing)(**(given | {parameter: value}))]
     ]
 
 
@@ -211,13 +215,16 @@ def _task(name: str, thing: Any, objective: Objective | None, size: float | None
     return Task(name, None, objective, size, model=thing)
 
 
-def _call(game: Any) -> str:
-    """Return a game as a constructor call with the parameters that differ from their defaults."""
+def _call(game: Any, varied: str = "") -> str:
+    """Return a game as a constructor call with the parameters that are not at their defaults.
+
+    The one that is varied is named in any case.
+    """
     settings = settings_of(type(game))
     words = [
         f"{name}={shown(value)}"
         for name, value in values_of(game).items()
-        if value != settings[name].default
+        if name == varied or value != settings[name].default
     ]
     return f"{type(game).__name__}({', '.join(words)})" if words else type(game).__name__
 

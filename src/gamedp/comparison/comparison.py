@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+import functools
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -106,72 +109,38 @@ class Comparison:
         """The methods in order."""
         return tuple(dict.fromkeys(row.method for row in self.rows))
 
+    @functools.cached_property
+    def _findings(self) -> dict[str, _Findings]:
+        """The joint findings of the rows of each problem, by its name."""
+        rows: dict[str, list[Measurement]] = {}
+        for row in self.rows:
+            rows.setdefault(row.problem, []).append(row)
+        return {problem: _findings_of(found) for problem, found in rows.items()}
+
     def rows_of(self, problem: str) -> list[Measurement]:
         """Return the rows of a problem."""
-        return [row for row in self.rows if row.problem == problem]
+        return list(self._findings[problem].rows)
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
         """All pairs of rows with proven bounds that do not overlap."""
         return tuple(
-            conflict for problem in self.problems for conflict in self._conflicts_of(problem)
+            conflict for findings in self._findings.values() for conflict in findings.conflicts
         )
-
-    def _conflicts_of(self, problem: str) -> Iterator[Conflict]:
-        # Equilibria of three and more players may differ: theirs are no conflict.
-        proven = [row for row in self.rows_of(problem) if row.guarantee == Guarantee.TWO_SIDED.name]
-        for place, first in enumerate(proven):
-            for second in proven[place + 1 :]:
-                pairs = zip(first.intervals, second.intervals, strict=False)
-                for number, ((low, high), (least, most)) in enumerate(pairs):
-                    if not (low <= most and least <= high):  # NaN is no bound
-                        yield Conflict(first, second, number - 1)
-                        break
-
-    def _distrusted(self, problem: str) -> set[int]:
-        """Return the ids of rows that lose their time: those that disagree with the most others.
-
-        They are taken away until the rest agree. Of two that contradict each other and nobody
-        else, neither is trusted.
-        """
-        left: list[tuple[int, int]] = [
-            (id(conflict.first), id(conflict.second)) for conflict in self._conflicts_of(problem)
-        ]
-        out: set[int] = set()
-        while left:
-            counts: dict[int, int] = {}
-            for pair in left:
-                for row in pair:
-                    counts[row] = counts.get(row, 0) + 1
-            most = max(counts.values())
-            worst = {row for row, count in counts.items() if count == most}
-            out |= worst
-            left = [pair for pair in left if not worst & set(pair)]
-        return out
 
     def proven_bounds(self, problem: str) -> list[tuple[float, float]]:
         """Return the intersection of all trusted bounds: of the start, then the examined states.
 
         Empty if nothing is proven; only that of the start if no model was solved.
         """
-        distrusted = self._distrusted(problem)
-        bounds: list[tuple[float, float]] = []
-        for row in self.rows_of(problem):
-            if row.guarantee != Guarantee.TWO_SIDED.name or id(row) in distrusted:
-                continue
-            for place, (low, high) in enumerate(row.intervals):
-                if place == len(bounds):
-                    bounds.append((low, high))
-                least, most = bounds[place]
-                bounds[place] = max(low, least), min(high, most)
-        return bounds
+        return list(self._findings[problem].bounds)
 
     def error(self, row: Measurement) -> float:
         """Return the largest possible error of a row's value, by the proven bounds of all rows.
 
         For values with bounds, of the middle between them. NaN if nothing is known.
         """
-        known = self.proven_bounds(row.problem)
+        known = self._findings[row.problem].bounds
         errors: list[float] = []
         for (low, high), (least, most) in zip(row.intervals, known, strict=False):
             middle = row.value if not errors and row.value is not None else (low + high) / 2
@@ -197,10 +166,10 @@ class Comparison:
         if row.value is None:
             return "none"
         if row.is_proven:
-            if id(row) in self._distrusted(row.problem):
+            if id(row) in self._findings[row.problem].distrusted:
                 return "conflict"
             return "proven" if row.is_solved else "stopped"
-        known = self.proven_bounds(row.problem)
+        known = self._findings[row.problem].bounds
         if not known:
             return "unconfirmed" if row.is_solved else "stopped"
         within = all(
@@ -323,7 +292,7 @@ class Comparison:
 
     def notes(self, problem: str) -> list[str]:
         """Return what a table does not say: conflicts, and why there is no answer."""
-        told = [str(conflict) for conflict in self._conflicts_of(problem)]
+        told = [str(conflict) for conflict in self._findings[problem].conflicts]
         reasons: dict[str, list[str]] = {}
         for row in self.rows_of(problem):
             if row.reason and not row.is_solved:
@@ -374,6 +343,69 @@ class Comparison:
             + html_rows([], [(note,) for note in self.notes(problem)])
             for problem in self.problems
         )
+
+
+@attrs.frozen
+class _Findings:
+    """The rows of one problem, and what they say together.
+
+    Attributes
+    ----------
+    rows : list of Measurement
+    conflicts : list of Conflict
+    distrusted : set of int
+        The ids of rows that lose their time.
+    bounds : list of (lower, upper)
+        The intersection of all other two-sided bounds.
+    """
+
+    rows: list[Measurement]
+    conflicts: list[Conflict]
+    distrusted: set[int]
+    bounds: list[tuple[float, float]]
+
+
+def _findings_of(rows: list[Measurement]) -> _Findings:
+    # Equilibria of three and more players may differ: theirs are no conflict.
+    proven = [row for row in rows if row.guarantee == Guarantee.TWO_SIDED.name]
+    conflicts = [
+        conflict
+        for first, second in itertools.combinations(proven, 2)
+        for conflict in _conflict(first, second)
+    ]
+    distrusted = _distrusted(conflicts)
+    trusted = [row.intervals for row in proven if id(row) not in distrusted]
+    bounds = []
+    for ends in itertools.zip_longest(*trusted):
+        known = [end for end in ends if end is not None]
+        bounds.append((max(low for low, _ in known), min(high for _, high in known)))
+    return _Findings(rows, conflicts, distrusted, bounds)
+
+
+def _conflict(first: Measurement, second: Measurement) -> Iterator[Conflict]:
+    """Yield the first conflict of two rows, if there is one."""
+    pairs = zip(first.intervals, second.intervals, strict=False)
+    for number, ((low, high), (least, most)) in enumerate(pairs):
+        if not (low <= most and least <= high):  # NaN is no bound
+            yield Conflict(first, second, number - 1)
+            return
+
+
+def _distrusted(conflicts: list[Conflict]) -> set[int]:
+    """Return the ids of rows that lose their time: those that disagree with the most others.
+
+    They are taken away until the rest agree. Of two that contradict each other and nobody else,
+    neither is trusted.
+    """
+    left = [(id(conflict.first), id(conflict.second)) for conflict in conflicts]
+    out: set[int] = set()
+    while left:
+        counts = collections.Counter(row for pair in left for row in pair)
+        most = max(counts.values())
+        worst = {row for row, count in counts.items() if count == most}
+        out |= worst
+        left = [pair for pair in left if not worst & set(pair)]
+    return out
 
 
 def in_seconds(seconds: float | None) -> str:

@@ -53,7 +53,9 @@ class _Run:
             spent = time.process_time() - start
             self.facts |= facts()
         except Exception as error:  # noqa: BLE001 - of any package; the others are unharmed
-            self.facts |= facts_of_error(error, type(self.method.tool).__name__)
+            # What it answered before is not trusted, nor is its time.
+            self.facts = facts_of_error(error, type(self.method.tool).__name__)
+            self.warm.clear()
             self.call = None
         if self.facts["status"] != "SOLVED" and self.facts["status"] != "UNPROVEN":
             self.call = None  # a limit: to reach it once more tells nothing
@@ -95,15 +97,16 @@ def measured(
         if run.call is not None:
             tell(method)
             with _kernels_compiled_at_once():
-                _, compiling = run.once()
-            run.facts["compile_seconds"] += compiling
+                _, more = run.once()
+            run.facts["compile_seconds"] = compiling + more
     with _kernels_compiled_at_once():
         while not all(run.is_done(limits.seconds) for run in runs):
             for run in runs:
                 if not run.is_done(limits.seconds):
                     tell(run.method)
                     seconds, _ = run.once()
-                    run.warm.append(seconds)
+                    if run.call is not None:
+                        run.warm.append(seconds)
     for run in runs:
         yield Measurement(
             problem=task.name,

@@ -291,8 +291,9 @@ class Task:
         if is_staged(self.game):
             message = "takes ordinary games; this one is staged."
             raise UnsupportedProblemError(message)
-        most = min(searcher.max_seconds, limits.max_seconds)
-        searcher = attrs.evolve(searcher, max_seconds=most)
+        if hasattr(searcher, "max_seconds"):
+            most = min(searcher.max_seconds, limits.max_seconds)
+            searcher = attrs.evolve(searcher, max_seconds=most)
         return lambda: functools.partial(_facts_of_search, search(self.game, searcher=searcher))
 
     def _asked(self, peer: Any, model: Any, limits: ComparisonLimits) -> Call:

@@ -62,22 +62,28 @@ def _package(name: str, install: str) -> Any:
         raise MissingPackageError(message) from error
 
 
-def _discount(problem: Problem, peer: str) -> float:
-    """Return the discount of a problem with one player who wants the most; refuse any other."""
+def _discounted(problem: Problem, name: str) -> tuple[Model, float, float]:
+    """Return a problem's endless model, its discount, and the sign of its values.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If it is not the discounted reward of one player.
+    """
     objective = problem.objective
     if not isinstance(objective, Discounted) or problem.model.num_players > 1:
-        message = f"{peer} is asked for discounted rewards of one player alone."
+        message = f"{name} is asked for discounted rewards of one player alone."
         raise UnsupportedProblemError(message)
-    return objective.discount
+    sign = -1.0 if objective.optimum == "min" else 1.0
+    return _endless(problem.model, objective.discount, sign), objective.discount, sign
 
 
-def _endless(problem: Problem, discount: float) -> Model:
+def _endless(model: Model, discount: float, sign: float) -> Model:
     """Return a one-player model in which a terminal state earns nothing, or its payoff at once.
 
     Packages for decision processes have no terminal states; a state that leads to itself and earns
-    (1 - discount) · payoff in each step is worth the same. Rewards are negated for the least.
+    (1 - discount) · payoff in each step is worth the same. Rewards are multiplied by `sign`.
     """
-    model = problem.model
     counts = np.diff(model.choice_offsets)
     ends = counts == 0
     states = np.repeat(np.arange(model.num_states), np.maximum(counts, 1))
@@ -100,16 +106,12 @@ def _endless(problem: Problem, discount: float) -> Model:
         offsets,
         successors,
         probabilities,
-        rewards=_signed(problem) * rewards,
+        rewards=sign * rewards,
     )
 
 
 def _reader(values: NDArray[np.float64]) -> StateValues:
     return lambda states: values[states]
-
-
-def _signed(problem: Problem) -> float:
-    return -1.0 if problem.objective.optimum == "min" else 1.0
 
 
 @attrs.frozen
@@ -118,9 +120,8 @@ class QuantEcon:
 
     def prepare(self, problem: Problem, tolerance: float) -> Solve:
         """Return what solves a discounted problem of one player."""
-        discount, sign = _discount(problem, "QuantEcon"), _signed(problem)
+        model, discount, sign = _discounted(problem, "QuantEcon")
         markov = _package("quantecon.markov", "quantecon")
-        model = _endless(problem, discount)
         counts = np.diff(model.choice_offsets)
         first = np.repeat(model.choice_offsets[:-1], counts)
         program = markov.DiscreteDP(
@@ -144,9 +145,8 @@ class MdpSolver:
 
     def prepare(self, problem: Problem, tolerance: float) -> Solve:
         """Return what solves a discounted problem of one player."""
-        discount, sign = _discount(problem, "mdpsolver"), _signed(problem)
+        model, discount, sign = _discounted(problem, "mdpsolver")
         package = _package("mdpsolver", "mdpsolver")
-        model = _endless(problem, discount)
         states = [
             range(model.choice_offsets[state], model.choice_offsets[state + 1])
             for state in range(model.num_states)
@@ -184,18 +184,12 @@ class PyMdpToolbox:
 
     def prepare(self, problem: Problem, tolerance: float) -> Solve:
         """Return what solves a discounted problem of one player."""
-        discount, sign = _discount(problem, "pymdptoolbox"), _signed(problem)
+        model, discount, sign = _discounted(problem, "pymdptoolbox")
         package = _package("mdptoolbox.mdp", "pymdptoolbox")
-        model = _endless(problem, discount)
         counts = np.diff(model.choice_offsets)
-        if counts.min() < counts.max():
-            # A state with fewer actions has its last one several times.
-            most = int(counts.max())
-            picked = model.choice_offsets[:-1, None] + np.minimum(
-                np.arange(most), counts[:, None] - 1
-            )
-        else:
-            picked = np.arange(model.num_choices).reshape(model.num_states, -1)
+        # A state with fewer actions than others has its last one several times.
+        places = np.minimum(np.arange(counts.max()), counts[:, None] - 1)
+        picked = model.choice_offsets[:-1, None] + places
         matrix = scipy.sparse.csr_matrix(model.transition_matrix.copy())
         matrices = [matrix[choices] for choices in picked.T]
         rewards = model.rewards[picked]

@@ -34,7 +34,7 @@ from gamedp.runtime.machine import peak_bytes, resident_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gamedp.comparison.methods import ComparedMethod, ComparisonLimits
+    from gamedp.comparison.methods import ComparedMethod, ComparisonLimits, Facts
 
 __all__ = ["measured_apart", "serve"]
 
@@ -157,25 +157,23 @@ def _row_of_child(
         start_new_session=True,  # Ctrl-C is ours to handle
     )
     try:
-        lines, words = _lines_of(child, limits)
+        found = _answer_of(child, limits)
     finally:
         _kill(child)
-    status, _, reason = words.partition(": ")
-    if lines and lines[-1].strip() and not reason:
-        return Measurement.from_facts(json.loads(lines[-1]))
+    if isinstance(found, str):
+        return Measurement.from_facts(json.loads(found))
     return Measurement(
         problem=task.name,
         size=task.size,
         method=method.name,
         kind=method.kind,
         model=task.digest,
-        status=status,
-        reason=reason,
+        **found,
     )
 
 
-def _lines_of(child: subprocess.Popen[bytes], limits: ComparisonLimits) -> tuple[list[str], str]:
-    """Read the lines of a child; return them, and its status with the reason if it has failed."""
+def _answer_of(child: subprocess.Popen[bytes], limits: ComparisonLimits) -> str | Facts:
+    """Return the last line of a child, or the facts of one that was ended or has failed."""
     assert child.stdout is not None and child.stderr is not None  # noqa: S101, PT018 - both are pipes
     texts = {child.stdout: b"", child.stderr: b""}
     longest = limits.max_seconds + GRACE
@@ -193,17 +191,20 @@ def _lines_of(child: subprocess.Popen[bytes], limits: ComparisonLimits) -> tuple
                 elif told is child.stdout:
                     heard = time.monotonic()
             if time.monotonic() - heard > longest:
-                reason = f"ended after {longest:g} s without an answer"
-                return [], f"OUT_OF_TIME: {reason}, {GRACE:g} s beyond its limit."
+                reason = (
+                    f"ended {longest:g} s after its last call began, {GRACE:g} s past its limit."
+                )
+                return {"status": "OUT_OF_TIME", "reason": reason}
             if limits.max_bytes is not None and resident_bytes(child.pid) > limits.max_bytes:
-                return [], f"OUT_OF_MEMORY: ended at {limits.max_bytes:,.0f} bytes."
+                reason = f"ended at {limits.max_bytes:,.0f} bytes."
+                return {"status": "OUT_OF_MEMORY", "reason": reason}
     code = child.wait()
-    lines = texts[child.stdout].decode().splitlines()
     if code == 0:
-        return lines, "SOLVED"
+        return texts[child.stdout].decode().splitlines()[-1]
     words = texts[child.stderr].decode(errors="replace").strip().splitlines()
     ended = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    return [], f"FAILED: its process {ended}{f': {words[-1]}' if words else ''}"
+    reason = f"its process {ended}{f': {words[-1]}' if words else ''}"
+    return {"status": "FAILED", "reason": reason}
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

@@ -60,7 +60,7 @@ def texts_of(kind: object) -> dict[str, dict[str, Any]]:
             found[language] = {
                 key: _words(key, said) for key, said in texts(language).items() if key in KEYS
             }
-        except Exception:
+        except Exception:  # of any author: the page says the original words instead
             logger.exception("%r has texts(%r) that cannot be read", kind, language)
     return found
 

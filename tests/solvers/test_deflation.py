@@ -14,7 +14,6 @@ import gamedp
 from gamedp.bellman import deflation
 from gamedp.reduction.buchi import buchi_states
 from gamedp.solvers.tools import deflation as deflating
-from gamedp.solvers.tools.exact import bounds as rational_bounds
 from gamedp.testing import exact_values
 
 SOLVERS = (
@@ -203,8 +202,8 @@ def test_a_limit_of_time_is_one_for_its_parts(monkeypatch):
 
         return recorded
 
-    for module, name in ((deflating, "solve_process"), (rational_bounds, "bound_opponents")):
-        monkeypatch.setattr(module, name, recording(getattr(module, name)))
+    for name in ("solve_process", "_bound_opponents"):
+        monkeypatch.setattr(deflating, name, recording(getattr(deflating, name)))
     monkeypatch.setattr(deflating, "SWEEPS_BEFORE_POLICIES", 2)
     solver = gamedp.solvers.IntervalIteration(max_seconds=1000.0)
     solution = gamedp.solve(model, objective, solver, tolerance=1e-9)
@@ -218,7 +217,7 @@ def test_no_policies_are_improved_when_time_is_up(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(rational_bounds, "bound_opponents", refuse)
+    monkeypatch.setattr(deflating, "_bound_opponents", refuse)
     monkeypatch.setattr(deflating._Deflating, "_proven_by", proves_nothing)
     model, objective = rewarded_circle(12)
     with pytest.raises(gamedp.NotSolvedError, match="Raise max_seconds") as caught:

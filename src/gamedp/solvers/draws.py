@@ -205,13 +205,13 @@ def _shifted_back(solution: Solution, problem: Problem) -> Solution:
     model, draw = problem.model, problem.draws[0]
     exact = None
     if solution.exact is not None:
-        from gamedp.solvers.methods.exact_policy_iteration import enclosed_values  # noqa: PLC0415
+        from gamedp.solvers.tools.exact.rationals import enclosed_values  # noqa: PLC0415
 
         exact = tuple(
             value + Fraction(draw) if isinstance(value, Fraction) else value
             for value in solution.exact
         )
-        values, lower, upper = enclosed_values(problem, exact)
+        values, lower, upper = enclosed_values(model, exact)
     else:
         lower, upper = (
             _plus(numbers, draw, outward)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+import functools
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from gamedp.errors import InvalidModelError, shown
 from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.model.problem import Problem
 from gamedp.results.status import Status, width_of
@@ -16,12 +15,15 @@ from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import PreparingSolver, require
 from gamedp.solvers.tools.exact.process import StoppedError
-from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed
+from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed_values
 from gamedp.solvers.tools.exact.work import Work
 from gamedp.solvers.tools.facts import Support
+from gamedp.solvers.tools.opponents import Opponents
+from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_rationals
+from gamedp.solvers.tools.run import Answer, Run, sweep_horizon
 from gamedp.solvers.tools.solution import make_solution
-from gamedp.solvers.tools.strategies import MOST_POLICIES
+from gamedp.solvers.tools.strategies import improve_strategies
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["ExactPolicyIteration", "enclosed_values"]
+__all__ = ["ExactPolicyIteration"]
 
 
 def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
@@ -126,27 +128,47 @@ class ExactPolicyIteration(PreparingSolver):
         if any(problem.model.rounding):  # here Fractions count; the initial policy may be rounded
             model = attrs.evolve(problem.model, rounding=(0.0, 0.0, 0.0))
             stored = prepare(attrs.evolve(problem, model=model))
+
+        @functools.cache
+        def rough() -> Answer:
+            return _solved_in_doubles(stored, tolerance, work.seconds_left())
+
         work = Work(
-            stored, tolerance, reporter, max_policies=self.max_policies, max_seconds=seconds
+            stored,
+            tolerance,
+            reporter,
+            lambda: rough().policy,
+            max_policies=self.max_policies,
+            max_seconds=seconds,
         )
         following = biases = None
         try:
             if isinstance(problem.objective, AverageReward):
                 values, known, policy = work.average()
                 step_policies = None
-                bias = enclosed_values(problem, tuple(map(as_fraction, known)))[0]
+                bias = enclosed_values(problem.model, tuple(map(as_fraction, known)))[0]
                 biases = bias, bias.copy()
             elif isinstance(problem.objective, FiniteHorizon):
                 values, policy, step_policies = work.finite_horizon(problem.objective.horizon)
                 if work.following is not None:
-                    following = enclosed_values(problem, tuple(map(as_fraction, work.following)))
+                    following = enclosed_values(
+                        problem.model, tuple(map(as_fraction, work.following))
+                    )
             else:
                 values, policy = work.best_policies()
                 step_policies = None
         except StoppedError as stopped:
-            return self._unfinished(problem, work, stopped.status)
+            return make_solution(  # raises: this is an error, which reports what doubles tell
+                problem,
+                self,
+                (rough().values, rough().lower, rough().upper),
+                rough().policy,
+                status=stopped.status,
+                sweeps=work.policies,
+                seconds=reporter.seconds,
+            )
         exact = tuple(as_fraction(value) for value in values)
-        numbers = enclosed_values(problem, exact)
+        numbers = enclosed_values(problem.model, exact)
         solution = make_solution(
             problem,
             self,
@@ -170,31 +192,24 @@ class ExactPolicyIteration(PreparingSolver):
             biases=biases,
         )
 
-    def _unfinished(self, problem: Problem, work: Work, status: Status) -> Solution:
-        """Return the results in doubles, for the error that reports them."""
-        rough = work.rough
-        return make_solution(
-            problem,
-            self,
-            (rough.values, rough.lower, rough.upper),
-            rough.policy,
-            status=status,
-            sweeps=work.policies,
-            seconds=work.reporter.seconds,
-        )
 
-
-def enclosed_values(problem: Problem, exact: tuple[Fraction | float, ...]) -> Any:
-    """Return exact values as doubles: the nearest ones, lower and upper bounds."""
-    rows = []
-    for state, number in enumerate(exact):
-        try:
-            rows.append(enclosed(number))
-        except OverflowError:
-            message = (
-                f"the value of {shown(problem.model.state(state))} is beyond the range of 64-bit "
-                "floating point."
-            )
-            raise InvalidModelError(message) from None
-    columns = np.array(rows).reshape(-1, 3).T
-    return tuple(np.ascontiguousarray(column) for column in columns)
+def _solved_in_doubles(prepared: Prepared, tolerance: float, max_seconds: float) -> Answer:
+    """Return the answer in doubles, as far as it goes; of averages, the range of the rewards."""
+    problem = prepared.problem
+    model, objective = problem.model, problem.objective
+    if isinstance(objective, FiniteHorizon):
+        run = Run(problem, tolerance, None)
+        sweep_horizon(run, objective.horizon)
+        (values, lower, upper), policy = run.results()
+        return Answer(values, lower, upper, policy, run.status, run.sweeps)
+    if isinstance(objective, AverageReward):
+        rewards = np.append(np.asarray(model.rewards, np.float64), 0.0)
+        lower = np.full(model.num_states, rewards.min())
+        upper = np.full(model.num_states, rewards.max())
+        policy = np.where(np.diff(model.choice_offsets) > 0, model.choice_offsets[:-1], -1)
+        middle = lower + 0.5 * (upper - lower)
+        return Answer(middle, lower, upper, policy, Status.SWEEP_LIMIT, 0)
+    opponents = prepared.opponents
+    assert isinstance(opponents, Opponents)  # noqa: S101 - settled
+    reporter = Reporter(None, "solve")
+    return improve_strategies(problem, opponents, tolerance, reporter, max_seconds=max_seconds)

@@ -13,9 +13,10 @@ from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import PreparingSolver, require
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.opponents import Opponents
+from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_by
 from gamedp.solvers.tools.solution import make_solution
-from gamedp.solvers.tools.strategies import MOST_POLICIES, improve_strategies
+from gamedp.solvers.tools.strategies import improve_strategies
 
 if TYPE_CHECKING:
     from collections.abc import Callable

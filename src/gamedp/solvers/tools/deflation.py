@@ -36,13 +36,14 @@ from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError
 from gamedp.reduction.fixed_policies import fix
-from gamedp.runtime.limit import Limit
+from gamedp.results.status import Status
+from gamedp.runtime.limit import Limit, Reporter
 from gamedp.solvers.tools.average.end_components import ragged
 from gamedp.solvers.tools.bound_pair import Bracket
 from gamedp.solvers.tools.opponents import Opponents
-from gamedp.solvers.tools.prepared import prepare
-from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.strategies import solve_process
+from gamedp.solvers.tools.prepared import Prepared, prepare, solve_process
+from gamedp.solvers.tools.run import Answer, Run, finer_tolerance
+from gamedp.solvers.tools.strategies import improve_strategies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -172,10 +173,8 @@ class _Deflating(Bracket):
             return
         if not isinstance(prepared.opponents, Opponents):
             return
-        from gamedp.solvers.tools.exact.bounds import bound_opponents  # noqa: PLC0415 - rare
-
         least_share = 0.9 * run.tolerance / max(1, len(self._cyclic_levels))
-        answer = bound_opponents(prepared, least_share, limit.left, relative=run.relative)
+        answer = _bound_opponents(prepared, least_share, limit.left, relative=run.relative)
         states = np.asarray(self.states(self._number))
         known = np.isfinite(answer.lower) & np.isfinite(answer.upper)
         before = self.upper[states] - self.lower[states]
@@ -340,3 +339,39 @@ class _ComponentPart:
         sequence = sequence[np.searchsorted(labels[sequence], 0) :]
         offsets = np.concatenate([[0], np.cumsum(np.bincount(labels[sequence]))])
         return offsets, self.states[sequence], self.choices[stays]
+
+
+def _bound_opponents(
+    prepared: Prepared, tolerance: float, max_seconds: float, *, relative: bool
+) -> Answer:
+    """Bound a game by policies that are improved, and by rational numbers if that helps.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        A problem whose opponents are settled.
+    tolerance : float
+    max_seconds : float
+        Time limit.
+    relative : bool
+        Whether that is `tolerance` times the absolute value, for each state: then it is repeated
+        with a smaller absolute one, as long as that helps.
+    """
+    opponents = prepared.opponents
+    assert isinstance(opponents, Opponents)  # noqa: S101 - settled
+    reporter = Reporter(None, "solve")
+    absolute = tolerance
+    while True:
+        answer = improve_strategies(
+            prepared.problem, opponents, absolute, reporter, max_seconds=max_seconds
+        )
+        if answer.status is Status.ROUNDING:
+            from gamedp.solvers.tools.exact.bounds import narrowed  # noqa: PLC0415 - rare
+
+            answer = narrowed(prepared, answer, absolute, max_seconds, reporter)
+        if not relative or answer.status is not Status.SOLVED:
+            return answer
+        finer = finer_tolerance(answer.lower, answer.upper, tolerance)
+        if not 0 < finer < absolute:
+            return answer
+        absolute = finer

@@ -1,80 +1,24 @@
-"""Facts about a problem: its components, what a depth-first search has found, why it is refused."""
+"""Answers to whether a solver supports a problem: yes, no and why, or open."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import attrs
-import numpy as np
 
-from gamedp.bellman.equation import Equation
 from gamedp.errors import shown
 from gamedp.reduction import Reduction
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gamedp.model.problem import Problem
 
 __all__ = [
     "OpenCases",
-    "Parts",
     "Refusal",
-    "Searched",
     "Support",
     "refused_draws",
     "refused_opponents",
 ]
-
-
-class Parts(NamedTuple):
-    """The components that are left to solve, successors first; named as in a model's structure.
-
-    Attributes
-    ----------
-    component_offsets : (K+1,)
-    nontrivial : (K,) bool
-    num_cyclic_levels : int
-        Largest number of components with cycles on a path.
-    """
-
-    component_offsets: NDArray[np.signedinteger[Any]]
-    nontrivial: NDArray[np.bool_]
-    num_cyclic_levels: int
-
-    @property
-    def num_components(self) -> int:
-        """The number of components (K)."""
-        return len(self.nontrivial)
-
-    @property
-    def is_acyclic(self) -> bool:
-        """Whether none has a cycle."""
-        return self.num_cyclic_levels == 0
-
-
-class Searched(NamedTuple):
-    """A problem with targets in which play surely leaves all cycles, except for dead ends.
-
-    Attributes
-    ----------
-    values, errors : (S,) float64
-        ``|values - true values| <= errors`` unless states are left; infinite values are exact.
-    policy : (S,) int64
-    equation : Equation
-        Its order contains the states that are left.
-    parts : Parts
-        The components that are left.
-    seconds : float
-        Duration of the search.
-    """
-
-    values: NDArray[np.float64]
-    errors: NDArray[np.float64]
-    policy: NDArray[np.int64]
-    equation: Equation
-    parts: Parts
-    seconds: float
 
 
 @attrs.frozen

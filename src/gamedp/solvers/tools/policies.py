@@ -28,7 +28,8 @@ MARGIN = 1e-12
 """Relative margin by which an action must be better to replace the policy's, above rounding."""
 
 MOST_POLICIES = 10_000
-"""Default for the largest number of policies to evaluate for one component."""
+"""Default for the largest number of policies to evaluate for one component, or of one of two
+opponents to improve."""
 
 
 def improve_policies(run: Run, max_policies: int = MOST_POLICIES) -> None:

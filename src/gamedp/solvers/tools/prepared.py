@@ -26,21 +26,19 @@ from gamedp.reduction import (
     never,
     reduce,
 )
-from gamedp.results.status import Status
-from gamedp.runtime.limit import Reporter
+from gamedp.results.status import Status, width_of
+from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.facts import (
     OpenCases,
-    Parts,
     Refusal,
-    Searched,
     Support,
     refused_draws,
     refused_opponents,
 )
 from gamedp.solvers.tools.opponents import Opponents, find_opponents
 from gamedp.solvers.tools.policies import improve_policies
-from gamedp.solvers.tools.run import Run, check_range
+from gamedp.solvers.tools.run import Answer, Parts, Run, Searched, check_range, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Prepared",
     "prepare",
+    "solve_process",
     "support_by",
     "support_of_deflating",
     "support_of_fixed_points",
@@ -401,3 +400,55 @@ def _decided(
         "turn, and may be better than to stop, but such sums go up and down without a limit. Use "
         "AverageReward, Discounted, or TotalReward with until."
     )
+
+
+def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Answer:
+    """Solve a problem as :class:`gamedp.solvers.PolicyIteration` does, as far as possible.
+
+    Parameters
+    ----------
+    problem : Problem
+        A problem of one player, or of two who cannot keep each other from an end.
+    tolerance : float
+    max_seconds : float
+        Time limit.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If nothing makes it proper.
+    InvalidModelError
+        If a value is beyond the range of 64-bit numbers.
+    """
+    limit = Limit(max_seconds)
+    prepared = prepare(problem)
+    try:
+        prepared.settle(limit)
+    except OutOfTimeError:
+        return _nothing(problem)
+    support = support_of_proper(prepared)
+    if not support:
+        message = f"PolicyIteration {support.reason}"
+        raise UnsupportedProblemError(message)
+    reduction = prepared.proper if isinstance(prepared.proper, Reduction) else None
+    proper = problem if reduction is None else reduction.problem
+    run = Run(proper, tolerance, None, limit.left)
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused at the end
+        improve_policies(run)
+        numbers, policy = run.results(proven=proper.is_proper, reduction=reduction)
+    values, lower, upper = numbers
+    if any(problem.model.rounding) and proper.is_proper:
+        lower, upper = widened(problem, lower, upper)
+        if run.status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
+            run.status = Status.ROUNDING
+    return Answer(values, lower, upper, policy, run.status, run.sweeps)
+
+
+def _nothing(problem: Problem) -> Answer:
+    """Return an answer without bounds: time was up."""
+    model = problem.model
+    first = model.choice_offsets[:-1]
+    infinite = np.full(model.num_states, np.inf)
+    policy = np.where(first < model.choice_offsets[1:], first, -1).astype(np.int64)
+    values = np.zeros(model.num_states)
+    return Answer(values, -infinite, infinite, policy, Status.TIME_LIMIT, 0)

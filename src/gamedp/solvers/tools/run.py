@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import numpy as np
@@ -27,16 +27,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.bellman.equation import Equation
     from gamedp.graph.structure import Structure
     from gamedp.model.model import Model
     from gamedp.model.problem import Problem
     from gamedp.reduction import Reduction
-    from gamedp.solvers.tools.facts import Parts, Searched
 
     Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 __all__ = [
+    "Answer",
+    "Parts",
     "Run",
+    "Searched",
     "check_range",
     "finer_tolerance",
     "finished",
@@ -45,6 +48,82 @@ __all__ = [
     "sweep_horizon",
     "widened",
 ]
+
+
+class Parts(NamedTuple):
+    """The components that are left to solve, successors first; named as in a model's structure.
+
+    Attributes
+    ----------
+    component_offsets : (K+1,)
+    nontrivial : (K,) bool
+    num_cyclic_levels : int
+        Largest number of components with cycles on a path.
+    """
+
+    component_offsets: NDArray[np.signedinteger[Any]]
+    nontrivial: NDArray[np.bool_]
+    num_cyclic_levels: int
+
+    @property
+    def num_components(self) -> int:
+        """The number of components (K)."""
+        return len(self.nontrivial)
+
+    @property
+    def is_acyclic(self) -> bool:
+        """Whether none has a cycle."""
+        return self.num_cyclic_levels == 0
+
+
+class Searched(NamedTuple):
+    """A problem with targets in which play surely leaves all cycles, except for dead ends.
+
+    Attributes
+    ----------
+    values, errors : (S,) float64
+        ``|values - true values| <= errors`` unless states are left; infinite values are exact.
+    policy : (S,) int64
+    equation : Equation
+        Its order contains the states that are left.
+    parts : Parts
+        The components that are left.
+    seconds : float
+        Duration of the search.
+    """
+
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    policy: NDArray[np.int64]
+    equation: Equation
+    parts: Parts
+    seconds: float
+
+
+@attrs.frozen(eq=False)
+class Answer:
+    """The result for a problem, solved or not: S states.
+
+    Attributes
+    ----------
+    values, lower, upper : (S,) float64
+    policy : (S,) int64
+    status : Status
+        Whether the bounds are as close as requested, and if not, the reason.
+    sweeps : int
+    """
+
+    values: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    policy: NDArray[np.int64]
+    status: Status
+    sweeps: int
+
+    @property
+    def width(self) -> float:
+        """The largest distance of an upper from a lower bound."""
+        return width_of(self.lower, self.upper)
 
 
 class Run:

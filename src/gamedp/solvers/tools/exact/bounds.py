@@ -38,8 +38,8 @@ from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed, flint
 from gamedp.solvers.tools.exact.work import Work
 from gamedp.solvers.tools.opponents import Opponents
-from gamedp.solvers.tools.run import finer_tolerance
-from gamedp.solvers.tools.strategies import Answer, improve_strategies, middle_of
+from gamedp.solvers.tools.run import Answer
+from gamedp.solvers.tools.strategies import middle_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,47 +48,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["bound_opponents", "bounds_by_rationals", "narrowed"]
+__all__ = ["bounds_by_rationals", "narrowed"]
 
 MOST_STATES, MOST_WITHOUT_FLINT = 1000, 200
 """Largest models whose linear systems in rational numbers take at most seconds."""
 
 SMALLEST = 2.0**-1000
 """Smaller probabilities are not known to within a factor near to 1."""
-
-
-def bound_opponents(
-    prepared: Prepared, tolerance: float, max_seconds: float, *, relative: bool
-) -> Answer:
-    """Bound a game by policies that are improved, and by rational numbers if that helps.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        A problem whose opponents are settled.
-    tolerance : float
-    max_seconds : float
-        Time limit.
-    relative : bool
-        Whether that is `tolerance` times the absolute value, for each state: then it is repeated
-        with a smaller absolute one, as long as that helps.
-    """
-    opponents = prepared.opponents
-    assert isinstance(opponents, Opponents)  # noqa: S101 - settled
-    reporter = Reporter(None, "solve")
-    absolute = tolerance
-    while True:
-        answer = improve_strategies(
-            prepared.problem, opponents, absolute, reporter, max_seconds=max_seconds
-        )
-        if answer.status is Status.ROUNDING:
-            answer = narrowed(prepared, answer, absolute, max_seconds, reporter)
-        if not relative or answer.status is not Status.SOLVED:
-            return answer
-        finer = finer_tolerance(answer.lower, answer.upper, tolerance)
-        if not 0 < finer < absolute:
-            return answer
-        absolute = finer
 
 
 @np.errstate(over="ignore", invalid="ignore")  # an overflow is refused at the end
@@ -139,7 +105,7 @@ def bounds_by_rationals(
     if spread is None or offset is None:
         return None
     try:
-        work = Work(prepared, np.inf, reporter, guess, max_seconds=seconds)
+        work = Work(prepared, np.inf, reporter, lambda: guess, max_seconds=seconds)
         values, policy = work.best_policies()
         numbers = [_around(as_fraction(value), spread, offset) for value in values]
     except (StoppedError, InvalidModelError, UnsupportedProblemError, OverflowError):

@@ -1,4 +1,10 @@
-"""Decision processes of one player in rational numbers, solved by policy iteration."""
+"""Decision processes of one player in rational numbers: totals and long-run averages.
+
+Both by Howard's policy iteration; averages as in [1]_.
+
+.. [1] M. Puterman, "Markov Decision Processes", Wiley 1994, section 9.2: several recurrent classes;
+   theorems 9.1.2 and 9.2.3.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +18,8 @@ from gamedp.errors import GamedpError, InvalidModelError
 from gamedp.graph.sets import attractor
 from gamedp.graph.structure import Structure
 from gamedp.results.status import Status
-from gamedp.solvers.tools.exact.rationals import Rational, rational
+from gamedp.solvers.tools.exact.rationals import Rational, RationalModel, rational
 from gamedp.solvers.tools.exact.systems import solve_linear_system
-from gamedp.solvers.tools.strategies import solve_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Process", "StoppedError", "Terms", "components", "evaluated"]
+__all__ = ["Averages", "Process", "StoppedError", "Terms"]
 
 
 class StoppedError(GamedpError):
@@ -61,11 +66,10 @@ class Account(Protocol):
 
     policies: int
     max_policies: int
-    tolerance: float
     reporter: Reporter
 
-    def seconds_left(self) -> float:
-        """Return the number of seconds left."""
+    def guess(self, problem: Problem) -> Integers:
+        """Return a policy that is nearly the best, found in doubles; -1 in terminal states."""
 
     def check_limits(self) -> None:
         """Raise StoppedError at a limit."""
@@ -100,9 +104,8 @@ class Process:
         everyone = np.ones(model.num_states, np.bool_)
         ends = np.zeros(model.num_states, np.bool_)
         ends[model.terminals] = True
-        seconds = self.work.seconds_left()
         try:
-            guess = solve_process(self.problem, self.work.tolerance, seconds).policy.copy()
+            guess = self.work.guess(self.problem)
         except InvalidModelError:  # beyond the range of doubles
             guess = np.where(ends, -1, model.choice_offsets[:-1])
         kept = np.zeros(model.num_choices, np.bool_)
@@ -184,3 +187,143 @@ def components(rows: list[Terms | None]) -> Iterator[list[int]]:
     order = structure.order.tolist()
     for start, stop in itertools.pairwise(offsets):
         yield order[start:stop]
+
+
+@attrs.frozen(eq=False)
+class Averages:
+    """A problem of one player: policies are improved, first their gains and then their biases."""
+
+    work: Account
+    problem: Problem
+    numbers: RationalModel
+
+    def solve(self) -> tuple[list[Rational], list[Rational], Integers]:
+        """Return gains, biases and a policy that attains them; -1 in terminal states.
+
+        With these biases, both optimality equations hold as inequalities for all choices.
+        """
+        model = self.problem.model
+        offsets = model.choice_offsets
+        policy = np.where(np.diff(offsets) > 0, offsets[:-1], -1)
+        terms = [self._terms(choice) for choice in range(model.num_choices)]
+        while True:
+            rows = [terms[choice] if choice >= 0 else None for choice in policy.tolist()]
+            gains, biases = self._evaluated(rows)
+            self.work.policies += 1
+            self.work.reporter.report(
+                self.work.policies, None, f"{self.work.policies:,} policies evaluated"
+            )
+            if not self._improve(policy, terms, gains, biases):
+                return gains, self._for_all_choices(terms, gains, biases), policy
+            if self.work.policies >= self.work.max_policies:
+                raise StoppedError(Status.SWEEP_LIMIT)
+
+    def _terms(self, choice: int) -> Terms:
+        model = self.problem.model
+        row = slice(*model.transition_offsets[choice : choice + 2].tolist())
+        outcomes: dict[int, Rational] = {}
+        for successor, probability in zip(
+            model.successors[row].tolist(), self.numbers.probabilities_of(choice), strict=True
+        ):
+            outcomes[successor] = outcomes.get(successor, rational(0)) + probability
+        return Terms(self.numbers.reward(choice), outcomes)
+
+    def _improve(
+        self, policy: Integers, terms: list[Terms], gains: list[Rational], biases: list[Rational]
+    ) -> bool:
+        """Improve the policy by gains or, if no gain rises, by biases; return whether any rose.
+
+        For biases, only choices that keep the gain are considered.
+        """
+        model = self.problem.model
+        offsets = model.choice_offsets.tolist()
+        maximise = ((model.players == 0) == (self.problem.objective.optimum == "max")).tolist()
+        means = [each.mean(gains) for each in terms]
+        totals = [each.result(biases) for each in terms]
+        for numbers in (means, totals):
+            changed = False
+            for state, most in enumerate(maximise):
+                kept = int(policy[state])
+                for choice in range(offsets[state], offsets[state + 1]):
+                    if numbers is totals and means[choice] != means[kept]:
+                        continue
+                    one, other = numbers[choice], numbers[kept]
+                    if one > other if most else one < other:
+                        kept = choice
+                changed |= kept != policy[state]
+                policy[state] = kept
+            if changed:
+                return True
+        return False
+
+    def _for_all_choices(
+        self, terms: list[Terms], gains: list[Rational], biases: list[Rational]
+    ) -> list[Rational]:
+        """Return biases that also bound choices after which the gain is worse.
+
+        For these, the immediate reward may be higher: a multiple of the gains, added to the
+        biases, outweighs it, and changes nothing for choices that keep the gain.
+        """
+        maximise = self.problem.objective.optimum == "max"
+        multiple = rational(0)
+        owners = self.problem.model.structure.owners.tolist()
+        players = self.problem.model.players.tolist()
+        for state, each in zip(owners, terms, strict=True):
+            lost = gains[state] - each.mean(gains)
+            if lost:
+                earned = each.result(biases) - gains[state] - biases[state]
+                most = (players[state] == 0) == maximise
+                if earned > 0 if most else earned < 0:
+                    multiple = max(multiple, earned / lost)
+        return [bias + multiple * gain for bias, gain in zip(biases, gains, strict=True)]
+
+    def _evaluated(self, rows: list[Terms | None]) -> tuple[list[Rational], list[Rational]]:
+        """Return gains and biases of a Markov chain.
+
+        Between two visits to its first state, a recurrent class earns its gain times the steps. The
+        biases are 0 in these states: with that choice of them, no policy recurs.
+        """
+        zero, one = rational(0), rational(1)
+        pause = self.work.check_limits
+        classes = [
+            members for members in map(sorted, components(rows)) if _is_closed(members, rows)
+        ]
+        inside: list[Terms | None] = [None] * len(rows)
+        for members in classes:
+            for state in members[1:]:
+                inside[state] = rows[state]
+        nothing = [zero] * len(rows)
+        earned = evaluated(inside, nothing, pause)
+        passed = evaluated(_with_constants(inside, [one] * len(rows)), nothing, pause)
+        gains, biases = list(nothing), list(nothing)
+        outside = list(rows)
+        for members in classes:
+            first = rows[members[0]]
+            assert first is not None  # noqa: S101 - a closed class goes on
+            gain = first.result(earned) / (one + first.mean(passed))
+            for state in members:
+                gains[state], biases[state] = gain, earned[state] - gain * passed[state]
+                outside[state] = None
+        gains = evaluated(_with_constants(outside, nothing), gains, pause)
+        beyond = [
+            zero if row is None else row.constant - gain
+            for row, gain in zip(outside, gains, strict=True)
+        ]
+        return gains, evaluated(_with_constants(outside, beyond), biases, pause)
+
+
+def _is_closed(members: list[int], rows: list[Terms | None]) -> bool:
+    """Return whether a chain never leaves a component, and goes on there."""
+    inside = set(members)
+    return all(
+        row is not None and inside.issuperset(row.probabilities)
+        for row in (rows[state] for state in members)
+    )
+
+
+def _with_constants(rows: list[Terms | None], constants: list[Rational]) -> list[Terms | None]:
+    """Return the same probabilities with other constants."""
+    return [
+        None if row is None else Terms(constant, row.probabilities)
+        for row, constant in zip(rows, constants, strict=True)
+    ]

@@ -14,7 +14,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
+import numpy as np
 
+from gamedp.errors import InvalidModelError, shown
 from gamedp.model.model import given_numbers
 
 flint: Any = None
@@ -32,6 +34,7 @@ __all__ = [
     "Value",
     "as_fraction",
     "enclosed",
+    "enclosed_values",
     "is_infinite",
     "is_less",
     "rational",
@@ -84,6 +87,22 @@ def enclosed(number: Fraction | float) -> tuple[float, float, float]:
     if nearest < number:
         return nearest, nearest, math.nextafter(nearest, math.inf)
     return nearest, math.nextafter(nearest, -math.inf), nearest
+
+
+def enclosed_values(model: Model, exact: tuple[Fraction | float, ...]) -> Any:
+    """Return exact values as doubles: the nearest ones, lower and upper bounds."""
+    rows = []
+    for state, number in enumerate(exact):
+        try:
+            rows.append(enclosed(number))
+        except OverflowError:
+            message = (
+                f"the value of {shown(model.state(state))} is beyond the range of 64-bit "
+                "floating point."
+            )
+            raise InvalidModelError(message) from None
+    columns = np.array(rows).reshape(-1, 3).T
+    return tuple(np.ascontiguousarray(column) for column in columns)
 
 
 @attrs.frozen(eq=False)

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError, UnsupportedProblemError
-from gamedp.model.objectives import AverageReward, FiniteHorizon
 from gamedp.results.status import Status
 from gamedp.runtime.limit import Reporter
-from gamedp.solvers.tools.exact.average import Averages
-from gamedp.solvers.tools.exact.process import Process, StoppedError, Terms
+from gamedp.solvers.tools.exact.process import Averages, Process, StoppedError, Terms
 from gamedp.solvers.tools.exact.rationals import (
     Rational,
     RationalModel,
@@ -22,16 +20,17 @@ from gamedp.solvers.tools.exact.rationals import (
 )
 from gamedp.solvers.tools.facts import OpenCases, Refusal
 from gamedp.solvers.tools.opponents import Opponents
-from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.run import Run, room_for_policies, sweep_horizon
-from gamedp.solvers.tools.strategies import MOST_POLICIES, Answer, improve_strategies
+from gamedp.solvers.tools.policies import MOST_POLICIES
+from gamedp.solvers.tools.prepared import Prepared, prepare, solve_process
+from gamedp.solvers.tools.run import room_for_policies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
+    from gamedp.model.problem import Problem
 
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
@@ -44,8 +43,8 @@ class Work:
 
     Parameters
     ----------
-    guess : (S,), optional
-        The initial policy, if one is known.
+    first_policy : callable
+        Returns the initial policy, (S,): one that is nearly the best, if not the best one.
 
     Attributes
     ----------
@@ -62,7 +61,7 @@ class Work:
         prepared: Prepared,
         tolerance: float,
         reporter: Reporter,
-        guess: Integers | None = None,
+        first_policy: Callable[[], Integers],
         *,
         max_policies: int = MOST_POLICIES,
         max_seconds: float = float("inf"),
@@ -77,47 +76,15 @@ class Work:
         self.policies = 0
         self.tight = np.zeros(problem.model.num_choices, np.bool_)
         self.following: list[Value] | None = None
-        self._rough: Answer | None = None
-        self._given = guess
-
-    @property
-    def rough(self) -> Answer:
-        """The answer in doubles, as far as it goes."""
-        if self._rough is None:
-            objective = self.problem.objective
-            if isinstance(objective, FiniteHorizon):
-                run = Run(self.problem, self.tolerance, None)
-                sweep_horizon(run, objective.horizon)
-                (values, lower, upper), policy = run.results()
-                self._rough = Answer(values, lower, upper, policy, run.status, run.sweeps)
-            elif isinstance(objective, AverageReward):
-                self._rough = self._rough_average()
-            else:
-                self._rough = self._rough_opponents()
-        return self._rough
-
-    def _rough_average(self) -> Answer:
-        """Return the range of the rewards, within which every average lies."""
-        model = self.problem.model
-        rewards = np.append(np.asarray(model.rewards, np.float64), 0.0)
-        lower = np.full(model.num_states, rewards.min())
-        upper = np.full(model.num_states, rewards.max())
-        policy = np.where(np.diff(model.choice_offsets) > 0, model.choice_offsets[:-1], -1)
-        middle = lower + 0.5 * (upper - lower)
-        return Answer(middle, lower, upper, policy, Status.SWEEP_LIMIT, 0)
-
-    def _rough_opponents(self) -> Answer:
-        opponents = self.prepared.opponents
-        assert isinstance(opponents, Opponents)  # noqa: S101 - settled
-        reporter = Reporter(None, "solve")
-        seconds = self.seconds_left()
-        return improve_strategies(
-            self.problem, opponents, self.tolerance, reporter, max_seconds=seconds
-        )
+        self._first_policy = first_policy
 
     def seconds_left(self) -> float:
         """Return the seconds that a part of the work may take."""
         return max(self.max_seconds - self.reporter.seconds, 1e-3)
+
+    def guess(self, problem: Problem) -> Integers:
+        """Return a policy that is nearly the best for a process of one player, found in doubles."""
+        return solve_process(problem, self.tolerance, self.seconds_left()).policy.copy()
 
     def check_limits(self) -> None:
         """Raise if no time is left."""
@@ -140,7 +107,7 @@ class Work:
         assert isinstance(opponents, Opponents)  # noqa: S101 - supported
         game = _ExactGame(self, opponents)
         states = self.problem.model.num_states
-        policy = np.where(opponents.improver, self._guess(opponents), opponents.start)
+        policy = np.where(opponents.improver, self._begin(opponents), opponents.start)
         values, answer = game.best_answer(policy)
         if opponents.improver.any() and game.is_improper(values):
             policy = opponents.start  # rounding has made the guess wrong
@@ -159,12 +126,12 @@ class Work:
             policy = better
             values, answer = game.best_answer(policy)
 
-    def _guess(self, opponents: Opponents) -> Integers:
+    def _begin(self, opponents: Opponents) -> Integers:
         """Return the policy found in doubles; the unfolded model has it twice."""
         if not opponents.improver.any():
             return opponents.start
         try:
-            policy = np.asarray(self.rough.policy if self._given is None else self._given)
+            policy = np.asarray(self._first_policy())
         except InvalidModelError:  # beyond the range of doubles
             return opponents.start
         if len(policy) < opponents.model.num_states:

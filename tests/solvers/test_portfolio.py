@@ -13,7 +13,7 @@ from gamedp.results.status import TOLERANCE, Tolerance
 from gamedp.runtime import limit
 from gamedp.solvers import portfolio
 from gamedp.solvers.tools import base, components
-from gamedp.solvers.tools.solution import way_out
+from gamedp.solvers.tools.base import way_out
 from gamedp.testing import exact_values
 
 NONE_TO_FOLLOW = []

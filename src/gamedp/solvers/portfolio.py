@@ -22,10 +22,18 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import Guarantee, Status, Tolerance
 from gamedp.rules.exactness import model_numbers
 from gamedp.runtime.limit import Limit, within
-from gamedp.solvers.tools.base import handed, is_close, settle_in_time, solve_as_asked
+from gamedp.solvers.tools.base import (
+    MAX_STATES_IN_RATIONALS,
+    STOPS,
+    handed,
+    how_close,
+    is_close,
+    settle_in_time,
+    solve_as_asked,
+    way_out,
+)
 from gamedp.solvers.tools.facts import Refusal
 from gamedp.solvers.tools.prepared import Prepared, prepare
-from gamedp.solvers.tools.solution import MAX_STATES_IN_RATIONALS, STOPS, how_close, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,11 +20,10 @@ from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.results.status import Guarantee
 from gamedp.runtime.limit import Reporter
 from gamedp.runtime.slices import VISITS
-from gamedp.solvers.tools.base import PreparingSolver, require
+from gamedp.solvers.tools.base import PreparingSolver, make_solution, require, solution_of
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_fixed_points
 from gamedp.solvers.tools.run import Run, Searched, check_range, finished, outward, sweep_horizon
-from gamedp.solvers.tools.solution import make_solution, solution_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from gamedp.model.problem import Problem
 from gamedp.results.status import Status, width_of
 from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.solvers.tools.base import PreparingSolver, require
+from gamedp.solvers.tools.base import PreparingSolver, make_solution, require
 from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed_values
 from gamedp.solvers.tools.exact.work import Work
@@ -22,7 +22,6 @@ from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_rationals
 from gamedp.solvers.tools.run import Answer, Run, sweep_horizon
-from gamedp.solvers.tools.solution import make_solution
 from gamedp.solvers.tools.strategies import improve_strategies
 
 if TYPE_CHECKING:

@@ -23,11 +23,10 @@ from gamedp.solvers.tools.average.end_components import (
     is_easy_to_eliminate,
 )
 from gamedp.solvers.tools.average.ways import Found, Ways, moved
-from gamedp.solvers.tools.base import require
+from gamedp.solvers.tools.base import make_solution, require
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import support_of_averages
 from gamedp.solvers.tools.run import check_range
-from gamedp.solvers.tools.solution import make_solution
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,12 +10,11 @@ from gamedp.model.problem import Problem
 from gamedp.results.status import Status
 from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.solvers.tools.base import PreparingSolver, require
+from gamedp.solvers.tools.base import PreparingSolver, make_solution, require
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_by
-from gamedp.solvers.tools.solution import make_solution
 from gamedp.solvers.tools.strategies import improve_strategies
 
 if TYPE_CHECKING:

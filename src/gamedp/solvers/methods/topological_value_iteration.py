@@ -10,14 +10,13 @@ import numpy as np
 from gamedp.model.problem import Problem
 from gamedp.runtime.limit import Limit
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.solvers.tools.base import FixedPointSolver
+from gamedp.solvers.tools.base import FixedPointSolver, solution_of
 from gamedp.solvers.tools.components import sweep_components
 from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.forced_ends import may_be_forced, solve_where_ends_are_forced
 from gamedp.solvers.tools.prepared import Prepared, support_of_deflating, support_of_fixed_points
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.solution import solution_of
 
 if TYPE_CHECKING:
     from gamedp.results.solution import Solution

@@ -1,36 +1,52 @@
-"""The `Solver` protocol, the base classes of methods, and how solvers are called."""
+"""Solvers: the protocol, the base classes of methods, the solutions they make, tolerances."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import attrs
 import numpy as np
 
-from gamedp.errors import NotSolvedError, UnsupportedProblemError
+from gamedp.errors import InvalidParameterError, NotSolvedError, UnsupportedProblemError
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
-from gamedp.results.status import Guarantee, Status, Tolerance
+from gamedp.results.solution import Solution
+from gamedp.results.status import Guarantee, Statistics, Status, Tolerance, width_of
 from gamedp.runtime.limit import Limit, ProgressCallback, within
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_proper
-from gamedp.solvers.tools.run import Run, finer_tolerance
-from gamedp.solvers.tools.solution import STOPS, make_solution, solution_of, way_out
+from gamedp.solvers.tools.prepared import (
+    Prepared,
+    prepare,
+    support_of_proper,
+    support_of_rationals,
+)
+from gamedp.solvers.tools.run import Run, finer_tolerance, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gamedp.results.solution import Solution
+    from numpy.typing import NDArray
+
+    from gamedp.solvers.tools.run import Numbers
 
 __all__ = [
+    "MAX_STATES_IN_RATIONALS",
+    "STOPS",
     "FixedPointSolver",
     "PreparingSolver",
     "Solver",
+    "changed",
     "handed",
+    "how_close",
     "is_close",
+    "make_solution",
+    "reach",
     "require",
     "settle_in_time",
+    "solution_of",
     "solve_as_asked",
+    "way_out",
 ]
 
 
@@ -205,14 +221,216 @@ class FixedPointSolver(PreparingSolver):
         raise NotImplementedError  # each method defines its own
 
 
+STOPS = {
+    Status.SWEEP_LIMIT: "its limit of sweeps",
+    Status.TIME_LIMIT: "its limit of time",
+    Status.ROUNDING: "the limit of 64-bit rounding",
+}
+"""Statuses at which a solver may stop."""
+
+MAX_STATES_IN_RATIONALS = 1000
+"""Largest number of states for which linear systems in rational numbers take at most seconds."""
+
+DIGITS = 1e-12
+"""Smallest tolerance, relative to the largest value, that 64-bit numbers can prove."""
+
+
+def make_solution(  # noqa: PLR0913 - what a solution consists of
+    problem: Problem | Prepared,
+    solver: Any,
+    numbers: Numbers,
+    policy: NDArray[np.int64],
+    *,
+    guarantee: Guarantee = Guarantee.TWO_SIDED,
+    status: Status | None = None,
+    tolerance: float | None = None,
+    sweeps: int = 1,
+    seconds: float = 0.0,
+    relative: bool = False,
+    exact: bool = False,
+    **others: Any,
+) -> Solution:
+    """Return the Solution with a solver's numbers; raise NotSolvedError if it has stopped.
+
+    If the model's payoffs or rewards are those of the rules rounded to doubles, the bounds are
+    widened by that. The status is about the widened bounds.
+
+    Parameters
+    ----------
+    problem : Problem or Prepared
+    solver
+        The solver that has solved it.
+    numbers : (values, lower, upper), each (S,) float64
+        New arrays, not those of the model; with infinite bounds where nothing is known.
+    policy : (S,) int64
+        The number of the choice in each state, -1 in terminal states.
+    guarantee : Guarantee
+        The guarantee that the bounds carry.
+    status : Status, optional
+        The reason why the solver stopped. By default nothing is proven if `guarantee` says so, and
+        otherwise it is solved.
+    tolerance : float, optional
+        The requested distance between the bounds of a value. If they are farther apart, no solver
+        has solved the problem: it was stopped by rounding. May only be left out with a status, or
+        if nothing is proven.
+    sweeps : int
+        The number of passes over all states, rounded up.
+    seconds : float
+        Duration of solving.
+    relative : bool
+        Whether the tolerance is relative.
+    exact : bool
+        Whether the bounds are about the numbers of the rules, not about the nearest doubles.
+    **others
+        Further attributes of the solution, such as `step_policies`, `distances` or `biases`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If neither a status nor a tolerance determines whether proven bounds are close enough.
+    NotSolvedError
+        If a limit or rounding has stopped the solver; the message contains advice.
+    """
+    problem = prepare(problem).problem
+    model = problem.model
+    values, lower, upper = numbers
+    is_proven = guarantee is not Guarantee.NONE
+    if status is None:
+        status = Status.SOLVED if is_proven else Status.UNPROVEN
+        if is_proven and tolerance is None:
+            message = "give make_solution the tolerance that solve was asked for, or a status."
+            raise InvalidParameterError(message)
+    if any(model.rounding) and is_proven and not exact:
+        lower, upper = widened(problem, lower, upper)
+    if status is Status.SOLVED and is_proven and tolerance is not None:
+        is_close = width_of(lower, upper, relative=relative) <= tolerance
+        status = Status.SOLVED if is_close else Status.ROUNDING
+    num_bytes = values.nbytes + lower.nbytes + upper.nbytes + policy.nbytes
+    solution = Solution(
+        model=model,
+        objective=problem.objective,
+        solver=solver,
+        values=values,
+        lower=lower,
+        upper=upper,
+        policy=policy,
+        status=status,
+        guarantee=guarantee,
+        statistics=Statistics(
+            states=model.num_states,
+            choices=model.num_choices,
+            transitions=model.num_transitions,
+            sweeps=sweeps,
+            seconds={"compile": 0.0, "explore": 0.0, **model.seconds, "solve": seconds},
+            bytes=model.num_bytes + num_bytes,
+        ),
+        **others,
+    )
+    if status in STOPS:
+        message = (
+            f"{type(solver).__name__} stopped at {STOPS[status]} after {sweeps:,} sweeps; "
+            f"{how_close(solution, relative=relative)}. "
+            f"{way_out(problem, solution, relative=relative)}"
+        )
+        raise NotSolvedError(message, solution)
+    return solution
+
+
+def solution_of(
+    run: Run,
+    solver: Any,
+    *,
+    proven: bool = True,
+    reduction: Reduction | None = None,
+    **others: Any,
+) -> Solution:
+    """Return the solution that a run has found; raise NotSolvedError if it is not as requested.
+
+    Parameters
+    ----------
+    run : Run
+    solver
+        The solver that the solution names.
+    proven : bool
+        Whether errors can be proven at all.
+    reduction : Reduction, optional
+        How the problem was derived from the one that is solved.
+    **others
+        Further attributes of the solution.
+    """
+    numbers, policy = run.results(proven=proven, reduction=reduction)
+    return make_solution(
+        run.problem if reduction is None else reduction.original,
+        solver,
+        numbers,
+        policy,
+        guarantee=Guarantee.TWO_SIDED if proven else Guarantee.NONE,
+        status=run.status,
+        tolerance=run.tolerance,
+        sweeps=run.sweeps,
+        seconds=run.reporter.seconds,
+        relative=run.relative,
+        **others,
+    )
+
+
+def how_close(solution: Solution, *, relative: bool) -> str:
+    """Return a phrase for how much is known of all values."""
+    width = width_of(solution.lower, solution.upper)
+    if solution.guarantee is Guarantee.NONE or not np.isfinite(width):
+        return "nothing is proven yet for some values"
+    share = width_of(solution.lower, solution.upper, relative=True)
+    if not relative or not np.isfinite(share):
+        close = f"every value is known to within {width:.3g}"
+        return f"{close}, and some may be 0, to which nothing is relative" if relative else close
+    return f"every value is known to within {share:.3g} of itself"
+
+
+def way_out(problem: Problem | Prepared, solution: Solution, *, relative: bool) -> str:
+    """Return advice for a solver that has stopped.
+
+    Parameters
+    ----------
+    problem : Problem or Prepared
+    solution : Solution
+        The solution so far.
+    relative : bool
+        Whether a relative tolerance was asked for.
+    """
+    ways = []
+    solver = solution.solver
+    if solution.status is Status.TIME_LIMIT:
+        ways.append("Raise max_seconds")
+    elif solution.status is Status.SWEEP_LIMIT:
+        ways.append(f"Raise {'max_policies' if hasattr(solver, 'max_policies') else 'max_sweeps'}")
+    elif solution.guarantee is not Guarantee.NONE and _can_be_exact(problem):
+        ways.append("Use gamedp.solvers.ExactPolicyIteration(), which does not round")
+    largest = float(np.abs(solution.values[np.isfinite(solution.values)]).max(initial=0.0))
+    width = width_of(solution.lower, solution.upper, relative=relative)
+    if not relative and solution.status is Status.ROUNDING and width < DIGITS**0.5 * largest:
+        ways.append("ask for digits of each value with relative=True")
+    if relative and not np.isfinite(width):
+        ways.append("ask for an absolute tolerance")
+    if np.isfinite(width) and width > 0:
+        ways.append(f"ask for a tolerance of {2 * width:.1g}")
+    ways.append("read .solution on this error")
+    words = f"{', '.join(ways[:-1])}, or {ways[-1]}" if len(ways) > 1 else ways[0]
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _can_be_exact(problem: Problem | Prepared) -> bool:
+    """Return whether rational numbers would do, in seconds, as far as the graph tells."""
+    prepared = prepare(problem)
+    if prepared.problem.model.num_states > MAX_STATES_IN_RATIONALS:
+        return False
+    support = support_of_rationals(prepared)
+    return support.ok and not support.is_open
+
+
 def solve_as_asked(
     solver: Any, problem: Any, asked: Tolerance, progress: ProgressCallback | None
 ) -> Any:
     """Solve a problem with an absolute or relative tolerance, whichever the solver supports.
-
-    A solver without relative tolerances solves again with a smaller absolute one, as long as that
-    helps. If both are given, a solver tries to reach the absolute one; if it stops before that,
-    the relative one may suffice for large values.
 
     Parameters
     ----------
@@ -225,23 +443,47 @@ def solve_as_asked(
         As the solver does; or if 64-bit rounding ends before the relative tolerance is reached.
     """
     problem = handed(solver, problem)
-    if asked.absolute:
-        return _solved_or_close(solver, problem, asked, progress)
-    tolerance = asked.relative
-    if getattr(solver, "goes_relative", False):
-        return _solved_or_close(solver, problem, asked, progress)
-    absolute = tolerance
+    if not asked.absolute and getattr(solver, "goes_relative", False):
+        return _despite_rounding(
+            lambda told: solver.solve(
+                problem, tolerance=told.relative, progress=progress, relative=True
+            ),
+            problem,
+            asked,
+        )
     limit = Limit(getattr(solver, "max_seconds", np.inf))
     limit()
+
+    def attempt(told: Tolerance) -> Any:
+        limited = solver if asked.absolute else within(solver, limit)
+        solve = partial(limited.solve, problem, tolerance=told.absolute, progress=progress)
+        if limited is solver:
+            return solve()
+        return changed(solve, lambda solution: attrs.evolve(solution, solver=solver))
+
+    return reach(attempt, problem, asked)
+
+
+def reach(attempt: Callable[[Tolerance], Any], problem: Any, asked: Tolerance) -> Any:
+    """Reach a tolerance by attempts at absolute ones: for a relative one, smaller and smaller.
+
+    If both are given, an attempt is at the absolute one; if it stops before that, the relative one
+    may suffice for large values.
+
+    Raises
+    ------
+    NotSolvedError
+        As an attempt does; or if 64-bit rounding ends before the relative tolerance is reached.
+    """
+    if asked.absolute:
+        return _despite_rounding(attempt, problem, asked)
+    absolute = tolerance = asked.relative
     while True:
         stopped = None
-        in_time = within(solver, limit)
         try:
-            solution = _solved_or_close(in_time, problem, Tolerance(absolute), progress)
+            solution = _despite_rounding(attempt, problem, Tolerance(absolute))
         except NotSolvedError as error:
             stopped, solution = error, error.solution
-        if in_time is not solver:
-            solution = attrs.evolve(solution, solver=solver)
         lower, upper = solution.lower, solution.upper
         if asked.admits(lower, upper):
             return attrs.evolve(solution, status=Status.SOLVED)
@@ -249,7 +491,6 @@ def solve_as_asked(
         if solution.guarantee is Guarantee.NONE or is_exact:  # no double is closer
             return attrs.evolve(solution, status=Status.ROUNDING) if is_exact else solution
         if stopped is not None and solution.status is not Status.ROUNDING:
-            stopped.solution = solution
             raise stopped
         finer = finer_tolerance(lower, upper, tolerance)
         if stopped is not None or not 0 < finer < absolute:
@@ -257,23 +498,18 @@ def solve_as_asked(
         absolute = finer
 
 
-def _solved_or_close(
-    solver: Any, problem: Any, asked: Tolerance, progress: ProgressCallback | None
-) -> Any:
-    """Solve a problem; if the solver stops with bounds that are close enough, it is solved.
+def _despite_rounding(attempt: Callable[[Tolerance], Any], problem: Any, asked: Tolerance) -> Any:
+    """Make an attempt; if it stops with bounds that are close enough, the problem is solved.
 
-    A solver takes one tolerance. If payments of the rules were rounded, it is half of the requested
-    one: bounds that are widened by that may take the rest. A solver that stops although its bounds
-    are as close as requested needs more than that: exact values.
+    An attempt is at one tolerance. If payments of the rules were rounded, it is half of the
+    requested one: bounds that are widened by that may take the rest. A solver that stops although
+    its bounds are as close as requested needs more than that: exact values.
     """
     model = getattr(problem, "problem", problem).model
-    tolerance = asked.absolute or asked.relative
-    if any(getattr(model, "rounding", ())):
-        tolerance /= 2
-    told = Tolerance(tolerance) if asked.absolute else Tolerance(0.0, tolerance)
-    more = {} if asked.absolute else {"relative": True}
+    part = 0.5 if any(getattr(model, "rounding", ())) else 1.0
+    told = Tolerance(part * asked.absolute, 0.0 if asked.absolute else part * asked.relative)
     try:
-        solution = solver.solve(problem, tolerance=tolerance, progress=progress, **more)
+        solution = attempt(told)
     except NotSolvedError as error:
         solution = error.solution
         is_stopped = solution.status in STOPS and not is_close(solution, told)
@@ -282,6 +518,16 @@ def _solved_or_close(
     if solution.status in STOPS and is_close(solution, asked):
         return attrs.evolve(solution, status=Status.SOLVED)
     return solution
+
+
+def changed(solve: Callable[[], Any], change: Callable[[Any], Any]) -> Any:
+    """Return a solution changed; that of a NotSolvedError is changed as well."""
+    try:
+        solution = solve()
+    except NotSolvedError as error:
+        error.solution = change(error.solution)
+        raise
+    return change(solution)
 
 
 def _too_coarse(problem: Any, solution: Any, tolerance: float) -> NotSolvedError:

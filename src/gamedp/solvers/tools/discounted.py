@@ -14,8 +14,8 @@ from gamedp.results.solution import Solution
 from gamedp.results.status import Status
 from gamedp.runtime.limit import ProgressCallback, Reporter
 from gamedp.runtime.slices import TRANSITIONS
+from gamedp.solvers.tools.base import make_solution, solution_of
 from gamedp.solvers.tools.run import Run, outward
-from gamedp.solvers.tools.solution import make_solution, solution_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

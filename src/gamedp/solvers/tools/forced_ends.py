@@ -31,6 +31,7 @@ from gamedp.graph.sets import end_components
 from gamedp.model.objectives import TotalReward
 from gamedp.reduction.unfolding import unfold
 from gamedp.results.status import Status
+from gamedp.solvers.tools.base import solution_of
 from gamedp.solvers.tools.components import (
     MAX_GATHERED_NUMBERS,
     MAX_STATES_IN_KERNEL,
@@ -38,7 +39,6 @@ from gamedp.solvers.tools.components import (
     solve_component,
 )
 from gamedp.solvers.tools.run import Run
-from gamedp.solvers.tools.solution import solution_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

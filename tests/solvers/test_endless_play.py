@@ -17,7 +17,7 @@ from gamedp.certificates.certificate import widest
 from gamedp.certificates.checking.stages import Stages
 from gamedp.games.wubbel import ROLL, SAVE
 from gamedp.graph import end_components
-from gamedp.solvers.tools import forced_ends
+from gamedp.solvers.tools import endless_play
 from gamedp.storage import folder as folders
 from gamedp.testing import exact_values
 from gamedp.testing.models import Pig
@@ -182,9 +182,9 @@ def test_ends_are_forced_in_an_order_that_does_not_suit(monkeypatch):
         num_players=2,
         constant_sum=1.0,
     )
-    look = forced_ends._makes_an_end
+    look = endless_play._makes_an_end
     monkeypatch.setattr(
-        forced_ends, "_makes_an_end", lambda *given: calls.append(given) or look(*given)
+        endless_play, "_makes_an_end", lambda *given: calls.append(given) or look(*given)
     )
     solution = gamedp.solve(model)
     assert solution.status is gamedp.Status.SOLVED

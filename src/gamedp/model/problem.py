@@ -73,7 +73,7 @@ class Problem(AnyProblem[Model]):
     presumes_ends : bool
         Whether to prove errors as if play surely ended, though it need not. They hold if, under the
         policy found, each of two opponents makes play end whatever the other one does: the solver
-        has to check that (:mod:`gamedp.solvers.tools.forced_ends`).
+        has to check that (:mod:`gamedp.solvers.tools.endless_play`).
 
     Examples
     --------

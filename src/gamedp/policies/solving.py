@@ -23,7 +23,7 @@ from gamedp.results.solution import Solution
 from gamedp.results.status import Status, Tolerance, width_of
 from gamedp.runtime.floats import PROBABILITY_ROUNDING, TINY, UNIT, UPWARD
 from gamedp.runtime.limit import Limit
-from gamedp.solvers.choose import solve_problem
+from gamedp.solvers.solving import solve_problem
 from gamedp.solvers.tools.run import widened
 
 if TYPE_CHECKING:

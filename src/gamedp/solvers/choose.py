@@ -1,14 +1,12 @@
-"""Choice of a solver for a problem, with the reason."""
+"""Choice of a solver for a problem, with the reason, and of those that follow it."""
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
-from gamedp.model.model import Model
+from gamedp.model.model import Model, given_numbers
 from gamedp.model.objectives import (
     AverageReward,
     Discounted,
@@ -19,27 +17,34 @@ from gamedp.model.objectives import (
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import TOLERANCE, Tolerance
+from gamedp.rules.exactness import model_numbers
 from gamedp.runtime.limit import Limit, within
-from gamedp.solvers.draws import at_zero, counts_zero, declare, for_draws, is_tried_at_once
 from gamedp.solvers.methods.backward_induction import BackwardInduction
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
-from gamedp.solvers.portfolio import (
-    followers,
-    is_for_deflation,
-    is_supported,
-    solve_in_turn,
+from gamedp.solvers.tools.base import MAX_STATES_IN_RATIONALS, Solver, handed, settle_in_time
+from gamedp.solvers.tools.endless_play import (
+    at_zero,
+    counts_zero,
+    declare,
+    may_be_forced,
 )
-from gamedp.solvers.tools.base import Solver, solve_as_asked
 from gamedp.solvers.tools.facts import Refusal
 from gamedp.solvers.tools.prepared import Prepared, prepare
 
 if TYPE_CHECKING:
-    from gamedp.results.solution import Solution
+    from collections.abc import Iterator
+
     from gamedp.runtime.limit import ProgressCallback
 
 # Solvers that are rarely chosen are imported where they are needed, for a fast start.
 
-__all__ = ["explain_problem", "solve_problem"]
+__all__ = [
+    "choose",
+    "explain_problem",
+    "followers",
+    "forcing_solver",
+    "may_be_handed_over",
+]
 
 CHEAP = 1e-3
 """Cost, relative to the largest reward or payoff, below which linear systems beat sweeps."""
@@ -54,61 +59,19 @@ NARROW = (
     "would carry values over all that the discount lets one look ahead."
 )
 
+CHOICES_FOR_DEFLATION = 2000
+"""Number of choices from which deflated bounds are tried before policies of two opponents."""
+
+SCATTERED = 100_000_000
+"""States times components from which no solver is used that handles components one by one."""
+
 PROVEN = "until its error is proven to be small."
-
-
-def solve_problem(
-    problem: Problem,
-    solver: Any,
-    asked: Tolerance,
-    progress: ProgressCallback | None = None,
-    *,
-    limit: Limit,
-) -> Solution:
-    """Return the solution of a problem, by the given solver, or by a chosen one if it is None."""
-    at_once = solver is None and asked.absolute > 0 and is_tried_at_once(problem)
-    if not counts_zero(problem) or at_once:
-        in_turn = functools.partial(_in_turn, asked=asked, limit=limit)
-        solver = for_draws(solver, problem, in_turn, asked, limit)
-    elif solver is not None:
-        solver = within(solver, limit)
-    else:
-        prepared, chosen, _ = _choose(problem, progress, limit)
-        return solve_in_turn(prepared, chosen, asked, progress, limit=limit)
-    solution: Solution = solve_as_asked(solver, problem, asked, progress)
-    return solution
-
-
-@attrs.frozen
-class _InTurn:
-    """The chosen solver, and those that follow if it makes no progress, as one solver."""
-
-    prepared: Prepared
-    chosen: Solver
-    asked: Tolerance
-    limit: Limit
-
-    def solve(
-        self, problem: Problem, *, tolerance: float, progress: ProgressCallback | None = None
-    ) -> Any:
-        """Solve the problem that the solver was chosen for."""
-        del problem
-        asked = self.asked.scaled(tolerance)
-        return solve_in_turn(self.prepared, self.chosen, asked, progress, limit=self.limit)
-
-
-def _in_turn(problem: Problem, asked: Tolerance, limit: Limit) -> Any:
-    """Return a solver with endless play counting 0, unless the chosen one supports other values."""
-    prepared, chosen, _ = _choose(problem, limit=limit)
-    if getattr(chosen, "counts_draws", False):
-        return chosen
-    return _InTurn(prepared, chosen, asked, limit)
 
 
 def explain_problem(problem: Problem) -> str:
     """Describe the structure of a problem's model, and which solver is chosen for it and why."""
     model = problem.model
-    prepared, solver, reason = _choose(problem)
+    prepared, solver, reason = choose(problem)
     endless = _about_endless_play(problem)
     reduction = prepared.proper if model.num_players <= 2 else None
     known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
@@ -140,7 +103,7 @@ def _about_idle_players(model: Model) -> str:
 def _about_endless_play(problem: Problem) -> str:
     """Describe the first attempt if two opponents could go on for ever, and the value of that."""
     words = ""
-    if is_tried_at_once(problem):
+    if _is_tried_at_once(problem):
         words = (
             "TopologicalValueIteration: first it is checked if either player can force an end; "
             "then it does not matter what endless play counts. If not:\n"
@@ -235,7 +198,7 @@ def _for_opponents(prepared: Prepared, limit: Limit) -> tuple[Solver, str] | Non
 
     kept = "either player can prolong play for ever;"
     policies = within(StrategyIteration(), limit)
-    if not is_for_deflation(prepared) and is_supported(policies, prepared):
+    if not _is_for_deflation(prepared) and _is_supported(policies, prepared):
         return (
             StrategyIteration(),
             f"{kept} the best answer to each player's policy proves one bound.",
@@ -245,7 +208,7 @@ def _for_opponents(prepared: Prepared, limit: Limit) -> tuple[Solver, str] | Non
     return IntervalIteration(), f"{kept} bounds are deflated there."
 
 
-def _choose(
+def choose(
     problem: Problem, progress: ProgressCallback | None = None, limit: Limit | None = None
 ) -> tuple[Prepared, Solver, str]:
     """Return the problem prepared, the solver for it and the reason in words.
@@ -326,3 +289,121 @@ def _chosen(  # noqa: C901, PLR0911, PLR0912 - a table of reasons
         TopologicalValueIteration(),
         f"{by_component} {proof}",
     )
+
+
+def followers(
+    prepared: Prepared, chosen: Solver, asked: Tolerance, limit: Limit | None = None
+) -> list[Solver]:
+    """Return the solvers that continue after the chosen one has stopped, in order.
+
+    Parameters
+    ----------
+    limit : Limit, optional
+        Time limit for finding that out.
+    """
+    if not may_be_handed_over(prepared.problem):
+        return []
+    limit = limit or Limit(float("inf"))
+    return [
+        solver
+        for solver in _others(prepared.problem, relative=not asked.absolute)
+        if type(solver) is not type(chosen) and _is_supported(within(solver, limit), prepared)
+    ]
+
+
+def _is_supported(solver: Any, prepared: Prepared) -> bool:
+    """Return whether a solver supports a problem, with open cases decided as far as time allows."""
+    settle_in_time(solver, prepared)
+    return bool(solver.supports(handed(solver, prepared)))
+
+
+def _is_for_deflation(prepared: Prepared) -> bool:
+    """Return whether to deflate bounds first, then improve policies, for two opponents."""
+    found = prepared.reduction
+    if not isinstance(found, Reduction) or found.problem.model.num_choices <= CHOICES_FOR_DEFLATION:
+        return False
+    return not _is_scattered(found.problem)
+
+
+def may_be_handed_over(problem: Problem) -> bool:
+    """Return whether other solvers may follow the chosen one."""
+    return problem.model.num_players <= 2 and not isinstance(problem.objective, FiniteHorizon)
+
+
+def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:
+    """Yield the solvers that may know more, whether they support the problem or not."""
+    # Solvers that are rarely needed are imported where they are used.
+    from gamedp.solvers.methods.interval_iteration import IntervalIteration  # noqa: PLC0415
+    from gamedp.solvers.methods.optimistic_value_iteration import OptimisticValueIteration  # noqa: PLC0415
+    from gamedp.solvers.methods.strategy_iteration import StrategyIteration  # noqa: PLC0415
+
+    if isinstance(problem.objective, AverageReward):
+        yield from _exact(problem, relative=relative)
+        return
+    if isinstance(problem.objective, Discounted):
+        yield TopologicalValueIteration()
+        yield StrategyIteration()
+        yield from _exact(problem, relative=relative)
+        return
+    if _is_scattered(problem):
+        return
+    if relative:
+        yield OptimisticValueIteration()
+        yield IntervalIteration()
+    yield StrategyIteration()
+    if not relative:
+        yield IntervalIteration()
+    yield from _exact(problem, relative=relative)
+
+
+def _exact(problem: Problem, *, relative: bool) -> Iterator[Solver]:
+    """Yield the solver in rational numbers, if doubles cannot decide the problem.
+
+    A value that is 0 because terms cancel is proven to be so; numbers that no double holds are not
+    rounded. Its proofs hold for exactly the model's numbers, and for no others near them.
+    """
+    if problem.model.num_states > MAX_STATES_IN_RATIONALS or not (
+        relative or _is_given_exactly(problem.model)
+    ):
+        return
+    from gamedp.solvers.methods.exact_policy_iteration import ExactPolicyIteration  # noqa: PLC0415
+
+    yield ExactPolicyIteration()
+
+
+def _is_given_exactly(model: Model) -> bool:
+    """Return whether a model was given fractions, and nothing else in it is rounded."""
+    if not model.fractions:
+        return False
+    payoff, reward, _ = model.rounding
+    exactly = model_numbers(
+        rewards=given_numbers(model, "rewards"), payoffs=given_numbers(model, "payoffs")
+    )["rounding"]
+    return bool(payoff <= exactly[0] and reward <= exactly[1])
+
+
+def _is_scattered(problem: Problem) -> bool:
+    """Return whether there are too many components to handle them one by one."""
+    structure = problem.model.structure
+    return int(structure.nontrivial.sum()) * structure.num_states > SCATTERED
+
+
+def forcing_solver(problem: Problem, solver: Any) -> TopologicalValueIteration | None:
+    """Return what tries first if each player can force an end; None if that is not tried.
+
+    Parameters
+    ----------
+    solver
+        The solver that is given, or None.
+    """
+    if not _is_tried_at_once(problem):
+        return None
+    if solver is None:
+        return TopologicalValueIteration()
+    is_meant = isinstance(solver, TopologicalValueIteration) and not counts_zero(problem)
+    return solver if is_meant else None
+
+
+def _is_tried_at_once(problem: Problem) -> bool:
+    """Return whether to try first if each player can force an end; retrograde is faster."""
+    return not problem.model.is_deterministic and may_be_forced(problem)

@@ -199,7 +199,7 @@ def _solved(
         return staged
     with without_collection():
         from gamedp.model.problem import Problem
-        from gamedp.solvers.choose import solve_problem
+        from gamedp.solvers.solving import solve_problem
 
     problem = Problem(model, objective)
     solution = solve_problem(problem, solver, allowed, progress, limit=limit)

@@ -11,9 +11,9 @@ import pytest
 import gamedp
 from gamedp.results.status import TOLERANCE, Tolerance
 from gamedp.runtime import limit
-from gamedp.solvers import portfolio
-from gamedp.solvers.tools import base, components
-from gamedp.solvers.tools.base import way_out
+from gamedp.solvers import choose, solving
+from gamedp.solvers.tools import components
+from gamedp.solvers.tools.base import solve_as_asked, way_out
 from gamedp.testing import exact_values
 
 NONE_TO_FOLLOW = []
@@ -133,7 +133,7 @@ def gains_and_losses():
 
 
 def test_where_nothing_is_proven_it_ends_soon_and_says_why(monkeypatch):
-    monkeypatch.setattr(portfolio, "MAX_BUDGET_SWEEPS", 40)
+    monkeypatch.setattr(solving, "MAX_BUDGET_SWEEPS", 40)
     model = gains_and_losses()
     with pytest.raises(gamedp.NotSolvedError, match="nothing is proven") as caught:
         gamedp.solve(model)
@@ -244,7 +244,7 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
     assert solution.width < 1e-5
     assert solution.statistics.sweeps < 10
     # Nor is it handed to those that would take the components one by one, if there are many.
-    monkeypatch.setattr(portfolio, "SCATTERED", size)
+    monkeypatch.setattr(choose, "SCATTERED", size)
     with pytest.raises(gamedp.NotSolvedError, match=r"^TopologicalValueIteration") as caught:
         gamedp.solve(model, tolerance=1e-6)
     assert "StrategyIteration" not in str(caught.value)
@@ -253,13 +253,13 @@ def test_a_state_by_itself_is_looked_at_once(monkeypatch):
 
 
 def test_a_budget_ends_what_goes_on(monkeypatch):
-    monkeypatch.setattr(portfolio, "MIN_BUDGET_SWEEPS", 1)
-    monkeypatch.setattr(portfolio, "MAX_BUDGET_SWEEPS", 1)
+    monkeypatch.setattr(solving, "MIN_BUDGET_SWEEPS", 1)
+    monkeypatch.setattr(solving, "MAX_BUDGET_SWEEPS", 1)
     model = random_model(40, 1)
     objective = gamedp.Discounted(0.99)
     solution = gamedp.solve(model, objective)
     assert not isinstance(solution.solver, gamedp.solvers.ModifiedPolicyIteration)
-    monkeypatch.setattr(portfolio, "followers", lambda *_, **__: NONE_TO_FOLLOW)
+    monkeypatch.setattr(solving, "followers", lambda *_, **__: NONE_TO_FOLLOW)
     again = gamedp.solve(model, objective)
     assert again.solver == gamedp.solvers.ModifiedPolicyIteration()
     assert (again.lower <= solution.upper).all()
@@ -297,9 +297,9 @@ COIN = model_with_ends([(0.0, [(0.5, 1), (0.5, 2)])])
 
 
 def in_turn(monkeypatch, *solvers):
-    monkeypatch.setattr(portfolio, "followers", lambda *_, **__: solvers[1:])
+    monkeypatch.setattr(solving, "followers", lambda *_, **__: solvers[1:])
     problem = gamedp.Problem(COIN)
-    return portfolio.solve_in_turn(problem, solvers[0], Tolerance(1e-6), None)
+    return solving.solve_in_turn(problem, solvers[0], Tolerance(1e-6), None)
 
 
 def test_bounds_of_all_hold_at_once(monkeypatch):
@@ -387,12 +387,12 @@ def test_one_limit_of_time_for_all_of_them(monkeypatch):
     class Other(Slow):
         pass
 
-    monkeypatch.setattr(portfolio, "_others", lambda *_, **__: [Other(clock, given)] * 5)
+    monkeypatch.setattr(choose, "_others", lambda *_, **__: [Other(clock, given)] * 5)
     both = limit.Limit(10.0)
     with pytest.raises(
         gamedp.NotSolvedError, match=r"no time is left.*Raise max_seconds"
     ) as caught:
-        portfolio.solve_in_turn(gamedp.Problem(COIN), slow, Tolerance(1e-6), None, limit=both)
+        solving.solve_in_turn(gamedp.Problem(COIN), slow, Tolerance(1e-6), None, limit=both)
     assert given == [10.0, *[("asked", 6.0)] * 5, 6.0, 2.0]  # and then none is left
     assert caught.value.solution.status is gamedp.Status.TIME_LIMIT
     assert caught.value.solution.solver.max_seconds == float("inf")
@@ -414,7 +414,7 @@ def test_relative_tolerances_have_one_limit_of_time(monkeypatch):
 
     solver = Steps(clock, given, 10.0)
     problem = gamedp.Problem(model_with_ends([(0.0, [(1e-3, 1), (1 - 1e-3, 2)])]))
-    solution = base.solve_as_asked(solver, problem, Tolerance(0.0, 1e-4), None)
+    solution = solve_as_asked(solver, problem, Tolerance(0.0, 1e-4), None)
     assert given == [10.0, 6.0]
     assert solution.solver == solver
 

@@ -1,8 +1,12 @@
-"""Games that need not end, in which each player has a good policy that forces an end.
+"""Endless play: its value, to which payoffs are shifted; and players who can force an end.
 
-In many games that could go on for ever, no player wants that: in Pig, both players might hold with
-nothing to hold, again and again, but either would do better to roll. Bellman's equation is then
-solved as if play surely ended. That is no proof yet: the error bounds (as in
+If all is paid at the end, let the value of endless play be d. Subtract d from every payoff, and 2 d
+from the constant sum: then the value of every pair of policies falls by d, and that of endless play
+is 0, which is the problem that solvers know.
+
+In many games that could go on for ever, no player wants that, whatever d is: in Pig, both players
+might hold with nothing to hold, again and again, but either would do better to roll. Bellman's
+equation is then solved as if play surely ended. That is no proof yet: the error bounds (as in
 :mod:`gamedp.bellman.residuals`) are for models in which all policies are proper. But fix the
 maximiser's policy that was found, and let the minimiser choose. If the graph of that model has no
 end component, all play ends there, whatever the minimiser does. The lower bound of the values v,
@@ -22,15 +26,23 @@ References
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
+from gamedp.bellman.enclosures import rounded_outward
+from gamedp.errors import InvalidModelError
 from gamedp.graph.end_components import CLEARED, UNSETTLED
 from gamedp.graph.sets import end_components
+from gamedp.model.model import given_numbers
 from gamedp.model.objectives import TotalReward
+from gamedp.model.problem import Problem
 from gamedp.reduction.unfolding import unfold
 from gamedp.results.status import Status
+from gamedp.rules.exactness import as_given, errors_of, model_numbers
 from gamedp.solvers.tools.base import solution_of
 from gamedp.solvers.tools.components import (
     MAX_GATHERED_NUMBERS,
@@ -44,14 +56,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.model import Model
-    from gamedp.model.problem import Problem
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
 
     Flags = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["may_be_forced", "solve_where_ends_are_forced"]
+__all__ = [
+    "at_zero",
+    "counts_zero",
+    "declare",
+    "may_be_forced",
+    "shifted_back",
+    "solve_where_ends_are_forced",
+]
 
 MAXIMISER_KEEPS, MINIMISER_KEEPS = np.uint8(1), np.uint8(2)
 """Two parts of a model: in each, one player keeps to the policy, and the other has all choices."""
@@ -152,3 +171,94 @@ def _makes_an_end(model: Model, policy: Integers, who: Flags) -> bool:
     chosen[policy[who & (policy >= 0)]] = True
     active = chosen | ~who[structure.owners]
     return end_components(structure, np.ones(structure.num_states, np.bool_), active) is None
+
+
+def counts_zero(problem: Problem) -> bool:
+    """Return whether endless play counts 0, or all play ends."""
+    return problem.draws == (0.0, 0.0)
+
+
+def at_zero(problem: Problem) -> Problem:
+    """Return the problem with payoffs shifted so that endless play counts 0.
+
+    If that is not declared, it is the problem in which it counts the least possible number.
+    """
+    if counts_zero(problem):
+        return problem
+    model, draw = problem.model, problem.draws[0]
+    payoffs = _less(given_numbers(model, "payoffs"), draw)
+    numbers = model_numbers(payoffs=payoffs)
+    error, part = errors_of(payoffs)
+    unknown = 0.0 if "payoffs" in model.fractions else model.rounding[0]
+    if unknown or (error and not model.fractions):
+        # Rounded up, it says that these numbers were not given as fractions, to be solved as such.
+        error = math.nextafter(error + unknown, math.inf)
+    kept = {name: array for name, array in model.fractions.items() if name != "payoffs"}
+    shifted = attrs.evolve(
+        model,
+        payoffs=numbers["payoffs"],
+        fractions=kept | numbers["fractions"],
+        constant_sum=model.constant_sum - 2 * draw,
+        rounding=(error, model.rounding[1], max(part, model.rounding[2])),
+    )
+    object.__setattr__(shifted, "structure", model.structure)  # found once
+    return Problem(shifted, TotalReward(problem.objective.optimum, draw=0.0))
+
+
+def _less(payoffs: NDArray[Any], draw: float) -> NDArray[Any]:
+    """Return payoffs as they were given, less a number, exactly."""
+    given = payoffs.tolist()
+    less = {number: Fraction(number) - Fraction(draw) for number in set(given)}
+    try:
+        return as_given([less[number] for number in given])
+    except OverflowError:
+        message = (
+            f"the payoffs less {draw!r}, which endless play counts, are beyond the range of 64-bit "
+            "floating point."
+        )
+        raise InvalidModelError(message) from None
+
+
+def declare(problem: Problem, draw: float) -> Problem:
+    """Return the problem with a declared value of endless play."""
+    return attrs.evolve(problem, objective=TotalReward(problem.objective.optimum, draw=draw))
+
+
+def shifted_back(solution: Solution, problem: Problem) -> Solution:
+    """Return the solution of a problem, from that of the one with shifted payoffs."""
+    model, draw = problem.model, problem.draws[0]
+    exact = None
+    if solution.exact is not None:
+        from gamedp.solvers.tools.exact.rationals import enclosed_values  # noqa: PLC0415
+
+        exact = tuple(
+            value + Fraction(draw) if isinstance(value, Fraction) else value
+            for value in solution.exact
+        )
+        values, lower, upper = enclosed_values(model, exact)
+    else:
+        lower, upper = (
+            _plus(numbers, draw, outward)
+            for numbers, outward in ((solution.lower, -np.inf), (solution.upper, np.inf))
+        )
+        paid = rounded_outward(model.payoffs, model.payoffs, model.rounding[0])
+        lower[model.terminals], upper[model.terminals] = paid
+        values = np.clip(solution.values + draw, lower, upper)
+    return attrs.evolve(
+        solution,
+        model=model,
+        objective=problem.objective,
+        values=values,
+        lower=lower,
+        upper=upper,
+        exact=exact,
+    )
+
+
+def _plus(numbers: Floats, addend: float, outward: float) -> Floats:
+    """Return sums, rounded outward; exact ones unchanged."""
+    total = numbers + addend
+    with np.errstate(invalid="ignore"):  # infinite ones stay so
+        part = total - numbers
+        lost = (numbers - (total - part)) + (addend - part)
+    return np.where((lost == 0) | np.isinf(numbers), total, np.nextafter(total, outward))

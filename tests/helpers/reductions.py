@@ -7,7 +7,7 @@ from gamedp.solvers.tools.prepared import Prepared
 def reduction_of(problem, out_of_time=never):
     """Return the reduction, None if there is nothing to reduce, or the refusal."""
     prepared = Prepared(problem)
-    prepared.settle(out_of_time)
+    prepared.decide(out_of_time)
     return prepared.reduction
 
 

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 from solving import solve_within_rounding
 
 import gamedp
-from gamedp.solvers.tools.average import ways
-from gamedp.solvers.tools.average.end_components import EndComponents
-from gamedp.solvers.tools.average.ways import Ways
+from gamedp.solvers.tools import ways
+from gamedp.solvers.tools.end_components import EndComponents
+from gamedp.solvers.tools.ways import Ways
 from gamedp.testing import check_solver, exact_values
 from gamedp.testing.models import random_model
 from gamedp.testing.strategies import models

@@ -7,7 +7,7 @@ import gamedp
 from gamedp.bellman import average
 from gamedp.reduction import Reduction
 from gamedp.solvers.tools import prepared as preparing
-from gamedp.solvers.tools.facts import OpenCases, Refusal
+from gamedp.solvers.tools.facts import Refusal, Undecided
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare
 
@@ -74,7 +74,7 @@ def test_to_ask_is_not_to_iterate(solver, model, iterated):
     assert support
     assert support.is_open
     assert not iterated
-    solver.settle(prepared, lambda: False)
+    solver.decide(prepared, lambda: False)
     assert iterated
     before = len(iterated)
     settled = solver.supports(prepared)
@@ -90,21 +90,21 @@ def test_to_ask_is_not_to_iterate(solver, model, iterated):
 def test_sums_that_may_be_better_are_told_by_numbers():
     for payoff, found in ((-3.0, Refusal), (3.0, Reduction)):
         prepared = Prepared(gamedp.Problem(up_and_down(payoff)))
-        assert isinstance(prepared.reduction, OpenCases)
+        assert isinstance(prepared.reduction, Undecided)
         assert isinstance(prepared.reduction.reduction, Reduction)
-        assert isinstance(prepared.opponents, OpenCases)
-        prepared.settle_opponents()
+        assert isinstance(prepared.opponents, Undecided)
+        prepared.decide_opponents()
         assert isinstance(prepared.reduction, found)
         assert isinstance(prepared.opponents, Opponents if found is Reduction else Refusal)
 
 
 def test_no_time_leaves_a_case_open():
     prepared = Prepared(gamedp.Problem(earning_and_losing()))
-    for settle in (prepared.settle, prepared.settle_opponents):
+    for decide in (prepared.decide, prepared.decide_opponents):
         with pytest.raises(preparing.OutOfTimeError):
-            settle(lambda: True)
-    assert isinstance(prepared.reduction, OpenCases)
-    prepared.settle()
+            decide(lambda: True)
+    assert isinstance(prepared.reduction, Undecided)
+    prepared.decide()
     assert isinstance(prepared.reduction, Reduction)
 
 

@@ -91,7 +91,7 @@ def test_bounds_hold_for_all_that_round_to_the_model(objective, seed):
 def found(problem, seconds=60.0):
     guess = np.where(problem.model.is_terminal, -1, problem.model.choice_offsets[:-1])
     prepared = Prepared(problem)
-    prepared.settle_opponents()
+    prepared.decide_opponents()
     return bounds_by_rationals(prepared, guess, seconds, Reporter(None, "solve"))
 
 

@@ -35,7 +35,7 @@ from gamedp.errors import InvalidParameterError
 from gamedp.policies.arguments import check_count
 from gamedp.policies.lengths import checked_plies
 from gamedp.rules.game import is_staged
-from gamedp.solvers.asked import checked_number
+from gamedp.solvers.request import checked_number
 
 if TYPE_CHECKING:
     from gamedp.policies import Evaluation

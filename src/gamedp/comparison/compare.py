@@ -25,7 +25,7 @@ from gamedp.runtime.files import as_path, open_plain
 from gamedp.runtime.limit import Progress
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import settings_of, values_of
-from gamedp.solvers.asked import checked_number, checked_objective, checked_tolerance
+from gamedp.solvers.request import checked_number, checked_objective, checked_tolerance
 from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:

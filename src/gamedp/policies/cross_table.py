@@ -21,7 +21,7 @@ from gamedp.results.base import mean_of
 from gamedp.results.status import opposite_bounds
 from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.options import CompileMode
-from gamedp.solvers.asked import checked_number, checked_objective
+from gamedp.solvers.request import checked_number, checked_objective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

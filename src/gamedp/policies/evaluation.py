@@ -32,7 +32,7 @@ from gamedp.results.status import (
 )
 from gamedp.runtime.notebook import html_table
 from gamedp.runtime.options import CompileMode
-from gamedp.solvers.asked import checked_number, checked_objective
+from gamedp.solvers.request import checked_number, checked_objective
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

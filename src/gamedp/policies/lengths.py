@@ -23,7 +23,7 @@ from gamedp.runtime.limit import Limit
 from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.options import CompileMode
 from gamedp.solvers import Retrograde
-from gamedp.solvers.asked import checked_number, reporting
+from gamedp.solvers.request import checked_number, reporting
 
 if TYPE_CHECKING:
     from collections.abc import Collection

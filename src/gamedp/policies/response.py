@@ -29,7 +29,7 @@ from gamedp.results.base import mean_of
 from gamedp.results.status import Guarantee, Status, check_player, opposite_bounds
 from gamedp.runtime.notebook import html_table
 from gamedp.runtime.options import CompileMode
-from gamedp.solvers.asked import checked_number, checked_objective
+from gamedp.solvers.request import checked_number, checked_objective
 
 if TYPE_CHECKING:
     from gamedp.model.model import Model

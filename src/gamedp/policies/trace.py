@@ -17,7 +17,7 @@ from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved_problem
 from gamedp.results.base import bounds_at_start, mean_at_start
 from gamedp.runtime.notebook import html_rows
-from gamedp.solvers.asked import checked_objective
+from gamedp.solvers.request import checked_objective
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

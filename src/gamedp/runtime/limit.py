@@ -10,7 +10,7 @@ import attrs
 
 from gamedp.runtime import compile_clock
 
-__all__ = ["Budget", "Limit", "Progress", "ProgressCallback", "Reporter", "within"]
+__all__ = ["Budget", "Limit", "Progress", "ProgressCallback", "Reporter", "with_time_left"]
 
 
 @attrs.frozen
@@ -141,7 +141,7 @@ class Limit:
         return seconds - compile_clock.seconds_within(seconds)
 
 
-def within(solver: Any, limit: Limit) -> Any:
+def with_time_left(solver: Any, limit: Limit) -> Any:
     """Return the solver with no more time than is left, if it has a time limit."""
     most = getattr(solver, "max_seconds", None)
     if most is None or limit.left >= most:

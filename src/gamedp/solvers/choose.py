@@ -18,10 +18,15 @@ from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import TOLERANCE, Tolerance
 from gamedp.rules.exactness import model_numbers
-from gamedp.runtime.limit import Limit, within
+from gamedp.runtime.limit import Limit, with_time_left
 from gamedp.solvers.methods.backward_induction import BackwardInduction
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
-from gamedp.solvers.tools.base import MAX_STATES_IN_RATIONALS, Solver, handed, settle_in_time
+from gamedp.solvers.tools.base import (
+    MAX_STATES_IN_RATIONALS,
+    Solver,
+    decide_in_time,
+    to_solver_input,
+)
 from gamedp.solvers.tools.endless_play import (
     at_zero,
     counts_zero,
@@ -197,7 +202,7 @@ def _for_opponents(prepared: Prepared, limit: Limit) -> tuple[Solver, str] | Non
     from gamedp.solvers.methods.strategy_iteration import StrategyIteration  # noqa: PLC0415
 
     kept = "either player can prolong play for ever;"
-    policies = within(StrategyIteration(), limit)
+    policies = with_time_left(StrategyIteration(), limit)
     if not _is_for_deflation(prepared) and _is_supported(policies, prepared):
         return (
             StrategyIteration(),
@@ -239,7 +244,7 @@ def _chosen(  # noqa: C901, PLR0911, PLR0912 - a table of reasons
 
         return RelativeValueIteration(), reason
     single_sweep = "one pass from the end gives every value, up to rounding."
-    if prepared.answer is not None:
+    if prepared.depth_first_solution is not None:
         return BackwardInduction(), single_sweep
     by_component = "each component is solved after those it leads to,"
     if prepared.searched is not None:
@@ -250,7 +255,7 @@ def _chosen(  # noqa: C901, PLR0911, PLR0912 - a table of reasons
     backward = BackwardInduction()
     if problem.model.num_players > 2:
         return backward, single_sweep
-    prepared.settle(limit)
+    prepared.decide(limit)
     reduction = prepared.proper
     proper = reduction.problem if isinstance(reduction, Reduction) else problem
     if not isinstance(reduction, Reduction) and problem.model.structure.is_acyclic:
@@ -307,14 +312,15 @@ def followers(
     return [
         solver
         for solver in _others(prepared.problem, relative=not asked.absolute)
-        if type(solver) is not type(chosen) and _is_supported(within(solver, limit), prepared)
+        if type(solver) is not type(chosen)
+        and _is_supported(with_time_left(solver, limit), prepared)
     ]
 
 
 def _is_supported(solver: Any, prepared: Prepared) -> bool:
     """Return whether a solver supports a problem, with open cases decided as far as time allows."""
-    settle_in_time(solver, prepared)
-    return bool(solver.supports(handed(solver, prepared)))
+    decide_in_time(solver, prepared)
+    return bool(solver.supports(to_solver_input(solver, prepared)))
 
 
 def _is_for_deflation(prepared: Prepared) -> bool:

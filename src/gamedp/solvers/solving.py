@@ -27,7 +27,7 @@ from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Status, Tolerance
-from gamedp.runtime.limit import Limit, within
+from gamedp.runtime.limit import Limit, with_time_left
 from gamedp.solvers.choose import choose, followers, forcing_solver, may_be_handed_over
 from gamedp.solvers.tools.base import (
     STOPS,
@@ -84,7 +84,7 @@ def solve_problem(
         request = _Request(solver, asked, progress, limit)
         solution: Solution = reach(request.whatever_endless_play_counts(problem), problem, asked)
     elif solver is not None:
-        solution = solve_as_asked(within(solver, limit), problem, asked, progress)
+        solution = solve_as_asked(with_time_left(solver, limit), problem, asked, progress)
     else:
         prepared, chosen, _ = choose(problem, progress, limit)
         solution = solve_in_turn(prepared, chosen, asked, progress, limit=limit)
@@ -110,7 +110,7 @@ class _Request:
             return self._by_draws(problem)
 
         def attempt(told: Tolerance) -> Solution:
-            found = within(first, self.limit).solved_if_forced(
+            found = with_time_left(first, self.limit).solved_if_forced(
                 problem, told.absolute, self.progress
             )
             return self._by_draws(problem)(told) if found is None else found
@@ -124,8 +124,8 @@ class _Request:
         if self.solver is None:
             prepared, solver, _ = choose(problem, limit=self.limit)
         else:
-            prepared, solver = None, within(self.solver, self.limit)
-        if getattr(solver, "counts_draws", False):
+            prepared, solver = None, with_time_left(self.solver, self.limit)
+        if getattr(solver, "counts_endless_value", False):
             return partial(self._by, solver, problem)
         shifted = at_zero(problem) if prepared is None else prepared.problem
 
@@ -260,7 +260,7 @@ def solve_in_turn(
     prepared = prepare(problem, progress)
     stopped: list[NotSolvedError] = []
     for solver, limited in _turns(prepared, chosen, stopped, limit, asked):
-        in_time = within(limited, limit)
+        in_time = with_time_left(limited, limit)
         try:
             solution = solve_as_asked(in_time, prepared, asked, progress)
         except NotSolvedError as error:
@@ -324,7 +324,7 @@ def _within_budget(solver: Any, prepared: Prepared, limit: Limit, most: int) -> 
         return solver
     if prepared.searched is None:
         try:
-            prepared.settle(limit)
+            prepared.decide(limit)
         except OutOfTimeError:
             return solver  # which stops there
         found = prepared.reduction

@@ -141,12 +141,12 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     """
     with without_collection():
         from gamedp.runtime.limit import Limit
-        from gamedp.solvers import asked
+        from gamedp.solvers import request
 
-    allowed = asked.checked_tolerance(tolerance, relative=relative)
-    objective = asked.checked_objective(objective)
-    solver = asked.checked_solver(solver)
-    most = asked.checked_number("max_seconds", max_seconds)
+    allowed = request.checked_tolerance(tolerance, relative=relative)
+    objective = request.checked_objective(objective)
+    solver = request.checked_solver(solver)
+    most = request.checked_number("max_seconds", max_seconds)
     exploring = {
         "compile": compile,
         "box": box,
@@ -158,10 +158,10 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         limit = Limit(most)
         limit()
         with compile_clock.reporting_compilation(
-            None if progress is None else asked.reporting(progress)
+            None if progress is None else request.reporting(progress)
         ):
             model = _model_of(game_or_model, exploring, most, progress)
-            return asked.answer(
+            return request.answer(
                 lambda: _solved(model, objective, solver, allowed, progress, limit),
                 solver,
             )
@@ -188,11 +188,11 @@ def _solved(
 
     if isinstance(model, StagedModel):
         from gamedp.model.problem import AnyProblem
-        from gamedp.runtime.limit import within
+        from gamedp.runtime.limit import with_time_left
         from gamedp.solvers.tools.base import solve_as_asked
         from gamedp.stages.induction import solver_of_stages
 
-        in_time = within(solver_of_stages(solver), limit)
+        in_time = with_time_left(solver_of_stages(solver), limit)
         staged: StagedSolution = solve_as_asked(
             in_time, AnyProblem(model, objective), allowed, progress
         )
@@ -277,8 +277,8 @@ def explain(
     """
     from gamedp.model.problem import Problem
     from gamedp.results.base import BaseSolution
-    from gamedp.solvers.asked import checked_objective
     from gamedp.solvers.choose import explain_problem
+    from gamedp.solvers.request import checked_objective
     from gamedp.stages.model import StagedModel
 
     given: Any = game_or_model

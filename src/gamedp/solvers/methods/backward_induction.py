@@ -23,7 +23,14 @@ from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.base import PreparingSolver, make_solution, require, solution_of
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_fixed_points
-from gamedp.solvers.tools.run import Run, Searched, check_range, finished, outward, sweep_horizon
+from gamedp.solvers.tools.run import (
+    DepthFirstResult,
+    Run,
+    check_range,
+    finished,
+    outward,
+    sweep_horizon,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +88,7 @@ class BackwardInduction(PreparingSolver):
         if many and (isinstance(problem.objective, Discounted) or has_target(problem.objective)):
             reason = "supports neither discounts nor targets for more than two players."
             return Support(False, reason)
-        if not many and prepared.answer is not None:
+        if not many and prepared.depth_first_solution is not None:
             return Support(True)
         if not many and needs_reduction(problem):
             support = support_of_fixed_points(prepared)
@@ -107,10 +114,10 @@ class BackwardInduction(PreparingSolver):
             )
         return Support(True)
 
-    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+    def decide(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
         """Decide numerically what the graph leaves open, if it matters."""
-        if prepared.answer is None and prepared.problem.model.num_players <= 2:
-            prepared.settle(out_of_time)
+        if prepared.depth_first_solution is None and prepared.problem.model.num_players <= 2:
+            prepared.decide(out_of_time)
 
     def solve(
         self,
@@ -121,10 +128,10 @@ class BackwardInduction(PreparingSolver):
     ) -> Solution:
         """Solve the problem; only rounding separates the bounds, whatever `tolerance` is."""
         prepared = prepare(problem, progress)
-        problem, answer = prepared.problem, prepared.answer
+        problem, answer = prepared.problem, prepared.depth_first_solution
         if answer is not None:
             return self._searched(problem, answer, tolerance)
-        self.settle(prepared, never)
+        self.decide(prepared, never)
         require(self, prepared)
         if isinstance(problem.objective, FiniteHorizon):
             return self._finite_horizon(problem, problem.objective, tolerance, progress)
@@ -159,7 +166,7 @@ class BackwardInduction(PreparingSolver):
             run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
         return solution_of(run, self, reduction=reduction)
 
-    def _searched(self, problem: Problem, answer: Searched, tolerance: float) -> Solution:
+    def _searched(self, problem: Problem, answer: DepthFirstResult, tolerance: float) -> Solution:
         """Return the solution if a search has found all of it."""
         low, high = problem.range_of_values()
         numbers, policy, _ = finished(

@@ -104,11 +104,11 @@ class ExactPolicyIteration(PreparingSolver):
             return None
         return Support(False, f"has max_states={self.max_states}, and there are {states} states.")
 
-    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+    def decide(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
         """Decide numerically who the opponents are, or that there are none."""
         is_average = isinstance(prepared.problem.objective, AverageReward)
         if self._refusal(prepared.problem) is None and not is_average:
-            prepared.settle_opponents(out_of_time)
+            prepared.decide_opponents(out_of_time)
 
     def solve(
         self,
@@ -120,7 +120,7 @@ class ExactPolicyIteration(PreparingSolver):
         """Solve the problem; only rounding to doubles separates the bounds."""
         prepared = prepare(problem, progress)
         problem = prepared.problem
-        seconds = self.settle_in_time(prepared, Limit(self.max_seconds))
+        seconds = self.decide_in_time(prepared, Limit(self.max_seconds))
         require(self, prepared)
         reporter = Reporter(progress, "solve")
         stored = prepared

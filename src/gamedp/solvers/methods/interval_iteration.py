@@ -8,7 +8,7 @@ import attrs
 
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
-from gamedp.solvers.tools.bound_pair import Bracket
+from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared, support_of_deflating
@@ -72,11 +72,11 @@ class IntervalIteration(FixedPointSolver):
         if run.problem.needs_deflation:
             bound_by_deflation(run, self.max_sweeps)
             return
-        bracket = Bracket(run, self.max_sweeps)
+        pair = BoundPair(run, self.max_sweeps)
 
         def narrow(number: int) -> None:
-            bracket.bound_somehow(number)
-            if bracket.is_finite(number):
-                bracket.narrow(number)
+            pair.bound_somehow(number)
+            if pair.is_finite(number):
+                pair.narrow(number)
 
-        bracket.go_through(narrow)
+        pair.go_through(narrow)

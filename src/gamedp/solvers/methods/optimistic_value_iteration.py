@@ -9,7 +9,7 @@ import numpy as np
 
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
-from gamedp.solvers.tools.bound_pair import Bracket
+from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["OptimisticValueIteration"]
@@ -55,16 +55,16 @@ class OptimisticValueIteration(FixedPointSolver):
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""
-        bracket = Bracket(run, self.max_sweeps)
-        bracket.go_through(lambda number: self._solve_one(bracket, number))
+        pair = BoundPair(run, self.max_sweeps)
+        pair.go_through(lambda number: self._solve_one(pair, number))
 
-    def _solve_one(self, bracket: Bracket, number: int) -> None:
+    def _solve_one(self, pair: BoundPair, number: int) -> None:
         """Iterate, guess and verify, each time from better values."""
-        margin = 0.5 * bracket.share(number)
+        margin = 0.5 * pair.share(number)
         sweeps = 0
         earlier, since = np.inf, 0
-        while not bracket.limit_reached(sweeps):
-            change = bracket.approach(number)
+        while not pair.limit_reached(sweeps):
+            change = pair.approach(number)
             sweeps += 1
             if not np.isfinite(change):
                 return  # an overflow, which is reported at the end
@@ -77,10 +77,10 @@ class OptimisticValueIteration(FixedPointSolver):
             if change and not is_close:
                 continue
             patience = min(sweeps + 10, self.max_sweeps - sweeps)
-            if bracket.verify_guess(number, patience):
+            if pair.verify_guess(number, patience):
                 return
             sweeps += patience
             if change == 0:
                 break
             margin /= 4
-        bracket.settle_for_less(number, sweeps)
+        pair.settle_for_less(number, sweeps)

@@ -77,7 +77,7 @@ class Retrograde:
     (1.0, 1, None)
     """
 
-    counts_draws: ClassVar[bool] = True
+    counts_endless_value: ClassVar[bool] = True
     """Whether it supports endless play that counts another number than 0."""
 
     def supports(self, problem: Problem) -> Support:

@@ -11,7 +11,7 @@ from gamedp.bellman import sound
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
-from gamedp.solvers.tools.bound_pair import Bracket
+from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared, support_of_proper
 from gamedp.solvers.tools.run import Run
@@ -67,19 +67,19 @@ class SoundValueIteration(FixedPointSolver):
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""
-        bracket = Bracket(run, self.max_sweeps)
-        bracket.go_through(lambda number: self._solve_one(bracket, number))
+        pair = BoundPair(run, self.max_sweeps)
+        pair.go_through(lambda number: self._solve_one(pair, number))
 
     @staticmethod
-    def _solve_one(bracket: Bracket, number: int) -> None:
-        run = bracket.run
+    def _solve_one(pair: BoundPair, number: int) -> None:
+        run = pair.run
         start, stop = run.component(number)
-        states = bracket.states(number)
+        states = pair.states(number)
         earned, going_on = np.zeros(stop - start), np.ones(stop - start)
         least = greatest = 0.0
-        allowed = 0.5 * bracket.share(number)
+        allowed = 0.5 * pair.share(number)
         sweeps = 0
-        while not bracket.limit_reached(sweeps):
+        while not pair.limit_reached(sweeps):
             low, high = sound.sweep_jit(
                 start, stop, run.equation, run.values, least, greatest, earned, going_on, run.policy
             )
@@ -103,11 +103,11 @@ class SoundValueIteration(FixedPointSolver):
             run.values[states] = values
             if not (is_close or rests):
                 continue
-            patience = min(sweeps + 10, bracket.max_sweeps - sweeps)
-            if bracket.verify_guess(number, patience):
+            patience = min(sweeps + 10, pair.max_sweeps - sweeps)
+            if pair.verify_guess(number, patience):
                 return
             sweeps += patience
             if rests:
                 break
             allowed /= 4
-        bracket.settle_for_less(number, sweeps)
+        pair.settle_for_less(number, sweeps)

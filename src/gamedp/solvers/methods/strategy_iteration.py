@@ -93,9 +93,9 @@ class StrategyIteration(PreparingSolver):
         """Return whether this solver supports the problem, and why not."""
         return support_by(prepared.opponents)
 
-    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+    def decide(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
         """Decide numerically who the opponents are, or that there are none."""
-        prepared.settle_opponents(out_of_time)
+        prepared.decide_opponents(out_of_time)
 
     def solve(
         self,
@@ -107,7 +107,7 @@ class StrategyIteration(PreparingSolver):
         """Solve the problem so that every value is known within `tolerance`."""
         prepared = prepare(problem, progress)
         problem = prepared.problem
-        seconds = self.settle_in_time(prepared, Limit(self.max_seconds))
+        seconds = self.decide_in_time(prepared, Limit(self.max_seconds))
         require(self, prepared)
         opponents = prepared.opponents
         assert isinstance(opponents, Opponents)  # noqa: S101 - supported

@@ -13,7 +13,7 @@ from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Statistics, Status, Tolerance, width_of
-from gamedp.runtime.limit import Limit, ProgressCallback, within
+from gamedp.runtime.limit import Limit, ProgressCallback, with_time_left
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import (
     Prepared,
@@ -37,15 +37,15 @@ __all__ = [
     "PreparingSolver",
     "Solver",
     "changed",
-    "handed",
+    "decide_in_time",
     "how_close",
     "is_close",
     "make_solution",
     "reach",
     "require",
-    "settle_in_time",
     "solution_of",
     "solve_as_asked",
+    "to_solver_input",
     "way_out",
 ]
 
@@ -65,7 +65,7 @@ class Solver(Protocol):
         """Solve the problem so that every value is known within `tolerance`."""
 
 
-def settle_in_time(solver: Any, prepared: Prepared, limit: Limit | None = None) -> bool:
+def decide_in_time(solver: Any, prepared: Prepared, limit: Limit | None = None) -> bool:
     """Decide the open cases that a solver needs; return whether its time suffices.
 
     Parameters
@@ -76,13 +76,13 @@ def settle_in_time(solver: Any, prepared: Prepared, limit: Limit | None = None) 
     if not isinstance(solver, PreparingSolver):
         return True
     try:
-        solver.settle(prepared, limit or Limit(getattr(solver, "max_seconds", np.inf)))
+        solver.decide(prepared, limit or Limit(getattr(solver, "max_seconds", np.inf)))
     except OutOfTimeError:
         return False
     return True
 
 
-def handed(solver: Any, problem: Any) -> Any:
+def to_solver_input(solver: Any, problem: Any) -> Any:
     """Return a problem in the form that a solver takes: prepared, or the problem alone."""
     takes_more = not isinstance(problem, Prepared) or isinstance(solver, PreparingSolver)
     return problem if takes_more else problem.problem
@@ -112,14 +112,14 @@ class PreparingSolver:
         if isinstance(problem, Prepared):
             return self.support_of(problem)
         prepared = prepare(problem)
-        settle_in_time(self, prepared)
+        decide_in_time(self, prepared)
         return self.support_of(prepared)
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not, as far as is known."""
         raise NotImplementedError  # each solver defines its own
 
-    def settle(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
+    def decide(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
         """Decide numerically what this solver needs to know about the problem.
 
         Raises
@@ -127,9 +127,9 @@ class PreparingSolver:
         OutOfTimeError
             If `out_of_time` returns True on the way.
         """
-        prepared.settle(out_of_time)
+        prepared.decide(out_of_time)
 
-    def settle_in_time(self, prepared: Prepared, limit: Limit) -> float:
+    def decide_in_time(self, prepared: Prepared, limit: Limit) -> float:
         """Settle the problem within a time limit; return the number of seconds left.
 
         Raises
@@ -137,7 +137,7 @@ class PreparingSolver:
         NotSolvedError
             If that takes longer: nothing is known of the values then.
         """
-        if not settle_in_time(self, prepared, limit):
+        if not decide_in_time(self, prepared, limit):
             model = prepared.problem.model
             choices = model.choice_offsets
             nothing = np.full(model.num_states, np.inf)
@@ -194,7 +194,7 @@ class FixedPointSolver(PreparingSolver):
             at_once = self.solved_at_once(prepared, tolerance, progress)
             if at_once is not None:
                 return at_once
-        seconds = self.settle_in_time(prepared, limit)
+        seconds = self.decide_in_time(prepared, limit)
         require(self, prepared)
         if relative and not self.goes_relative:
             asked = Tolerance(0.0, tolerance)
@@ -442,7 +442,7 @@ def solve_as_asked(
     NotSolvedError
         As the solver does; or if 64-bit rounding ends before the relative tolerance is reached.
     """
-    problem = handed(solver, problem)
+    problem = to_solver_input(solver, problem)
     if not asked.absolute and getattr(solver, "goes_relative", False):
         return _despite_rounding(
             lambda told: solver.solve(
@@ -455,7 +455,7 @@ def solve_as_asked(
     limit()
 
     def attempt(told: Tolerance) -> Any:
-        limited = solver if asked.absolute else within(solver, limit)
+        limited = solver if asked.absolute else with_time_left(solver, limit)
         solve = partial(limited.solve, problem, tolerance=told.absolute, progress=progress)
         if limited is solver:
             return solve()

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Bracket"]
+__all__ = ["BoundPair"]
 
 
-class Bracket:
+class BoundPair:
     """Lower and upper bounds of a run, narrowed component by component.
 
     The bounds of finished components hold. A component that earns nothing, or only gains or only

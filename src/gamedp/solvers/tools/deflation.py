@@ -38,8 +38,8 @@ from gamedp.reduction import OutOfTimeError
 from gamedp.reduction.fixed_policies import fix
 from gamedp.results.status import Status
 from gamedp.runtime.limit import Limit, Reporter
-from gamedp.solvers.tools.average.end_components import ragged
-from gamedp.solvers.tools.bound_pair import Bracket
+from gamedp.solvers.tools.bound_pair import BoundPair
+from gamedp.solvers.tools.end_components import ragged
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.prepared import Prepared, prepare, solve_process
 from gamedp.solvers.tools.run import Answer, Run, finer_tolerance
@@ -68,20 +68,20 @@ def bound_by_deflation(run: Run, max_sweeps: int) -> None:
     max_sweeps : int
         Largest number of sweeps over one component.
     """
-    bracket = _Deflating(run, max_sweeps)
+    pair = _Deflating(run, max_sweeps)
 
     def narrow(number: int) -> None:
-        if not bracket.is_finite(number):
-            bracket.keep_to_policies()
-        if not bracket.is_finite(number):
-            bracket.improve_policies()
-        if bracket.is_finite(number):
-            bracket.narrow(number)
+        if not pair.is_finite(number):
+            pair.keep_to_policies()
+        if not pair.is_finite(number):
+            pair.improve_policies()
+        if pair.is_finite(number):
+            pair.narrow(number)
 
-    bracket.go_through(narrow)
+    pair.go_through(narrow)
 
 
-class _Deflating(Bracket):
+class _Deflating(BoundPair):
     """Bounds that are deflated where needed."""
 
     def __init__(self, run: Run, max_sweeps: int) -> None:
@@ -168,7 +168,7 @@ class _Deflating(Bracket):
         limit = Limit(max(run.max_seconds - run.reporter.seconds, 1e-3))
         prepared = prepare(problem)
         try:
-            prepared.settle_opponents(limit)
+            prepared.decide_opponents(limit)
         except OutOfTimeError:
             return
         if not isinstance(prepared.opponents, Opponents):
@@ -268,14 +268,14 @@ class _Deflating(Bracket):
 class _ComponentPart:
     """The states of a component among which play can stay without earning anything."""
 
-    def __init__(self, bracket: _Deflating, number: int) -> None:
-        self.bracket = bracket
-        model = bracket.run.problem.model
+    def __init__(self, pair: _Deflating, number: int) -> None:
+        self.pair = pair
+        model = pair.run.problem.model
         structure = model.structure
-        states = np.sort(np.asarray(bracket.states(number), np.int64))
+        states = np.sort(np.asarray(pair.states(number), np.int64))
         self.states = states[structure.end_component[states] >= 0]
         choices = ragged(model.choice_offsets, self.states)
-        self.choices = choices[bracket.idle[choices]]
+        self.choices = choices[pair.idle[choices]]
         place = np.full(model.num_states, -1, structure.successors.dtype)
         place[self.states] = np.arange(len(self.states))
         self.owners = place[structure.owners[self.choices]]
@@ -291,31 +291,31 @@ class _ComponentPart:
 
     def deflate(self) -> int:
         """Lower upper bounds, and raise lower ones; return how many moved."""
-        bracket, moved = self.bracket, 0
+        pair, moved = self.pair, 0
         if not len(self.choices):
             return moved
-        for side, bounds in ((True, bracket.lower), (False, bracket.upper)):
-            if (np.inf if side else -np.inf) == bracket.improper_value:
+        for side, bounds in ((True, pair.lower), (False, pair.upper)):
+            if (np.inf if side else -np.inf) == pair.improper_value:
                 continue
-            equation = bracket.run.equation
-            changed = deflation.reply_jit(self.states, equation, bounds, not side, bracket.replies)
+            equation = pair.run.equation
+            changed = deflation.reply_jit(self.states, equation, bounds, not side, pair.replies)
             if changed or side not in self.sets:
                 self.sets[side] = self._end_components(side)
             offsets, members, stays = self.sets[side]
-            bracket.inside[stays] = True
+            pair.inside[stays] = True
             moved += deflation.deflate_jit(
                 offsets,
                 members,
-                bracket.inside,
+                pair.inside,
                 equation,
-                bracket.lower,
-                bracket.upper,
+                pair.lower,
+                pair.upper,
                 side,
-                bracket.improper_value,
-                bracket.replies,
-                bracket.run.policy,
+                pair.improper_value,
+                pair.replies,
+                pair.run.policy,
             )
-            bracket.inside[stays] = False
+            pair.inside[stays] = False
         return moved
 
     def _end_components(self, side: bool) -> tuple[Integers, Integers, Integers]:
@@ -328,8 +328,8 @@ class _ComponentPart:
         stays
             The choices that stay in them.
         """
-        mine = self.bracket.run.equation.maximise[self.states][self.owners] == side
-        kept = self.bracket.replies[self.states][self.owners] == self.choices
+        mine = self.pair.run.equation.maximise[self.states][self.owners] == side
+        kept = self.pair.replies[self.states][self.owners] == self.choices
         everywhere = np.ones(len(self.states), np.bool_)
         found = end_components(self.structure, everywhere, mine | kept)
         if found is None:

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from gamedp.model.problem import Problem
 
 __all__ = [
-    "OpenCases",
     "Refusal",
     "Support",
-    "refused_draws",
+    "Undecided",
+    "refused_endless_value",
     "refused_opponents",
 ]
 
@@ -38,7 +38,7 @@ class Refusal:
 
 
 @attrs.frozen(eq=False)
-class OpenCases:
+class Undecided:
     """Cases that the graph does not decide, but numbers do.
 
     Attributes
@@ -51,7 +51,7 @@ class OpenCases:
     reduction: Reduction | None = None
 
 
-def refused_draws(problem: Problem) -> str:
+def refused_endless_value(problem: Problem) -> str:
     """Return why no solver takes this draw; empty if it is 0, or all play ends."""
     if problem.draws == (0.0, 0.0):
         return ""

@@ -48,7 +48,7 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.reduction.fixed_policies import fix
 from gamedp.reduction.gains import UNDECIDED, sign_for_all, signs_of_endless_play
 from gamedp.reduction.unfolding import unfold
-from gamedp.solvers.tools.facts import OpenCases, Refusal, refused_draws, refused_opponents
+from gamedp.solvers.tools.facts import Refusal, Undecided, refused_endless_value, refused_opponents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,8 +162,8 @@ class Opponents:
 def find_opponents(
     problem: Problem,
     out_of_time: Callable[[], bool],
-    reduce: Callable[[Problem], Reduction | Refusal | OpenCases | None],
-) -> Opponents | Refusal | OpenCases:
+    reduce: Callable[[Problem], Reduction | Refusal | Undecided | None],
+) -> Opponents | Refusal | Undecided:
     """Return the opponents of a problem, or why policies are not improved against each other.
 
     Parameters
@@ -176,7 +176,7 @@ def find_opponents(
 
     Returns
     -------
-    OpenCases
+    Undecided
         If no time is left to find it out.
     """
     if refusal := _refused_at_once(problem):
@@ -190,7 +190,7 @@ def find_opponents(
         try:
             return _Finder(problem, original, maximise, over, out_of_time).find()
         except OutOfTimeError:
-            return OpenCases()
+            return Undecided()
     nobody = np.zeros(len(over), np.bool_)
     start = first_choices(problem.model.structure, np.ones(problem.model.num_choices, np.bool_))
     opponents = Opponents(problem, nobody, 1, start, False, nobody, over)
@@ -208,7 +208,7 @@ def _refused_at_once(problem: Problem) -> str:
         return "does not support long-run averages; RelativeValueIteration does."
     if problem.model.num_players > 2:
         return "is for one or two players; BackwardInduction supports more."
-    return refused_draws(problem)
+    return refused_endless_value(problem)
 
 
 def _over(problem: Problem) -> Flags:

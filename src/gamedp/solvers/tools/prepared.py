@@ -30,15 +30,15 @@ from gamedp.results.status import Status, width_of
 from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.facts import (
-    OpenCases,
     Refusal,
     Support,
-    refused_draws,
+    Undecided,
+    refused_endless_value,
     refused_opponents,
 )
 from gamedp.solvers.tools.opponents import Opponents, find_opponents
 from gamedp.solvers.tools.policies import improve_policies
-from gamedp.solvers.tools.run import Answer, Parts, Run, Searched, check_range, widened
+from gamedp.solvers.tools.run import Answer, Components, DepthFirstResult, Run, check_range, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 
-UNKNOWN = OpenCases()
+UNKNOWN = Undecided()
 """A fact that has not been asked for yet."""
 
 
@@ -73,7 +73,7 @@ class Prepared:
 
     Each fact is found when first needed, by passes over the graph alone, and kept for all that
     share the object: the choice of a solver, and the solver. Whatever the graph cannot decide is an
-    open case until :meth:`settle` decides it numerically. No fact changes.
+    open case until :meth:`decide` decides it numerically. No fact changes.
 
     Attributes
     ----------
@@ -83,28 +83,28 @@ class Prepared:
     def __init__(self, problem: Problem, progress: ProgressCallback | None = None) -> None:
         self.problem = problem
         self._progress = progress
-        self._searched: Searched | OpenCases | None = UNKNOWN
-        self._reduction: Reduction | Refusal | OpenCases | None = UNKNOWN
-        self._opponents: Opponents | Refusal | OpenCases = UNKNOWN
+        self._searched: DepthFirstResult | Undecided | None = UNKNOWN
+        self._reduction: Reduction | Refusal | Undecided | None = UNKNOWN
+        self._opponents: Opponents | Refusal | Undecided = UNKNOWN
 
     @property
-    def searched(self) -> Searched | None:
+    def searched(self) -> DepthFirstResult | None:
         """The result of a depth-first search, if there is a target and nothing needs to be reduced.
 
         Deciding this requires most of the work of solving.
         """
-        if isinstance(self._searched, OpenCases):
+        if isinstance(self._searched, Undecided):
             self._searched = search_depth_first(self.problem, self._progress)
         return self._searched
 
     @property
-    def answer(self) -> Searched | None:
+    def depth_first_solution(self) -> DepthFirstResult | None:
         """The same if it is the whole answer: no cycle that matters is left."""
         found = self.searched
         return found if found is not None and not found.parts.num_components else None
 
     @property
-    def reduction(self) -> Reduction | Refusal | OpenCases | None:
+    def reduction(self) -> Reduction | Refusal | Undecided | None:
         """The reduction that makes the problem proper; None if it is proper already.
 
         Opponents who can prolong play for ever are left to deflation: see :attr:`proper`.
@@ -114,7 +114,7 @@ class Prepared:
         return self._reduction
 
     @property
-    def proper(self) -> Reduction | Refusal | OpenCases | None:
+    def proper(self) -> Reduction | Refusal | Undecided | None:
         """The same for solvers that do not deflate: refused if play can be prolonged for ever."""
         found = self.reduction
         if isinstance(found, Reduction) and found.problem.needs_deflation:
@@ -122,22 +122,22 @@ class Prepared:
         return found
 
     @property
-    def opponents(self) -> Opponents | Refusal | OpenCases:
+    def opponents(self) -> Opponents | Refusal | Undecided:
         """The two opponents of the problem, for policy against policy."""
         if self._opponents is UNKNOWN:
             self._opponents = self._find_opponents(_no_time)
         return self._opponents
 
-    def _find_opponents(self, out_of_time: Callable[[], bool]) -> Opponents | Refusal | OpenCases:
-        def reduce(problem: Problem) -> Reduction | Refusal | OpenCases | None:
+    def _find_opponents(self, out_of_time: Callable[[], bool]) -> Opponents | Refusal | Undecided:
+        def reduce(problem: Problem) -> Reduction | Refusal | Undecided | None:
             if problem is not self.problem:
                 return find_reduction(problem, out_of_time)
-            self._decide(out_of_time)
+            self._find_reduction(out_of_time)
             return self._reduction
 
         return find_opponents(self.problem, out_of_time, reduce)
 
-    def settle(self, out_of_time: Callable[[], bool] = never) -> None:
+    def decide(self, out_of_time: Callable[[], bool] = never) -> None:
         """Decide numerically what makes the problem proper, if the graph does not tell.
 
         Parameters
@@ -150,19 +150,19 @@ class Prepared:
         OutOfTimeError
             If it returns True: the case stays open.
         """
-        self._decide(out_of_time)
-        if isinstance(self._reduction, OpenCases):
+        self._find_reduction(out_of_time)
+        if isinstance(self._reduction, Undecided):
             raise OutOfTimeError
 
-    def settle_opponents(self, out_of_time: Callable[[], bool] = never) -> None:
-        """Decide numerically who the opponents are, or that there are none; as :meth:`settle`."""
-        if isinstance(self._opponents, OpenCases):
+    def decide_opponents(self, out_of_time: Callable[[], bool] = never) -> None:
+        """Decide numerically who the opponents are, or that there are none; as :meth:`decide`."""
+        if isinstance(self._opponents, Undecided):
             self._opponents = self._find_opponents(out_of_time)
-        if isinstance(self._opponents, OpenCases):
+        if isinstance(self._opponents, Undecided):
             raise OutOfTimeError
 
-    def _decide(self, out_of_time: Callable[[], bool]) -> None:
-        if isinstance(self._reduction, OpenCases):
+    def _find_reduction(self, out_of_time: Callable[[], bool]) -> None:
+        if isinstance(self._reduction, Undecided):
             self._reduction = find_reduction(self.problem, out_of_time, self._reduction)
 
 
@@ -189,10 +189,10 @@ def support_of_fixed_points(prepared: Prepared) -> Support:
         return Support(False, "is for one or two players; BackwardInduction supports more.")
     found = prepared.proper
     if isinstance(found, Refusal) and (
-        found.is_undefined or has_target(problem.objective) or refused_draws(problem)
+        found.is_undefined or has_target(problem.objective) or refused_endless_value(problem)
     ):
         return Support(False, found.reason)
-    return Support(True, is_open=isinstance(found, OpenCases))
+    return Support(True, is_open=isinstance(found, Undecided))
 
 
 def support_of_proper(prepared: Prepared) -> Support:
@@ -213,7 +213,7 @@ def support_by(found: object) -> Support:
     """Return the support of a solver that needs exactly what was found: yes, no, or open."""
     if isinstance(found, Refusal):
         return Support(False, found.reason)
-    return Support(True, is_open=isinstance(found, OpenCases))
+    return Support(True, is_open=isinstance(found, Undecided))
 
 
 def support_of_averages(problem: Problem) -> Support:
@@ -248,7 +248,7 @@ less than the search."""
 
 def search_depth_first(
     problem: Problem, progress: ProgressCallback | None = None
-) -> Searched | None:
+) -> DepthFirstResult | None:
     """Search a problem with targets depth first; return the results, and what is left to solve.
 
     None for other problems, for those with choices beyond `MAX_SEARCHED_TRANSITIONS`, and as soon
@@ -329,15 +329,15 @@ def search_depth_first(
     for array in kept:
         array.flags.writeable = False  # typed as in a structure, so kernels compile once
     equation = equation._replace(order=kept[0], place=kept[1])
-    parts = Parts(*kept[2:], int(cursor[depth_first.LEVELS]))
-    return Searched(values, errors, policy, equation, parts, reporter.seconds)
+    parts = Components(*kept[2:], int(cursor[depth_first.LEVELS]))
+    return DepthFirstResult(values, errors, policy, equation, parts, reporter.seconds)
 
 
 def find_reduction(
     problem: Problem,
     out_of_time: Callable[[], bool] = never,
-    open_cases: OpenCases | None = None,
-) -> Reduction | Refusal | OpenCases | None:
+    undecided: Undecided | None = None,
+) -> Reduction | Refusal | Undecided | None:
     """Return the reduction that makes a problem proper, None if it is, or why there is none.
 
     Parameters
@@ -345,19 +345,19 @@ def find_reduction(
     problem : Problem
     out_of_time : callable
         Called before numbers are iterated, and now and then on the way; returns whether to stop.
-    open_cases : OpenCases, optional
+    undecided : Undecided, optional
         What is already known of the graph.
 
     Returns
     -------
-    OpenCases
+    Undecided
         If no time is left to find it out.
     """
     if not needs_reduction(problem):
         return None
-    if refusal := refused_draws(problem):
+    if refusal := refused_endless_value(problem):
         return Refusal(refusal)
-    reduction = None if open_cases is None else open_cases.reduction
+    reduction = None if undecided is None else undecided.reduction
     try:
         reduction = reduction or reduce(problem, out_of_time)
         states, limsups = reduction.open_cases()
@@ -367,7 +367,7 @@ def find_reduction(
     except UnsupportedProblemError as error:
         return Refusal(str(error), isinstance(error, UndefinedTotalError))
     except OutOfTimeError:
-        return OpenCases(reduction)
+        return Undecided(reduction)
 
 
 def _decided(
@@ -423,7 +423,7 @@ def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Ans
     limit = Limit(max_seconds)
     prepared = prepare(problem)
     try:
-        prepared.settle(limit)
+        prepared.decide(limit)
     except OutOfTimeError:
         return _nothing(problem)
     support = support_of_proper(prepared)

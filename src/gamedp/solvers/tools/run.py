@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
-    "Parts",
+    "Components",
+    "DepthFirstResult",
     "Run",
-    "Searched",
     "check_range",
     "finer_tolerance",
     "finished",
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 
-class Parts(NamedTuple):
+class Components(NamedTuple):
     """The components that are left to solve, successors first; named as in a model's structure.
 
     Attributes
@@ -76,7 +76,7 @@ class Parts(NamedTuple):
         return self.num_cyclic_levels == 0
 
 
-class Searched(NamedTuple):
+class DepthFirstResult(NamedTuple):
     """A problem with targets in which play surely leaves all cycles, except for dead ends.
 
     Attributes
@@ -86,7 +86,7 @@ class Searched(NamedTuple):
     policy : (S,) int64
     equation : Equation
         Its order contains the states that are left.
-    parts : Parts
+    parts : Components
         The components that are left.
     seconds : float
         Duration of the search.
@@ -96,7 +96,7 @@ class Searched(NamedTuple):
     errors: NDArray[np.float64]
     policy: NDArray[np.int64]
     equation: Equation
-    parts: Parts
+    parts: Components
     seconds: float
 
 
@@ -137,9 +137,9 @@ class Run:
         Whether `tolerance` is to be multiplied by the absolute value of each state.
     stop : callable
         Returns whether to stop for another reason, such as the limit of a larger computation.
-    searched : Searched or None
+    searched : DepthFirstResult or None
         The part that a search has solved and ordered, if no reduction is needed.
-    parts : Structure or Parts
+    parts : Structure or Components
         The components, in the order of the equation.
     values, errors : (S,) float64
         ``|values - true values| <= errors`` once they are proven.
@@ -159,7 +159,7 @@ class Run:
         *,
         relative: bool = False,
         stop: Callable[[], bool] = never,
-        searched: Searched | None = None,
+        searched: DepthFirstResult | None = None,
     ) -> None:
         model = problem.model
         self.problem = problem
@@ -168,7 +168,7 @@ class Run:
         self.max_seconds = max_seconds
         self.stop = stop
         self.reporter = Reporter(progress, "solve")
-        self.parts: Structure | Parts
+        self.parts: Structure | Components
         if searched is None:
             self.parts, self.equation = model.structure, problem.equation()
             self.values = np.zeros(model.num_states)

@@ -18,7 +18,7 @@ from gamedp.solvers.tools.exact.rationals import (
     is_less,
     rational,
 )
-from gamedp.solvers.tools.facts import OpenCases, Refusal
+from gamedp.solvers.tools.facts import Refusal, Undecided
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare, solve_process
@@ -102,7 +102,7 @@ class Work:
 
     def best_policies(self) -> tuple[list[Value], Integers]:
         """Improve one side's policy, each time against the other's best answer."""
-        self.prepared.settle_opponents(self.is_late)
+        self.prepared.decide_opponents(self.is_late)
         opponents = self.prepared.opponents
         assert isinstance(opponents, Opponents)  # noqa: S101 - supported
         game = _ExactGame(self, opponents)
@@ -263,11 +263,11 @@ class _ExactGame:
         opponents = self.opponents
         problem, rows = opponents.kept(policy, opponents.improver)
         prepared = prepare(problem)
-        prepared.settle(self.work.is_late)
+        prepared.decide(self.work.is_late)
         reduction = prepared.proper
         if isinstance(reduction, Refusal):
             raise UnsupportedProblemError(reduction.reason)
-        assert not isinstance(reduction, OpenCases)  # noqa: S101 - settled
+        assert not isinstance(reduction, Undecided)  # noqa: S101 - settled
         if reduction is None:
             small, choice_of = problem, np.arange(problem.model.num_choices)
             given, model = choice_of, problem.model

@@ -31,14 +31,14 @@ from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.results.status import Status
 from gamedp.runtime.floats import TINY, UNIT
-from gamedp.solvers.tools.average.end_components import (
+from gamedp.solvers.tools.components import sweep_components
+from gamedp.solvers.tools.end_components import (
     EndComponents,
     equation_of,
     is_easy_to_eliminate,
     offsets_of,
     ragged,
 )
-from gamedp.solvers.tools.components import sweep_components
 from gamedp.solvers.tools.policies import improve_policies
 from gamedp.solvers.tools.run import Answer, Run
 

@@ -1,1 +1,0 @@
-"""The parts of a long-run average: end components, and totals on the way to them."""

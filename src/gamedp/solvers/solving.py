@@ -198,8 +198,6 @@ def _between(
     distances = least.distances
     if distances is not None and most.distances is not None:
         distances = distances if (distances == most.distances).all() else None
-    seconds = dict(least.statistics.seconds)
-    seconds["solve"] += most.statistics.seconds["solve"]
     solution = attrs.evolve(
         least,
         objective=problem.objective,
@@ -211,11 +209,7 @@ def _between(
         exact=least.exact if least.exact == most.exact else None,
         tight=least.tight if least.exact == most.exact else None,
         distances=distances,
-        statistics=attrs.evolve(
-            least.statistics,
-            sweeps=least.statistics.sweeps + most.statistics.sweeps,
-            seconds=seconds,
-        ),
+        statistics=_with_all_work(least, [least, most]).statistics,
     )
     if asked.admits(lower, upper):
         return attrs.evolve(solution, status=Status.SOLVED)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.bellman import max_n, topological
+from gamedp.bellman import max_n
 from gamedp.errors import shown
 from gamedp.model.objectives import (
     AverageReward,
@@ -19,10 +19,10 @@ from gamedp.model.problem import Problem
 from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.results.status import Guarantee
 from gamedp.runtime.limit import Reporter
-from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.base import PreparingSolver, make_solution, require, solution_of
+from gamedp.solvers.tools.components import solve_by_components
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_fixed_points
+from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import (
     DepthFirstResult,
     Run,
@@ -44,6 +44,11 @@ __all__ = ["BackwardInduction"]
 def _is_acyclic(found: object) -> bool:
     """Return whether a reduced problem has no cycles."""
     return isinstance(found, Reduction) and found.problem.model.structure.is_acyclic
+
+
+def _refuse(number: int) -> None:
+    """Solve a component with cycles: there are none."""
+    raise AssertionError(number)
 
 
 @attrs.frozen(kw_only=True)
@@ -91,7 +96,7 @@ class BackwardInduction(PreparingSolver):
         if not many and prepared.depth_first_solution is not None:
             return Support(True)
         if not many and needs_reduction(problem):
-            support = support_of_fixed_points(prepared)
+            support = prepared.support_of_fixed_points()
             # States that only lead to known values are in no cycles.
             found = prepared.proper if support else None
             if not support or support.is_open or _is_acyclic(found):
@@ -139,31 +144,7 @@ class BackwardInduction(PreparingSolver):
             return self._max_n(problem, tolerance, progress)
         reduction = prepared.proper if isinstance(prepared.proper, Reduction) else None
         run = Run(problem if reduction is None else reduction.problem, tolerance, progress)
-        structure = run.problem.model.structure
-        total = structure.num_components
-        scratch = np.empty((2, int(np.diff(run.equation.graph.choice_offsets).max(initial=0))))
-        done = 0
-        while done < total:
-            done = topological.solve_components_jit(
-                done,
-                total,
-                structure.component_offsets,
-                structure.nontrivial,
-                run.equation,
-                VISITS,
-                tolerance,
-                False,
-                False,
-                False,
-                None,
-                None,
-                run.values,
-                run.errors,
-                run.policy,
-                run.visits,
-                scratch,
-            )
-            run.reporter.report(done, total, f"{done:,} of {total:,} states solved")
+        solve_by_components(run, _refuse, noun="states")
         return solution_of(run, self, reduction=reduction)
 
     def _searched(self, problem: Problem, answer: DepthFirstResult, tolerance: float) -> Solution:

@@ -20,7 +20,7 @@ from gamedp.solvers.tools.exact.work import Work
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
-from gamedp.solvers.tools.prepared import Prepared, prepare, support_of_rationals
+from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Answer, Run, sweep_horizon
 from gamedp.solvers.tools.strategies import improve_strategies
 
@@ -95,7 +95,7 @@ class ExactPolicyIteration(PreparingSolver):
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""
         refusal = self._refusal(prepared.problem)
-        return support_of_rationals(prepared) if refusal is None else refusal
+        return prepared.support_of_rationals() if refusal is None else refusal
 
     def _refusal(self, problem: Problem) -> Support | None:
         """Return the reason to refuse a model that is larger than allowed."""
@@ -199,8 +199,7 @@ def _solved_in_doubles(prepared: Prepared, tolerance: float, max_seconds: float)
     if isinstance(objective, FiniteHorizon):
         run = Run(problem, tolerance, None)
         sweep_horizon(run, objective.horizon)
-        (values, lower, upper), policy = run.results()
-        return Answer(values, lower, upper, policy, run.status, run.sweeps)
+        return run.answer()
     if isinstance(objective, AverageReward):
         rewards = np.append(np.asarray(model.rewards, np.float64), 0.0)
         lower = np.full(model.num_states, rewards.min())

@@ -11,7 +11,7 @@ from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared, support_of_deflating
+from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["IntervalIteration"]
@@ -65,7 +65,7 @@ class IntervalIteration(FixedPointSolver):
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""
-        return support_of_deflating(prepared)
+        return prepared.support_of_deflating()
 
     def iterate(self, run: Run) -> None:
         """Go through the components, successors first."""

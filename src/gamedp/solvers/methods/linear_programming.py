@@ -9,10 +9,10 @@ from gamedp.bellman import equation
 from gamedp.results.status import Status
 from gamedp.runtime.options import positive
 from gamedp.solvers.tools.base import FixedPointSolver
-from gamedp.solvers.tools.components import Component, share_of_tolerance, solve_by_components
+from gamedp.solvers.tools.components import Component, solve_by_components
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.policies import inner_matrix
-from gamedp.solvers.tools.prepared import Prepared, support_of_proper
+from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["LinearProgramming"]
@@ -53,7 +53,7 @@ class LinearProgramming(FixedPointSolver):
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""
-        support = support_of_proper(prepared)
+        support = prepared.support_of_proper()
         if not support or support.is_open:
             return support
         proper = getattr(prepared.proper, "problem", prepared.problem)
@@ -111,6 +111,6 @@ class LinearProgramming(FixedPointSolver):
         equation.sweep_jit(start, stop, run.equation, run.values.copy(), run.policy)
         component = Component(run, number)
         component.take_policy()
-        allowed = share_of_tolerance(run)
+        allowed = run.share
         component.evaluate(0.01 * allowed)
         component.prove(allowed)

@@ -13,7 +13,7 @@ from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.bound_pair import BoundPair
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared, support_of_proper
+from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["SoundValueIteration"]
@@ -56,7 +56,7 @@ class SoundValueIteration(FixedPointSolver):
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""
-        support = support_of_proper(prepared)
+        support = prepared.support_of_proper()
         if not support or support.is_open:
             return support
         if getattr(prepared.proper, "problem", prepared.problem).model.has_swaps:

@@ -15,7 +15,7 @@ from gamedp.solvers.tools.components import sweep_components
 from gamedp.solvers.tools.deflation import bound_by_deflation
 from gamedp.solvers.tools.endless_play import may_be_forced, solve_where_ends_are_forced
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared, support_of_deflating, support_of_fixed_points
+from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ class TopologicalValueIteration(FixedPointSolver):
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""
-        support = support_of_fixed_points(prepared)
-        return support or support_of_deflating(prepared)
+        support = prepared.support_of_fixed_points()
+        return support or prepared.support_of_deflating()
 
     def solved_at_once(
         self, prepared: Prepared, tolerance: float, progress: ProgressCallback | None

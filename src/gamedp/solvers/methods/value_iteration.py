@@ -15,7 +15,7 @@ from gamedp.runtime.slices import STATES
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.discounted import is_one_equation, solve_discounted
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import Prepared, support_of_fixed_points
+from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
 __all__ = ["ValueIteration"]
@@ -62,7 +62,7 @@ class ValueIteration(FixedPointSolver):
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""
-        return support_of_fixed_points(prepared)
+        return prepared.support_of_fixed_points()
 
     def solved_at_once(
         self, prepared: Prepared, tolerance: float, progress: ProgressCallback | None

@@ -18,8 +18,6 @@ from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import (
     Prepared,
     prepare,
-    support_of_proper,
-    support_of_rationals,
 )
 from gamedp.solvers.tools.run import Run, finer_tolerance, widened
 
@@ -170,7 +168,7 @@ class FixedPointSolver(PreparingSolver):
 
     def support_of(self, prepared: Prepared) -> Support:
         """Return whether this solver supports the problem, and why not."""
-        return support_of_proper(prepared)
+        return prepared.support_of_proper()
 
     def solve(
         self,
@@ -423,7 +421,7 @@ def _can_be_exact(problem: Problem | Prepared) -> bool:
     prepared = prepare(problem)
     if prepared.problem.model.num_states > MAX_STATES_IN_RATIONALS:
         return False
-    support = support_of_rationals(prepared)
+    support = prepared.support_of_rationals()
     return support.ok and not support.is_open
 
 

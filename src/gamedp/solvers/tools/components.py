@@ -29,7 +29,6 @@ __all__ = [
     "MAX_GATHERED_NUMBERS",
     "MAX_STATES_IN_KERNEL",
     "Component",
-    "share_of_tolerance",
     "solve_by_components",
     "solve_component",
     "sweep_components",
@@ -47,12 +46,9 @@ Calling kernels for one of them takes longer than solving it, if it is small.
 """
 
 
-def share_of_tolerance(run: Run) -> float:
-    """Return the error that one component may add, so that no path adds more than allowed."""
-    return 0.4 * run.tolerance / max(1, run.parts.num_cyclic_levels)
-
-
-def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int = 0) -> None:
+def solve_by_components(
+    run: Run, solve_one: Callable[[int], None], small: int = 0, noun: str = "components"
+) -> None:
     """Solve the components in reverse topological order; a single state without a loop in one step.
 
     Parameters
@@ -63,10 +59,12 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
     small : int
         Components of up to this many states are solved within a kernel if they converge soon. Code
         only for hard ones is compiled once there are several; the first is left to `solve_one`.
+    noun : str
+        How reports call them.
     """
     structure = run.parts
     total = structure.num_components
-    allowed = share_of_tolerance(run)
+    allowed = run.share
     scratch = np.empty((2, int(np.diff(run.equation.graph.choice_offsets).max(initial=0))))
     room = None
     if small > 0 and run.problem.is_proper and not structure.is_acyclic:
@@ -114,7 +112,7 @@ def solve_by_components(run: Run, solve_one: Callable[[int], None], small: int =
             solve_one(stopped)
             stopped += 1
         number = stopped
-        run.reporter.report(number, total, f"{number:,} of {total:,} components solved")
+        run.reporter.report(number, total, f"{number:,} of {total:,} {noun} solved")
 
 
 def _room_for(
@@ -151,7 +149,7 @@ def sweep_until_proven(
     """
     start, stop = run.component(number)
     states = run.equation.order[start:stop]
-    allowed = share_of_tolerance(run)
+    allowed = run.share
     threshold = 0.01 * allowed
     for count in range(1, max_sweeps + 1):
         change = sweep(threshold)
@@ -208,7 +206,7 @@ def solve_component(run: Run, number: int, max_sweeps: int) -> None:
     max_sweeps : int
     """
     component = Component(run, number)
-    allowed = share_of_tolerance(run)
+    allowed = run.share
     threshold = 0.01 * allowed
     while True:
         floor = component.floor

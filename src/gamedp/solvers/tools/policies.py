@@ -13,7 +13,7 @@ from gamedp.graph.sets import attractor
 from gamedp.model.problem import Problem
 from gamedp.reduction.unfolding import rounding_of, unfold
 from gamedp.results.status import Status
-from gamedp.solvers.tools.components import Component, share_of_tolerance, solve_by_components
+from gamedp.solvers.tools.components import Component, solve_by_components
 from gamedp.solvers.tools.run import Run
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class _PolicyWork:
         """Improve the policy of a component, the minimisers' against each of the maximisers'."""
         component = Component(self.run, number)
         component.take_policy()
-        allowed = share_of_tolerance(self.run)
+        allowed = self.run.share
         enough = 0.01 * allowed
         while True:
             self._improve(component, enough)

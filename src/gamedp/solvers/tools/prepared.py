@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from gamedp.bellman import depth_first, escapes
@@ -26,7 +27,7 @@ from gamedp.reduction import (
     never,
     reduce,
 )
-from gamedp.results.status import Status, width_of
+from gamedp.results.status import Status
 from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.slices import VISITS
 from gamedp.solvers.tools.facts import (
@@ -52,10 +53,7 @@ __all__ = [
     "prepare",
     "solve_process",
     "support_by",
-    "support_of_deflating",
-    "support_of_fixed_points",
-    "support_of_proper",
-    "support_of_rationals",
+    "support_of_averages",
 ]
 
 
@@ -165,6 +163,45 @@ class Prepared:
         if isinstance(self._reduction, Undecided):
             self._reduction = find_reduction(self.problem, out_of_time, self._reduction)
 
+    def support_of_fixed_points(self) -> Support:
+        """Return the support of solvers of Bellman's equation as a fixed point: no steps, no max-n."""
+        problem = self.problem
+        if isinstance(problem.objective, FiniteHorizon):
+            return Support(False, "does not support finite horizons; BackwardInduction does.")
+        if isinstance(problem.objective, AverageReward):
+            return Support(
+                False, "does not support long-run averages; RelativeValueIteration does."
+            )
+        if problem.model.num_players > 2:
+            return Support(False, "is for one or two players; BackwardInduction supports more.")
+        found = self.proper
+        if isinstance(found, Refusal) and (
+            found.is_undefined or has_target(problem.objective) or refused_endless_value(problem)
+        ):
+            return Support(False, found.reason)
+        return Support(True, is_open=isinstance(found, Undecided))
+
+    def support_of_proper(self) -> Support:
+        """Return the support of solvers of fixed points that need play to end, or to be made to."""
+        support = self.support_of_fixed_points()
+        return support_by(self.proper) if support else support
+
+    def support_of_deflating(self) -> Support:
+        """Return the support of solvers of proper problems that deflate bounds of two opponents."""
+        support = self.support_of_proper()
+        if support or self.reduction is None:
+            return support
+        return support_by(self.reduction)
+
+    def support_of_rationals(self) -> Support:
+        """Return the support of solvers in rational numbers, however long they take."""
+        problem = self.problem
+        if isinstance(problem.objective, AverageReward):
+            return support_of_averages(problem)
+        if isinstance(problem.objective, FiniteHorizon):
+            return Support(problem.model.num_players <= 2, "is for one or two players.")
+        return support_by(self.opponents)
+
 
 def prepare(problem: Problem | Prepared, progress: ProgressCallback | None = None) -> Prepared:
     """Return a problem with its known facts; a prepared one unchanged.
@@ -176,37 +213,6 @@ def prepare(problem: Problem | Prepared, progress: ProgressCallback | None = Non
         Called with a :class:`gamedp.Progress` now and then.
     """
     return problem if isinstance(problem, Prepared) else Prepared(problem, progress)
-
-
-def support_of_fixed_points(prepared: Prepared) -> Support:
-    """Return the support of solvers for Bellman's equation as a fixed point: no steps, no max-n."""
-    problem = prepared.problem
-    if isinstance(problem.objective, FiniteHorizon):
-        return Support(False, "does not support finite horizons; BackwardInduction does.")
-    if isinstance(problem.objective, AverageReward):
-        return Support(False, "does not support long-run averages; RelativeValueIteration does.")
-    if problem.model.num_players > 2:
-        return Support(False, "is for one or two players; BackwardInduction supports more.")
-    found = prepared.proper
-    if isinstance(found, Refusal) and (
-        found.is_undefined or has_target(problem.objective) or refused_endless_value(problem)
-    ):
-        return Support(False, found.reason)
-    return Support(True, is_open=isinstance(found, Undecided))
-
-
-def support_of_proper(prepared: Prepared) -> Support:
-    """Return the support of solvers of fixed points that need play to end, or to be made to."""
-    support = support_of_fixed_points(prepared)
-    return support_by(prepared.proper) if support else support
-
-
-def support_of_deflating(prepared: Prepared) -> Support:
-    """Return the support of solvers of proper problems that deflate bounds of two opponents."""
-    support = support_of_proper(prepared)
-    if support or prepared.reduction is None:
-        return support
-    return support_by(prepared.reduction)
 
 
 def support_by(found: object) -> Support:
@@ -228,16 +234,6 @@ def support_of_averages(problem: Problem) -> Support:
             "Discounted with a discount near one, or FiniteHorizon.",
         )
     return Support(True)
-
-
-def support_of_rationals(prepared: Prepared) -> Support:
-    """Return the support of solvers in rational numbers, however long they take."""
-    problem = prepared.problem
-    if isinstance(problem.objective, AverageReward):
-        return support_of_averages(problem)
-    if isinstance(problem.objective, FiniteHorizon):
-        return Support(problem.model.num_players <= 2, "is for one or two players.")
-    return support_by(prepared.opponents)
 
 
 MAX_SEARCHED_TRANSITIONS = 1 << 14
@@ -426,7 +422,7 @@ def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Ans
         prepared.decide(limit)
     except OutOfTimeError:
         return _nothing(problem)
-    support = support_of_proper(prepared)
+    support = prepared.support_of_proper()
     if not support:
         message = f"PolicyIteration {support.reason}"
         raise UnsupportedProblemError(message)
@@ -435,13 +431,13 @@ def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Ans
     run = Run(proper, tolerance, None, limit.left)
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused at the end
         improve_policies(run)
-        numbers, policy = run.results(proven=proper.is_proper, reduction=reduction)
-    values, lower, upper = numbers
+        answer = run.answer(proven=proper.is_proper, reduction=reduction)
     if any(problem.model.rounding) and proper.is_proper:
-        lower, upper = widened(problem, lower, upper)
-        if run.status is Status.SOLVED and not width_of(lower, upper) <= tolerance:
-            run.status = Status.ROUNDING
-    return Answer(values, lower, upper, policy, run.status, run.sweeps)
+        lower, upper = widened(problem, answer.lower, answer.upper)
+        answer = attrs.evolve(answer, lower=lower, upper=upper)
+        if answer.status is Status.SOLVED and not answer.width <= tolerance:
+            answer = attrs.evolve(answer, status=Status.ROUNDING)
+    return answer
 
 
 def _nothing(problem: Problem) -> Answer:

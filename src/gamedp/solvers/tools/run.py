@@ -200,6 +200,11 @@ class Run:
         inner = max(1, self.problem.model.num_states - len(self.problem.model.terminals))
         return -(-int(self.visits[0]) // inner)
 
+    @property
+    def share(self) -> float:
+        """The error that one component may add, so that no path adds more than allowed."""
+        return 0.4 * self.tolerance / max(1, self.parts.num_cyclic_levels)
+
     def component(self, number: int) -> tuple[int, int]:
         """Return where in the order a component starts and stops."""
         offsets = self.parts.component_offsets
@@ -342,6 +347,11 @@ class Run:
         elif self.status is Status.SOLVED:
             self.status = Status.SOLVED if width <= self.tolerance else self.too_wide
         return numbers, policy
+
+    def answer(self, *, proven: bool = True, reduction: Reduction | None = None) -> Answer:
+        """Return the same as an answer."""
+        numbers, policy = self.results(proven=proven, reduction=reduction)
+        return Answer(*numbers, policy, self.status, self.sweeps)
 
     def _check_range(self, reduction: Reduction | None) -> None:
         """Refuse values that are too large for a number, except infinite ones."""

@@ -472,7 +472,7 @@ def solved_total(
     run = Run(problem, tolerance, None, seconds)
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused at the end
         sweep_components(run, min(max_sweeps, FEW_SWEEPS) if easy else max_sweeps)
-        swept = _found(run)
+        swept = run.answer(proven=problem.is_proper)
     left = seconds - (time.monotonic() - begin)
     if swept.width <= tolerance or not easy or left <= 0:
         return swept
@@ -481,17 +481,11 @@ def solved_total(
         warnings.simplefilter("ignore")  # of a matrix that is singular as far as these numbers tell
         improve_policies(direct)
     if np.isfinite(direct.values).all():
-        solved = _found(direct)
+        solved = direct.answer(proven=problem.is_proper)
         if solved.width <= swept.width:
             return solved
     # It is not for lack of sweeps that these bounds are no closer.
     return attrs.evolve(swept, status=Status.ROUNDING)
-
-
-def _found(run: Run) -> Answer:
-    """Return the results of a run, proven as far as all play ends."""
-    numbers, policy = run.results(proven=run.problem.is_proper)
-    return Answer(*numbers, policy, run.status, run.sweeps)
 
 
 class _EliminatingRun(Run):

@@ -17,7 +17,6 @@ import numpy as np
 from gamedp.errors import GamedpError, InvalidModelError
 from gamedp.graph.sets import attractor
 from gamedp.graph.structure import Structure
-from gamedp.results.status import Status
 from gamedp.solvers.tools.exact.rationals import Rational, RationalModel, rational
 from gamedp.solvers.tools.exact.systems import solve_linear_system
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.problem import Problem
-    from gamedp.runtime.limit import Reporter
+    from gamedp.results.status import Status
 
     Integers = NDArray[np.signedinteger[Any]]
 
@@ -64,9 +63,11 @@ class Terms:
 class Account(Protocol):
     """Counts the policies, and checks the limits."""
 
-    policies: int
-    max_policies: int
-    reporter: Reporter
+    def count_policy(self) -> None:
+        """Count and report a policy that was evaluated."""
+
+    def check_policies(self) -> None:
+        """Raise StoppedError unless there may be another policy."""
 
     def guess(self, problem: Problem) -> Integers:
         """Return a policy that is nearly the best, found in doubles; -1 in terminal states."""
@@ -88,14 +89,10 @@ class Process:
         policy = self._first_policy()
         while True:
             values = self._evaluated(policy)
-            self.work.policies += 1
-            self.work.reporter.report(
-                self.work.policies, None, f"{self.work.policies:,} policies evaluated"
-            )
+            self.work.count_policy()
             if not self._improve(policy, values):
                 return values, policy
-            if self.work.policies >= self.work.max_policies:
-                raise StoppedError(Status.SWEEP_LIMIT)
+            self.work.check_policies()
 
     def _first_policy(self) -> Integers:
         """Return a policy under which play surely ends, the one found in doubles if it is such."""
@@ -209,14 +206,10 @@ class Averages:
         while True:
             rows = [terms[choice] if choice >= 0 else None for choice in policy.tolist()]
             gains, biases = self._evaluated(rows)
-            self.work.policies += 1
-            self.work.reporter.report(
-                self.work.policies, None, f"{self.work.policies:,} policies evaluated"
-            )
+            self.work.count_policy()
             if not self._improve(policy, terms, gains, biases):
                 return gains, self._for_all_choices(terms, gains, biases), policy
-            if self.work.policies >= self.work.max_policies:
-                raise StoppedError(Status.SWEEP_LIMIT)
+            self.work.check_policies()
 
     def _terms(self, choice: int) -> Terms:
         model = self.problem.model

@@ -91,6 +91,16 @@ class Work:
         if self.reporter.seconds > self.max_seconds:
             raise StoppedError(Status.TIME_LIMIT)
 
+    def count_policy(self) -> None:
+        """Count and report a policy that was evaluated."""
+        self.policies += 1
+        self.reporter.report(self.policies, None, f"{self.policies:,} policies evaluated")
+
+    def check_policies(self) -> None:
+        """Raise unless there may be another policy."""
+        if self.policies >= self.max_policies:
+            raise StoppedError(Status.SWEEP_LIMIT)
+
     def is_late(self) -> bool:
         """Return False, or raise if no time is left."""
         self.check_limits()

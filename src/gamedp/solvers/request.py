@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "answer",
+    "changed",
     "checked_number",
     "checked_objective",
     "checked_solver",
@@ -73,12 +74,17 @@ def answer(solve: Callable[[], SolutionT], solver: Any) -> SolutionT:
     """
     began = time.perf_counter()
     most = getattr(solver, "max_seconds", float("inf"))
+    return changed(solve, lambda solution: _with_compiling(_with_limit(solution, most), began))
+
+
+def changed(solve: Callable[[], SolutionT], change: Callable[[SolutionT], SolutionT]) -> SolutionT:
+    """Return a solution changed; that of a NotSolvedError is changed as well."""
     try:
         solution = solve()
     except NotSolvedError as error:
-        error.solution = _with_compiling(_with_limit(error.solution, most), began)
+        error.solution = change(error.solution)
         raise
-    return _with_compiling(_with_limit(solution, most), began)
+    return change(solution)
 
 
 def _with_limit(solution: SolutionT, max_seconds: float) -> SolutionT:

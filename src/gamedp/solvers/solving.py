@@ -29,9 +29,9 @@ from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Status, Tolerance
 from gamedp.runtime.limit import Limit, with_time_left
 from gamedp.solvers.choose import choose, followers, forcing_solver, may_be_handed_over
+from gamedp.solvers.request import changed
 from gamedp.solvers.tools.base import (
     STOPS,
-    changed,
     how_close,
     is_close,
     reach,
@@ -107,20 +107,20 @@ class _Request:
         """Return how to solve a problem: at once if each player can force an end."""
         first = forcing_solver(problem, self.solver)
         if first is None:
-            return self._by_draws(problem)
+            return self._by_endless_value(problem)
 
         def attempt(told: Tolerance) -> Solution:
             found = with_time_left(first, self.limit).solved_if_forced(
                 problem, told.absolute, self.progress
             )
-            return self._by_draws(problem)(told) if found is None else found
+            return self._by_endless_value(problem)(told) if found is None else found
 
         return attempt
 
-    def _by_draws(self, problem: Problem) -> Attempt:
+    def _by_endless_value(self, problem: Problem) -> Attempt:
         """Return how to solve a problem by its value of endless play, or by the extremes of it."""
         if problem.draws[0] != problem.draws[1]:
-            return partial(self._for_any_draw, problem)
+            return partial(self._for_any_endless_value, problem)
         if self.solver is None:
             prepared, solver, _ = choose(problem, limit=self.limit)
         else:
@@ -135,18 +135,20 @@ class _Request:
             asked = self.asked.scaled(told.absolute)
             return solve_in_turn(prepared, solver, asked, self.progress, limit=self.limit)
 
-        return attempt if shifted is problem else partial(_for_a_draw, problem, shifted, attempt)
+        if shifted is problem:
+            return attempt
+        return partial(_for_an_endless_value, problem, shifted, attempt)
 
     def _by(self, solver: Any, problem: Problem, told: Tolerance) -> Solution:
         solution: Solution = solver.solve(problem, tolerance=told.absolute, progress=self.progress)
         return solution
 
-    def _for_any_draw(self, problem: Problem, told: Tolerance) -> Solution:
+    def _for_any_endless_value(self, problem: Problem, told: Tolerance) -> Solution:
         """Solve a problem in which the value of endless play is not declared."""
         stopped: NotSolvedError | None = None
         ends: list[Solution] = []
-        for draw in problem.draws:
-            attempt = self._by_draws(declare(problem, draw))
+        for value in problem.draws:
+            attempt = self._by_endless_value(declare(problem, value))
             try:
                 ends.append(attempt(Tolerance(SHARE * told.absolute)))
             except NotSolvedError as error:
@@ -156,7 +158,9 @@ class _Request:
         return _between(problem, least, most, self.asked.scaled(told.absolute), stopped)
 
 
-def _for_a_draw(problem: Problem, shifted: Problem, attempt: Attempt, told: Tolerance) -> Solution:
+def _for_an_endless_value(
+    problem: Problem, shifted: Problem, attempt: Attempt, told: Tolerance
+) -> Solution:
     """Solve a problem in which endless play counts another number than 0, by the shifted one."""
     tolerance = told.absolute
     narrower = Tolerance(tolerance / 2) if any(shifted.model.rounding) else told

@@ -14,6 +14,7 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Statistics, Status, Tolerance, width_of
 from gamedp.runtime.limit import Limit, ProgressCallback, with_time_left
+from gamedp.solvers.request import changed
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import (
     Prepared,
@@ -34,7 +35,6 @@ __all__ = [
     "FixedPointSolver",
     "PreparingSolver",
     "Solver",
-    "changed",
     "decide_in_time",
     "how_close",
     "is_close",
@@ -516,16 +516,6 @@ def _despite_rounding(attempt: Callable[[Tolerance], Any], problem: Any, asked: 
     if solution.status in STOPS and is_close(solution, asked):
         return attrs.evolve(solution, status=Status.SOLVED)
     return solution
-
-
-def changed(solve: Callable[[], Any], change: Callable[[Any], Any]) -> Any:
-    """Return a solution changed; that of a NotSolvedError is changed as well."""
-    try:
-        solution = solve()
-    except NotSolvedError as error:
-        error.solution = change(error.solution)
-        raise
-    return change(solution)
 
 
 def _too_coarse(problem: Any, solution: Any, tolerance: float) -> NotSolvedError:

@@ -164,7 +164,7 @@ class Prepared:
             self._reduction = find_reduction(self.problem, out_of_time, self._reduction)
 
     def support_of_fixed_points(self) -> Support:
-        """Return the support of solvers of Bellman's equation as a fixed point: no steps, no max-n."""
+        """Return the support of solvers of Bellman's equation: neither horizons nor max-n."""
         problem = self.problem
         if isinstance(problem.objective, FiniteHorizon):
             return Support(False, "does not support finite horizons; BackwardInduction does.")

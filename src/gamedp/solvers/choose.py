@@ -402,12 +402,11 @@ def forcing_solver(problem: Problem, solver: Any) -> TopologicalValueIteration |
     solver
         The solver that is given, or None.
     """
-    if not _is_tried_at_once(problem):
-        return None
-    if solver is None:
-        return TopologicalValueIteration()
-    is_meant = isinstance(solver, TopologicalValueIteration) and not counts_zero(problem)
-    return solver if is_meant else None
+    first = TopologicalValueIteration() if solver is None else solver
+    is_meant = solver is None or not counts_zero(problem)
+    if isinstance(first, TopologicalValueIteration) and is_meant and _is_tried_at_once(problem):
+        return first
+    return None
 
 
 def _is_tried_at_once(problem: Problem) -> bool:

@@ -79,8 +79,8 @@ def solve_problem(
     limit: Limit,
 ) -> Solution:
     """Return the solution of a problem, by the given solver, or by a chosen one if it is None."""
-    tries_to_force = asked.absolute > 0 and forcing_solver(problem, solver) is not None
-    if not counts_zero(problem) or tries_to_force:
+    # The first attempt is at an absolute tolerance.
+    if not counts_zero(problem) or (asked.absolute > 0 and forcing_solver(problem, solver)):
         request = _Request(solver, asked, progress, limit)
         solution: Solution = reach(request.whatever_endless_play_counts(problem), problem, asked)
     elif solver is not None:

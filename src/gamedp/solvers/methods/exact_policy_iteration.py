@@ -160,7 +160,7 @@ class ExactPolicyIteration(PreparingSolver):
             return make_solution(  # raises: this is an error, which reports what doubles tell
                 problem,
                 self,
-                (rough().values, rough().lower, rough().upper),
+                rough().numbers,
                 rough().policy,
                 status=stopped.status,
                 sweeps=work.policies,

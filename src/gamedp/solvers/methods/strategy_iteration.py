@@ -10,7 +10,7 @@ from gamedp.model.problem import Problem
 from gamedp.results.status import Status
 from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
-from gamedp.solvers.tools.base import PreparingSolver, make_solution, require
+from gamedp.solvers.tools.base import PreparingSolver, require, solution_with
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
@@ -124,13 +124,4 @@ class StrategyIteration(PreparingSolver):
             from gamedp.solvers.tools.exact.bounds import narrowed  # noqa: PLC0415 - rare
 
             answer = narrowed(prepared, answer, tolerance, seconds, reporter)
-        return make_solution(
-            problem,
-            self,
-            (answer.values, answer.lower, answer.upper),
-            answer.policy,
-            status=answer.status,
-            tolerance=tolerance,
-            sweeps=answer.sweeps,
-            seconds=reporter.seconds,
-        )
+        return solution_with(answer, problem, self, tolerance=tolerance, seconds=reporter.seconds)

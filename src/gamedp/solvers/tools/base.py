@@ -20,7 +20,7 @@ from gamedp.solvers.tools.prepared import (
     Prepared,
     prepare,
 )
-from gamedp.solvers.tools.run import Run, finer_tolerance, widened
+from gamedp.solvers.tools.run import Answer, Run, finer_tolerance, widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +42,7 @@ __all__ = [
     "reach",
     "require",
     "solution_of",
+    "solution_with",
     "solve_as_asked",
     "to_solver_input",
     "way_out",
@@ -128,7 +129,7 @@ class PreparingSolver:
         prepared.decide(out_of_time)
 
     def decide_in_time(self, prepared: Prepared, limit: Limit) -> float:
-        """Settle the problem within a time limit; return the number of seconds left.
+        """Decide what is open within a time limit; return the number of seconds left.
 
         Raises
         ------
@@ -136,18 +137,9 @@ class PreparingSolver:
             If that takes longer: nothing is known of the values then.
         """
         if not decide_in_time(self, prepared, limit):
-            model = prepared.problem.model
-            choices = model.choice_offsets
-            nothing = np.full(model.num_states, np.inf)
-            make_solution(
-                prepared.problem,
-                self,
-                (np.zeros(model.num_states), -nothing, nothing),
-                np.where(np.diff(choices) > 0, choices[:-1], -1).astype(np.int64),
-                status=Status.TIME_LIMIT,
-                sweeps=0,
-                seconds=self.max_seconds,  # type: ignore[attr-defined] # it has a limit
-            )
+            answer = Answer.unknown(prepared.problem.model)
+            seconds = self.max_seconds  # type: ignore[attr-defined] # it has a limit
+            solution_with(answer, prepared.problem, self, seconds=seconds)
         return limit.left
 
 
@@ -368,6 +360,21 @@ def solution_of(
         sweeps=run.sweeps,
         seconds=run.reporter.seconds,
         relative=run.relative,
+        **others,
+    )
+
+
+def solution_with(
+    answer: Answer, problem: Problem | Prepared, solver: Any, **others: Any
+) -> Solution:
+    """Return the solution with an answer; see :func:`make_solution`."""
+    return make_solution(
+        problem,
+        solver,
+        answer.numbers,
+        answer.policy,
+        status=answer.status,
+        sweeps=answer.sweeps,
         **others,
     )
 

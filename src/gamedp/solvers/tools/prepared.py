@@ -421,7 +421,7 @@ def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Ans
     try:
         prepared.decide(limit)
     except OutOfTimeError:
-        return _nothing(problem)
+        return Answer.unknown(problem.model)
     support = prepared.support_of_proper()
     if not support:
         message = f"PolicyIteration {support.reason}"
@@ -438,13 +438,3 @@ def solve_process(problem: Problem, tolerance: float, max_seconds: float) -> Ans
         if answer.status is Status.SOLVED and not answer.width <= tolerance:
             answer = attrs.evolve(answer, status=Status.ROUNDING)
     return answer
-
-
-def _nothing(problem: Problem) -> Answer:
-    """Return an answer without bounds: time was up."""
-    model = problem.model
-    first = model.choice_offsets[:-1]
-    infinite = np.full(model.num_states, np.inf)
-    policy = np.where(first < model.choice_offsets[1:], first, -1).astype(np.int64)
-    values = np.zeros(model.num_states)
-    return Answer(values, -infinite, infinite, policy, Status.TIME_LIMIT, 0)

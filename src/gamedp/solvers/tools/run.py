@@ -120,6 +120,20 @@ class Answer:
     status: Status
     sweeps: int
 
+    @classmethod
+    def unknown(cls, model: Model) -> Answer:
+        """Return the answer without bounds if time was up before anything was found."""
+        first = model.choice_offsets[:-1]
+        infinite = np.full(model.num_states, np.inf)
+        policy = np.where(first < model.choice_offsets[1:], first, -1).astype(np.int64)
+        values = np.zeros(model.num_states)
+        return cls(values, -infinite, infinite, policy, Status.TIME_LIMIT, 0)
+
+    @property
+    def numbers(self) -> Numbers:
+        """The values, lower and upper bounds."""
+        return self.values, self.lower, self.upper
+
     @property
     def width(self) -> float:
         """The largest distance of an upper from a lower bound."""

@@ -402,11 +402,10 @@ def forcing_solver(problem: Problem, solver: Any) -> TopologicalValueIteration |
     solver
         The solver that is given, or None.
     """
-    first = TopologicalValueIteration() if solver is None else solver
-    is_meant = solver is None or not counts_zero(problem)
-    if isinstance(first, TopologicalValueIteration) and is_meant and _is_tried_at_once(problem):
-        return first
-    return None
+    is_other = not isinstance(solver, TopologicalValueIteration) or counts_zero(problem)
+    if (solver is not None and is_other) or not _is_tried_at_once(problem):
+        return None
+    return TopologicalValueIteration() if solver is None else solver
 
 
 def _is_tried_at_once(problem: Problem) -> bool:

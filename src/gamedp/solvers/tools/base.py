@@ -448,10 +448,11 @@ def solve_as_asked(
         As the solver does; or if 64-bit rounding ends before the relative tolerance is reached.
     """
     problem = to_solver_input(solver, problem)
-    if not asked.absolute and getattr(solver, "goes_relative", False):
+    if asked.absolute or getattr(solver, "goes_relative", False):
+        more = {} if asked.absolute else {"relative": True}
         return _despite_rounding(
             lambda told: solver.solve(
-                problem, tolerance=told.relative, progress=progress, relative=True
+                problem, tolerance=told.absolute or told.relative, progress=progress, **more
             ),
             problem,
             asked,
@@ -460,7 +461,7 @@ def solve_as_asked(
     limit()
 
     def attempt(told: Tolerance) -> Any:
-        limited = solver if asked.absolute else with_time_left(solver, limit)
+        limited = with_time_left(solver, limit)
         solve = partial(limited.solve, problem, tolerance=told.absolute, progress=progress)
         if limited is solver:
             return solve()

@@ -93,7 +93,7 @@ def solve_problem(
 
 @attrs.frozen
 class _Request:
-    """What is asked for: by which solver, or None to choose; how closely; in what time.
+    """A request: by which solver, or None to choose; how closely; in what time.
 
     The tolerance and the limit are for all attempts together.
     """

@@ -52,13 +52,7 @@ from gamedp.games.kniffel.boxes import (
 )
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.chances import Chance, chance_of
-from gamedp.games.kniffel.dialogue import (
-    Dialogue,
-    DialogueForTwo,
-    play_perfectly,
-    replay,
-    replay_of_two,
-)
+from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.gains import Gain, gain
 from gamedp.games.kniffel.outlook import (
@@ -68,15 +62,13 @@ from gamedp.games.kniffel.outlook import (
     outlook_for_total,
 )
 from gamedp.games.kniffel.prospects import Prospect
-from gamedp.games.kniffel.record import Record, Round, Step
-from gamedp.games.kniffel.record_of_two import RecordOfTwo, StepOfTwo, load_record
+from gamedp.games.kniffel.record import Record, RecordOfTwo, Round, Step, load_record
 from gamedp.games.kniffel.reports import (
     advice,
     answer,
     answer_for_goal,
     chance_in_words,
     report,
-    report_of_two,
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.situation import Situation
@@ -97,7 +89,6 @@ __all__ = [
     "Chance",
     "Decision",
     "Dialogue",
-    "DialogueForTwo",
     "Duel",
     "Expectation",
     "Fortune",
@@ -114,7 +105,6 @@ __all__ = [
     "Sheet",
     "Situation",
     "Step",
-    "StepOfTwo",
     "Targets",
     "Turn",
     "advice",
@@ -136,9 +126,7 @@ __all__ = [
     "points",
     "points_as_joker",
     "replay",
-    "replay_of_two",
     "report",
-    "report_of_two",
     "shown",
     "throw",
 ]

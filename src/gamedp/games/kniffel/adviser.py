@@ -64,6 +64,11 @@ class Option(Expectation):
     points: int = 0
     loss: float = 0.0
 
+    @property
+    def kind(self) -> str:
+        """Whether it is a ``"keep"`` or an ``"entry"``."""
+        return "entry" if self.kept is None else "keep"
+
     def name(self, language: str = "de") -> str:
         """Return the dice that are kept, or the name of the box."""
         if self.kept is not None:

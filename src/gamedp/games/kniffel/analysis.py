@@ -10,8 +10,7 @@ import attrs
 import gamedp
 from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
 from gamedp.games.kniffel.boxes import shown
-from gamedp.games.kniffel.record import Record
-from gamedp.games.kniffel.record_of_two import RecordOfTwo
+from gamedp.games.kniffel.record import Record, RecordOfTwo
 from gamedp.games.kniffel.situation import Situation
 
 __all__ = [

@@ -24,6 +24,7 @@ from gamedp.games.kniffel.boxes import (
     throw,
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
+from gamedp.games.kniffel.words import WORDS
 
 __all__ = ["Card"]
 
@@ -32,10 +33,6 @@ BOXES = FACES + LOWER_BOXES
 KNIFFEL_BOX = FACES + KNIFFEL
 FREE = "-"
 
-PRINTED_WORDS = {
-    "de": ("Bonus", "Extra-Kniffel", "Summe", "Erwartung"),
-    "en": ("Bonus", "Extra Yahtzees", "Total", "Expected"),
-}
 LINE = "-" * 22
 
 
@@ -281,7 +278,7 @@ class Card:
         |   Erwartung    246.5 |
          ----------------------
         """
-        bonus_word, further_word, total_word, expected_word = PRINTED_WORDS[language]
+        bonus_word, further_word, total_word, expected_word = WORDS[language]["printed"]
         rows = [
             f"|{number:2} {name:15}{'' if entry is None else entry:>3} |"
             for number, (name, entry) in enumerate(

@@ -6,8 +6,6 @@ and see the value of every decision. The script of the page turns it into a shee
 
 from __future__ import annotations
 
-import importlib.resources
-import json
 import re
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
@@ -19,7 +17,7 @@ from gamedp.games.kniffel.answers import answer, answer_to
 from gamedp.games.kniffel.boxes import box_names
 from gamedp.games.kniffel.queries import GOALS, PLAYS, boxes_of, read_query
 from gamedp.games.kniffel.rules import PRESETS
-from gamedp.games.kniffel.words import WORDS
+from gamedp.games.kniffel.words import HOME, WORDS, in_words
 from gamedp.web.plugin import Page, Query, Shared
 
 __all__ = ["page"]
@@ -30,9 +28,7 @@ SHORT = 'inputmode="numeric" size="6"'
 MOST_OPTIONS = 40
 """Largest number of decisions on the page; the answer in JSON has all."""
 
-HOME = importlib.resources.files("gamedp.games.kniffel")
-
-LABELS: dict[str, dict[str, Any]] = json.loads((HOME / "labels.json").read_text("utf-8"))
+LABELS: dict[str, dict[str, Any]] = {language: words["page"] for language, words in WORDS.items()}
 """The words of the page, by language."""
 
 
@@ -142,10 +138,10 @@ def _answered(shared: Shared, query: Query) -> list[str]:
     if not options:
         return parts
     is_entry = found["decision"] == "entry"
-    best = words.query_entry if is_entry else words.query_keep
+    best = words["query_entry"] if is_entry else words["query_keep"]
     parts.append(f"<h2>{escape(best.format(best=options[0]['name']))}</h2>")
     loose = _is_loose(found)
-    heads = list(words.entries_head if is_entry else words.keeps_head)
+    heads = list(words["entries_head"] if is_entry else words["keeps_head"])
     if found["goal"] != "points":
         heads[-2] = labels["at_least" if loose else "wins"].split(" {")[0].rstrip(":")
     marks = [labels["best"]] * len(options)
@@ -173,7 +169,7 @@ def _worth(found: Mapping[str, Any], language: str) -> str:
     labels = LABELS[language]
     lower, upper = _rounded(found["lower"], ROUND_FLOOR), _rounded(found["upper"], ROUND_CEILING)
     if found["goal"] == "points":
-        said = WORDS[language].query_value.format(value=found["value"])
+        said = in_words(language, "query_value", value=found["value"])
     elif _is_loose(found):
         said = labels["at_least"].format(value=lower)
     else:

@@ -50,6 +50,11 @@ class Prospect:
         """The decision, without its probability."""
         return self.kept, self.box, self.points
 
+    @property
+    def kind(self) -> str:
+        """Whether it is a ``"keep"`` or an ``"entry"``."""
+        return "entry" if self.kept is None else "keep"
+
     def name(self, language: str = "de") -> str:
         """Return the dice that are kept, or the name of the box."""
         if self.kept is not None:

@@ -15,6 +15,7 @@ from gamedp.games.kniffel.card import BOXES, DICE, FACES, Card, possible_entries
 from gamedp.games.kniffel.record import Record, Round
 from gamedp.games.kniffel.rules import PRESETS, Kniffel
 from gamedp.games.kniffel.situation import Situation
+from gamedp.games.kniffel.words import WORDS
 from gamedp.web.plugin import Query
 
 __all__ = [
@@ -263,40 +264,6 @@ def _number(query: Query, name: str, most: int, least: int = 0) -> int:
 LONGEST = 20
 """Largest number of quoted characters of a field."""
 
-SENTENCES = {
-    "de": {
-        "to": " bis ",
-        "card": "ein Zettel hat {boxes} Felder, und hier stehen {count}; für ein freies steht ein "
-        "Strich.",
-        "entry": "in {box} kann nicht „{entry}“ stehen: möglich sind {known}, oder nichts, "
-        "solange das Feld frei ist.",
-        "throw": "der Wurf ist eine Zahl von 0 bis 3; 0 ist vor dem ersten.",
-        "dice": "„{dice}“ ist kein Wurf: Das sind {number} Augen von 1 bis {faces}, etwa 13345.",
-        "full": "der Zettel ist voll: Zu werfen gibt es nichts mehr, und der Wurf ist 0.",
-        "total": "die Punkte, die es sein sollen, sind eine ganze Zahl von 0 bis 9999.",
-        "further": "weitere Kniffel zählen nur, wenn im Feld Kniffel 50 stehen, und jeder ist in "
-        "einem anderen Feld eingetragen.",
-        "memory": "für dieses Ziel bräuchte der Server so früh im Spiel {needed} MB Speicher und "
-        "hat weniger. Es geht, sobald auf jedem Zettel höchstens {boxes} Felder frei sind; bis "
-        "dahin gibt es Rat für möglichst viele Punkte.",
-    },
-    "en": {
-        "to": " to ",
-        "card": "a card has {boxes} boxes, and {count} are given; a free one is a dash.",
-        "entry": "{box} cannot hold “{entry}”: possible are {known}, or nothing while the box is "
-        "free.",
-        "throw": "the throw is a number from 0 to 3; 0 is before the first.",
-        "dice": "“{dice}” is no throw: that is {number} faces from 1 to {faces}, such as 13345.",
-        "full": "the card is full: there is nothing more to throw for, and the throw is 0.",
-        "total": "the points to reach are a whole number from 0 to 9999.",
-        "further": "further Yahtzees count only if the box of the Yahtzee holds 50, and each is "
-        "entered in another box.",
-        "memory": "for this goal, so early in the game, the server would need {needed} MB of "
-        "memory, and has less. It can be had once at most {boxes} boxes are free on each card; "
-        "until then there is advice for as many points as possible.",
-    },
-}
-
 
 def check_fields(query: Query, boxes: list[str], language: str) -> None:
     """Refuse mistyped fields.
@@ -338,8 +305,8 @@ def check_total(query: Query, language: str) -> None:
 
 
 def refuse(language: str, sentence: str, **parts: str | int) -> NoReturn:
-    """Raise InvalidParameterError with one of the `SENTENCES`."""
-    raise gamedp.errors.InvalidParameterError(SENTENCES[language][sentence].format(**parts))
+    """Raise InvalidParameterError with one of the refusals in `WORDS`."""
+    raise gamedp.errors.InvalidParameterError(WORDS[language]["refusals"][sentence].format(**parts))
 
 
 def _check_card(card: list[str], language: str) -> None:
@@ -349,7 +316,7 @@ def _check_card(card: list[str], language: str) -> None:
         known = possible_entries()[box]
         is_number = entry.isascii() and entry.isdecimal() and len(entry) <= LONGEST
         if entry != "-" and not (is_number and int(entry) in known):
-            allowed = spans(known).replace(" to ", SENTENCES[language]["to"])
+            allowed = spans(known).replace(" to ", WORDS[language]["refusals"]["to"])
             name = box_names(language)[box]
             refuse(language, "entry", box=name, entry=entry[:LONGEST], known=allowed)
 

@@ -2,38 +2,184 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+import secrets
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import attrs
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
+import gamedp
 from gamedp.cli.plugin import (
     OUTPUT,
+    Flag,
     GameSettings,
     OutputOptions,
+    be_lenient,
+    make_game,
     print_json,
     values_of,
     watch,
 )
 from gamedp.errors import InvalidParameterError
-from gamedp.games.kniffel.command.games import (
-    NAME,
-    PLAY,
-    PlayOptions,
-    adviser_of,
-    look_at,
-    play_game,
-    rules_of,
+from gamedp.games.kniffel import (
+    Adviser,
+    Card,
+    Dialogue,
+    Kniffel,
+    Opponent,
+    Option,
+    Outlook,
+    Prospect,
+    Record,
+    RecordOfTwo,
+    Situation,
+    analyse,
+    analyse_two,
+    answer,
+    answer_for_goal,
+    box_names,
+    box_number,
+    chance_in_words,
+    chance_of,
+    load_record,
+    outlook_against,
+    outlook_for_total,
+    play_perfectly,
+    replay,
+    report,
+    shown,
 )
-from gamedp.games.kniffel.command.goals import GOAL, GoalOptions, goal_facts, outlook_of
-
-if TYPE_CHECKING:
-    from gamedp.games.kniffel import Adviser, Option, Situation
+from gamedp.games.kniffel.words import in_words
 
 __all__ = ["kniffel"]
 
+NAME = "kniffel"
+
+SECOND = 1 << 32
+"""Offset of the seed for the throws of the second player, larger than any drawn seed."""
+
 Words = Annotated[str, Parameter(allow_leading_hyphen=True)]
+
+
+@Parameter(name="*", group=Group("Playing", sort_key=1))
+@attrs.frozen(kw_only=True)
+class PlayOptions:
+    """Options for playing, recording and viewing a game.
+
+    Parameters
+    ----------
+    card : str
+        Begin with this card, its boxes as in a query but in one text; an empty one if not given.
+    seed : int
+        Set the seed of the throws; a new one each time if not given.
+    auto : bool
+        Play the game to its end without asking, with the best decisions.
+    record : Path
+        Record the game in this file, step by step; continue the game if the file exists.
+    replay : Path
+        Show a recorded game, step by step.
+    analyse : Path
+        Show where the points of a recorded game came from, and where they were lost.
+    """
+
+    card: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    seed: int | None = None
+    auto: Flag = False
+    record: Path | None = None
+    replay: Path | None = None
+    analyse: Path | None = None
+
+
+PLAY = PlayOptions()
+"""The defaults."""
+
+
+@Parameter(name="*", group=Group("Other goals than points", sort_key=2))
+@attrs.frozen(kw_only=True)
+class GoalOptions:
+    """The goal to maximise instead of the expected points.
+
+    Parameters
+    ----------
+    against : str
+        Advise what is most likely to win against this card, the opponent's: its thirteen boxes in
+        one text, or - for an empty card. Without a query, two play at one sheet, and the second
+        player begins with this card.
+    against_further : int
+        Set the number of further Yahtzees on that card, as --further for your own.
+    opponent_plays_for : {"points", "victory"}
+        Say what the opponent plays for: points, whatever you do; or to win, which takes an exact
+        solution.
+    opponent_is_next : bool
+        Say that the next turn is the opponent's; it is yours if not given.
+    draw : float
+        Set what a draw counts; a victory counts 1.
+    exact : bool
+        Solve the last rounds exactly, even if that takes longer than some seconds.
+    target : int
+        Advise what is most likely to bring at least this total.
+    max_contexts : float
+        Set how large a table may become: by default 20 million contexts, about a gigabyte; while
+        two play, 4 million.
+    """
+
+    against: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    against_further: int = 0
+    opponent_plays_for: Literal["points", "victory"] = "points"
+    opponent_is_next: Flag = False
+    draw: float = 0.5
+    exact: Flag = False
+    target: int | None = None
+    max_contexts: float | None = None
+
+    def given(self) -> list[str]:
+        """Return the options that differ from their defaults, by their command-line names."""
+        return [
+            "--" + field.name.replace("_", "-")
+            for field in attrs.fields(type(self))
+            if getattr(self, field.name) != field.default
+        ]
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is a goal other than points."""
+        return self.against is not None or self.target is not None
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """The limit of tables, if it is given."""
+        return {} if self.max_contexts is None else {"max_contexts": self.max_contexts}
+
+    def opponent(self, rules: Kniffel) -> Opponent:
+        """Return the opponent in the options; raise InvalidParameterError if it is not valid."""
+        text, further = (self.against or "").strip(), self.against_further
+        try:
+            card = Card(further=further) if text == "-" else Card.of(text, further=further)
+            card.sheet(rules)
+        except InvalidParameterError as error:
+            message = f"--against: {error}"
+            raise InvalidParameterError(message) from error
+        return Opponent(card, self.opponent_plays_for, self.opponent_is_next, self.draw)
+
+    def check(self) -> None:
+        """Refuse incompatible options."""
+        given = self.given()
+        if self.against is not None and self.target is not None:
+            message = "--against, --target do not go together: choose one of them."
+            raise InvalidParameterError(message)
+        lone = [name for name in given if name not in {"--against", "--target", "--max-contexts"}]
+        if lone and self.against is None:
+            message = f"{', '.join(lone)} needs --against, the opponent's card."
+            raise InvalidParameterError(message)
+        if given and not self.is_given:
+            message = f"{', '.join(given)} needs --against or --target."
+            raise InvalidParameterError(message)
+
+
+GOAL = GoalOptions()
+"""The defaults."""
 
 
 def kniffel(
@@ -63,15 +209,16 @@ def kniffel(
         wants nothing else: Kniffel, "Large Straight", any name or number of a box.
     """
     _check(situation, chance, play, goal, output)
+    given = settings or ()
     kept_in = play.replay or play.analyse
     if situation:
-        _query(_situation(situation, further), settings or (), lang, goal, output)
+        _query(Situation.of(*situation, further=further), given, lang, goal, output)
     elif chance is not None:
-        _chance(chance, settings or (), lang, output)
+        _chance(chance, given, lang, output)
     elif kept_in is not None:
-        look_at(kept_in, settings or (), lang, output, step_by_step=kept_in == play.replay)
+        _look_at(kept_in, given, lang, output, step_by_step=kept_in == play.replay)
     else:
-        play_game(settings or (), further, lang, play, goal, output)
+        _play(given, further, lang, play, goal, output)
 
 
 def _check(
@@ -123,12 +270,6 @@ def _check(
         raise InvalidParameterError(message)
 
 
-def _situation(words: Sequence[str], further: int) -> Situation:
-    from gamedp.games.kniffel import Situation  # noqa: PLC0415 - not needed for --help
-
-    return Situation.of(*words, further=further)
-
-
 def _query(
     situation: Situation,
     settings: Sequence[str],
@@ -136,34 +277,36 @@ def _query(
     goal: GoalOptions,
     output: OutputOptions,
 ) -> None:
-    from gamedp.games.kniffel import answer, answer_for_goal  # noqa: PLC0415 - as above
-
-    rules = rules_of(settings)
+    """Answer a question about one situation."""
+    rules: Kniffel = make_game(NAME, settings)
     language = language or rules.language
-    adviser = adviser_of(rules, output)
+    adviser = _adviser(rules, output)
+    facts = {
+        "game": NAME,
+        "parameters": values_of(rules),
+        "card": situation.card.entries,
+        "further": situation.card.further,
+        "throw": situation.number,
+        "dice": shown(situation.dice) if situation.number else None,
+        "points": situation.card.total_by(rules),
+    }
     if not goal.is_given:
         if output.json:
-            print_json(_known(adviser, situation) | _facts(adviser, situation, language))
+            print_json(facts | _facts(adviser, situation, language))
         else:
             print(answer(adviser, situation, language))
         return
     with watch(quiet=output.quiet) as progress:
-        outlook = outlook_of(adviser, situation, goal, progress)
+        outlook = _outlook(adviser, situation, goal, progress)
     if output.json:
-        print_json(_known(adviser, situation) | goal_facts(adviser, outlook, language))
+        print_json(facts | _goal_facts(adviser, outlook, language))
     else:
         print(answer_for_goal(adviser, outlook, language))
 
 
 def _chance(box: str, settings: Sequence[str], language: str | None, output: OutputOptions) -> None:
-    from gamedp.games.kniffel import (  # noqa: PLC0415 - as above
-        box_names,
-        box_number,
-        chance_in_words,
-        chance_of,
-    )
-
-    rules = rules_of(settings)
+    """Print the probability of what counts in a box."""
+    rules: Kniffel = make_game(NAME, settings)
     number = box_number(box, rules.faces)
     options = ("throws", "dice", "faces", "kniffel_is_full_house")
     chance = chance_of(number, **{name: getattr(rules, name) for name in options})
@@ -176,33 +319,197 @@ def _chance(box: str, settings: Sequence[str], language: str | None, output: Out
         print(chance_in_words(chance, name, rules.throws, language))
 
 
-def _known(adviser: Adviser, situation: Situation) -> dict[str, Any]:
-    """Return a situation, for JSON."""
-    from gamedp.games.kniffel import shown  # noqa: PLC0415 - not needed for --help
-
-    return {
-        "game": NAME,
-        "parameters": values_of(adviser.rules),
-        "card": situation.card.entries,
-        "further": situation.card.further,
-        "throw": situation.number,
-        "dice": shown(situation.dice) if situation.number else None,
-        "points": situation.card.total_by(adviser.rules),
-    }
-
-
 def _facts(adviser: Adviser, situation: Situation, language: str) -> dict[str, Any]:
     """Return the expectation in a situation, for JSON."""
     options = adviser.options(situation)
     return {
         **attrs.asdict(adviser.expectation(situation)),
         "best": options[0].name(language) if options else None,
-        "decision": None if not options else "entry" if options[0].kept is None else "keep",
-        "options": [_option(option, language) for option in options],
+        "decision": options[0].kind if options else None,
+        "options": [_option(option, language, ("rest", "loss")) for option in options],
     }
 
 
-def _option(option: Option, language: str) -> dict[str, Any]:
-    numbers = {name: getattr(option, name) for name in ("value", "lower", "upper", "rest", "loss")}
+def _option(option: Option | Prospect, language: str, more: Sequence[str]) -> dict[str, Any]:
+    """Return a decision with its value, its bounds, and more of its numbers, for JSON."""
+    numbers = {name: getattr(option, name) for name in ("value", "lower", "upper", *more)}
     points = {"points": option.points} if option.kept is None else {}
     return {"name": option.name(language), **points, **numbers}
+
+
+def _goal_facts(adviser: Adviser, outlook: Outlook, language: str) -> dict[str, Any]:
+    """Return the facts about a goal, for JSON."""
+    situation, goal, best = outlook.situation, outlook.goal, outlook.best
+    wanted: dict[str, Any] = {"target": goal}
+    if isinstance(goal, Opponent):
+        wanted = {
+            "against": {
+                "card": goal.card.entries,
+                "further": goal.card.further,
+                "points": goal.card.total_by(adviser.rules),
+                "plays_for": goal.plays_for,
+                "is_next": goal.is_next,
+                "draw": goal.draw,
+            }
+        }
+    expected = adviser.expected_after(situation)
+    return {
+        **wanted,
+        "exact": outlook.exact,
+        "value": outlook.value,
+        "lower": outlook.lower,
+        "upper": outlook.upper,
+        "best": best and best.name(language),
+        "decision": best and best.kind,
+        "best_for_points": best and adviser.best(situation).name(language),
+        "options": [
+            _option(option, language, ["loss"]) | {"expected": expected[option.decision]}
+            for option in outlook.options
+        ],
+    }
+
+
+def _outlook(
+    adviser: Adviser,
+    situation: Situation,
+    goal: GoalOptions,
+    progress: Callable[[gamedp.Progress], None] | None,
+) -> Outlook:
+    """Return the probability of the goal, and that after every decision."""
+    options = {"progress": progress} | goal.limits
+    if goal.target is not None:
+        return outlook_for_total(adviser, situation, goal.target, **options)
+    opponent = goal.opponent(adviser.rules)
+    return outlook_against(adviser, situation, opponent, exact=goal.exact, **options)
+
+
+def _adviser(rules: Kniffel, output: OutputOptions) -> Adviser:
+    """Solve the rules, or load an earlier solution."""
+    with watch(quiet=output.quiet) as progress:
+        return Adviser.of(rules, progress=progress, keep=True)
+
+
+def _adviser_for(game: Record | RecordOfTwo, output: OutputOptions) -> Adviser:
+    """Return the adviser for a game, in the language of its stored table: it serves both."""
+    rules = game.rules
+    return _adviser(attrs.evolve(rules, language=Kniffel(rules.rules).language), output)
+
+
+def _look_at(
+    path: Path,
+    settings: Sequence[str],
+    language: str | None,
+    output: OutputOptions,
+    *,
+    step_by_step: bool,
+) -> None:
+    """Show a recorded game, step by step, or as an analysis of its points."""
+    if settings:
+        message = f"the game in {path} has its rules already: --set does not go with it."
+        raise InvalidParameterError(message)
+    game = load_record(path)
+    language = language or game.rules.language
+    adviser = _adviser_for(game, output)
+    if step_by_step and not output.json:
+        replay(game, adviser, print, language)
+        return
+    found = analyse(game, adviser) if isinstance(game, Record) else analyse_two(game, adviser)
+    if output.json:
+        print_json(found.to_dict(language))
+    else:
+        print(report(found, language))
+
+
+def _play(
+    settings: Sequence[str],
+    further: int,
+    language: str | None,
+    play: PlayOptions,
+    goal: GoalOptions,
+    output: OutputOptions,
+) -> None:
+    """Play a game of one player or two, and record it if a file is named."""
+    start = Card(further=further) if play.card is None else Card.of(play.card, further=further)
+    if play.record is not None and play.record.exists():
+        game = _resumed(play.record, start, settings, play, goal)
+    else:
+        game = _new(start, settings, language, play, goal)
+    language = language or game.rules.language
+    say: Callable[[str], None] = (lambda _text: None) if output.json else print
+    latest = game
+
+    def save(game: Record | RecordOfTwo) -> None:
+        nonlocal latest
+        if play.record is not None:
+            game.save(play.record)
+        latest = game
+
+    save(game)  # so that a file that cannot be written is detected immediately
+    adviser = _adviser_for(game, output)
+    try:
+        if play.auto and isinstance(game, Record):
+            game = play_perfectly(game, adviser, say, save, language)
+            if output.json:
+                print_json(analyse(game, adviser).to_dict(language))
+        else:
+            be_lenient()
+            options: dict[str, Any] = {"exact": goal.exact} | goal.limits
+            if goal.is_given:
+                options["opponent"] = goal.opponent(game.rules)
+            dialogue = Dialogue(
+                game, adviser, ask=input, say=print, save=save, language=language, **options
+            )
+            dialogue.run()
+    finally:
+        if play.record is not None:
+            name = "saved_whole" if latest.is_over else "saved"
+            say(in_words(language, name, file=play.record))
+
+
+def _new(
+    start: Card, settings: Sequence[str], language: str | None, play: PlayOptions, goal: GoalOptions
+) -> Record | RecordOfTwo:
+    """Return a new game, of two players if there is a card to play against."""
+    seed = secrets.randbits(32) if play.seed is None else play.seed
+    rules: Kniffel = make_game(NAME, settings)
+    spoken = attrs.evolve(rules, language=language or rules.language)
+    first = Record(spoken, start, seed=seed)
+    if not goal.is_given:
+        return first
+    second = Record(spoken, goal.opponent(rules).card, seed=seed + SECOND)
+    return RecordOfTwo((first, second), begins=int(goal.opponent_is_next))
+
+
+def _resumed(
+    path: Path, start: Card, settings: Sequence[str], play: PlayOptions, goal: GoalOptions
+) -> Record | RecordOfTwo:
+    """Return the recorded game; refuse options that contradict it."""
+    game = load_record(path)
+    records = game.records
+    cards = [each.start for each in records]
+    rules = attrs.evolve(make_game(NAME, settings), language=game.rules.language)
+    other = goal.opponent(rules).card if goal.is_given else None
+    contradictions = {
+        "--set": bool(settings) and rules != game.rules,
+        "--card": (play.card is not None or start != Card()) and start != cards[0],
+        "--seed": play.seed is not None and play.seed != records[0].seed,
+        "--against": other is not None and other not in cards[1:],
+        "--opponent-is-next": goal.opponent_is_next and game.begins == 0,
+    }
+    wrong = [option for option, contradicts in contradictions.items() if contradicts]
+    if play.auto and len(records) == 2:
+        message = f"--auto plays a game of one player; the game in {path} is of two."
+        raise InvalidParameterError(message)
+    if wrong:
+        message = (
+            f"the game in {path} is another one than {', '.join(wrong)} would make; "
+            "leave that out to go on with it, or name a new file."
+        )
+        raise InvalidParameterError(message)
+    if game.is_over:
+        message = (
+            f"the game in {path} is over; --analyse {path} looks at it. "
+            "Name a new file for another game."
+        )
+        raise InvalidParameterError(message)
+    return game

@@ -31,7 +31,7 @@ computes the gain in winning probability from playing to win.
 
 from __future__ import annotations
 
-from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
+from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.analysis import (
     Analysis,
     AnalysisOfTwo,
@@ -50,7 +50,7 @@ from gamedp.games.kniffel.boxes import (
     shown,
     throw,
 )
-from gamedp.games.kniffel.card import Card
+from gamedp.games.kniffel.card import Card, Situation
 from gamedp.games.kniffel.chances import Chance, chance_of
 from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
 from gamedp.games.kniffel.duel import Duel
@@ -61,7 +61,7 @@ from gamedp.games.kniffel.outlook import (
     outlook_against,
     outlook_for_total,
 )
-from gamedp.games.kniffel.prospects import Prospect
+from gamedp.games.kniffel.prospects import Expectation, Option, Prospect
 from gamedp.games.kniffel.record import Record, RecordOfTwo, Round, Step, load_record
 from gamedp.games.kniffel.reports import (
     advice,
@@ -71,7 +71,6 @@ from gamedp.games.kniffel.reports import (
     report,
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
-from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import Targets
 from gamedp.games.kniffel.turn import DONE, ENTERING, KEEPING, ROLLING, KniffelTurn, Turn
 from gamedp.games.kniffel.words import WORDS

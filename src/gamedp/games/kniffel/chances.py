@@ -9,7 +9,7 @@ import attrs
 
 import gamedp
 from gamedp.games._parameters import as_whole, whole_at_least
-from gamedp.games.kniffel.boxes import box_number
+from gamedp.games.kniffel.boxes import box_number, refuse
 from gamedp.games.kniffel.turn import ENTERING, KniffelTurn, Turn
 
 __all__ = ["Chance", "chance_of"]
@@ -96,8 +96,7 @@ def chance_of(
         at_least=at_least,
     )
     if not 0 <= turn.box < turn.boxes:
-        message = f"there is no box {box}; they are numbered from 0 to {turn.boxes - 1}."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"there is no box {box}; they are numbered from 0 to {turn.boxes - 1}.")
     # Two thousand states: plain Python is done before numba has started.
     solution = gamedp.solve(turn, compile="never")
     low, high = solution.bounds()

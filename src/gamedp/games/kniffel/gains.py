@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import gamedp
 from gamedp.errors import shown
 from gamedp.games._parameters import as_whole
+from gamedp.games.kniffel.boxes import refuse
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS, Compile
 from gamedp.games.kniffel.rules import Kniffel, Sheet
@@ -143,8 +144,7 @@ def gain(
     for name, number, least in (("free", free, 1), ("positions", positions, 1), ("seed", seed, 0)):
         _check_whole(name, number, least)
     if free > rules.num_boxes:
-        message = f"free is {free}; a card has {rules.num_boxes} boxes."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"free is {free}; a card has {rules.num_boxes} boxes.")
     if solution is None:
         solution = gamedp.solve(rules, tolerance=1e-8, compile=compile)
     drawn = _Drawn(rules, solution, np.random.default_rng(seed))
@@ -217,5 +217,4 @@ def _check_whole(name: str, number: Any, least: int) -> None:
     """Raise InvalidParameterError unless this is an integer that is large enough."""
     number = as_whole(number)
     if isinstance(number, bool) or not isinstance(number, int) or number < least:
-        message = f"{name} must be a whole number of at least {least}, not {shown(number)}."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"{name} must be a whole number of at least {least}, not {shown(number)}.")

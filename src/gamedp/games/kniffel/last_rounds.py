@@ -219,22 +219,12 @@ class LastRounds(RestOfCard):
     start: Standing
     leads: tuple[int, int] = attrs.field(repr=False)
 
-    @property
-    def least_lead(self) -> int:
-        """The lead with which the game is lost."""
-        return self.leads[0]
-
-    @property
-    def largest_lead(self) -> int:
-        """The lead with which the game is won."""
-        return self.leads[1]
-
     def initial_state(self) -> Any:
         return self.start
 
     def clipped(self, lead: int) -> int:
         """Return a lead within the range."""
-        return min(max(lead, self.least_lead), self.largest_lead)
+        return min(max(lead, self.leads[0]), self.leads[1])
 
     def worth(self, lead: int) -> float:
         """Return the value of a final lead."""
@@ -292,16 +282,17 @@ class LastRounds(RestOfCard):
             opponent_to_move = 1
         if self.is_opponent_full(opponent_boxes):
             opponent_to_move = 0
-        return Standing(
+        standing = Standing(
             opponent_to_move,
             self.clipped(lead),
-            self.upper_that_matters(upper, boxes),
+            upper,
             boxes,
             bonus,
-            self.opponent_upper_that_matters(opponent_upper, opponent_boxes),
+            opponent_upper,
             opponent_boxes,
             opponent_bonus,
         )
+        return self.canonical(standing)[0]
 
     def canonical(self, context: Any) -> tuple[Any, bool]:
         to_move, lead, upper, boxes, bonus, opponent_upper, opponent_boxes, opponent_bonus = context
@@ -414,11 +405,6 @@ class AgainstOpponent(LastRounds):
         """The value of `Standing.opponent_boxes` when all are filled."""
         return len(self.opponent_masks) - 1
 
-    @property
-    def opponent_least_upper(self) -> int:
-        """The least number of the opponent's upper part."""
-        return self.opponent_uppers[0]
-
     def stage(self) -> Any:
         return EitherTurn(**attrs.asdict(Kniffel.stage(self), recurse=False))
 
@@ -433,9 +419,8 @@ class AgainstOpponent(LastRounds):
         return bool(boxes == self.opponent_all_filled)
 
     def opponent_upper_that_matters(self, upper: int, boxes: int) -> int:
-        if upper + self.opponent_upper_left[boxes] < self.threshold:
-            return self.opponent_least_upper
-        return upper
+        lost = upper + self.opponent_upper_left[boxes] < self.threshold
+        return self.opponent_uppers[0] if lost else upper
 
     def opponent_sheet(self, context: Any) -> Sheet:
         """Return the opponent's sheet."""

@@ -13,9 +13,8 @@ from html import escape
 from typing import Any
 
 import gamedp
-from gamedp.games.kniffel.answers import answer, answer_to
+from gamedp.games.kniffel.answers import GOALS, PLAYS, answer, answer_to, boxes_of, read_query
 from gamedp.games.kniffel.boxes import box_names
-from gamedp.games.kniffel.queries import GOALS, PLAYS, boxes_of, read_query
 from gamedp.games.kniffel.rules import PRESETS
 from gamedp.games.kniffel.words import HOME, WORDS, in_words
 from gamedp.web.plugin import Page, Query, Shared
@@ -24,6 +23,9 @@ __all__ = ["page"]
 
 SHORT = 'inputmode="numeric" size="6"'
 """Attributes of all fields, which are numbers."""
+
+FORM = ["further", "throw", "dice", "rules", "goal", "total", "against", "against_further", "plays"]
+"""The fields below those of the boxes."""
 
 MOST_OPTIONS = 40
 """Largest number of decisions on the page; the answer in JSON has all."""
@@ -71,29 +73,27 @@ def _numbers_in(language: str, text: str) -> str:
 def _form(query: Query, language: str) -> str:
     labels = LABELS[language]
     boxes = boxes_of(query)
-    fields = []
+    entries = []
     for box, name in enumerate(box_names(language)):
         entry = boxes[box] if box < len(boxes) and boxes[box] != "-" else ""
-        fields.append(_field(f"box{box}", name, entry, SHORT))
-    number, dice = query.get("throw", "1"), query.get("dice", "")
-    opponent_further = query.get("against_further", "")
-    rules = {name: labels[name] for name in PRESETS}
-    goals = dict(zip(GOALS, labels["goals"], strict=True))
-    plays = dict(zip(PLAYS, labels["plays_for"], strict=True))
+        entries.append(_field(f"box{box}", name, entry, SHORT))
+    choices = {
+        "rules": {name: labels[name] for name in PRESETS},
+        "goal": dict(zip(GOALS, labels["goals"], strict=True)),
+        "plays": dict(zip(PLAYS, labels["plays_for"], strict=True)),
+    }
+    fields = []
+    for name in FORM:
+        value = query.get(name, "1" if name == "throw" else "")
+        if name in choices:
+            fields.append(_choice(name, labels[name], choices[name], value))
+        else:
+            fields.append(_field(name, labels[name], value, "" if name == "against" else SHORT))
     return (
         '<form class="query" action="kniffel" method="get">'
         f'<input type="hidden" name="lang" value="{language}">'
         f'<fieldset><legend>{labels["card"]}</legend><p class="note">{labels["leave"]}</p>'
-        f"{''.join(fields)}</fieldset>"
-        f"{_field('further', labels['further'], query.get('further', ''), SHORT)}"
-        f"{_field('throw', labels['throw'], number, SHORT)}"
-        f"{_field('dice', labels['dice'], dice, SHORT)}"
-        f"{_choice('rules', labels['rules'], rules, query.get('rules', ''))}"
-        f"{_choice('goal', labels['goal'], goals, query.get('goal', ''))}"
-        f"{_field('total', labels['total'], query.get('total', ''), SHORT)}"
-        f"{_field('against', labels['against'], query.get('against', ''), '')}"
-        f"{_field('against_further', labels['against_further'], opponent_further, SHORT)}"
-        f"{_choice('plays', labels['plays'], plays, query.get('plays', ''))}"
+        f"{''.join(entries)}</fieldset>{''.join(fields)}"
         f"<p><button>{labels['ask']}</button></p></form>"
     )
 
@@ -120,7 +120,7 @@ def _choice(name: str, label: str, known: Mapping[str, str], value: str) -> str:
 def _answered(shared: Shared, query: Query) -> list[str]:
     """Return the answer about a situation, as HTML."""
     asked = read_query(query)
-    labels, words = LABELS[asked.language], WORDS[asked.language]
+    labels = LABELS[asked.language]
     found = answer_to(shared, asked)
     if "value" not in found:
         return []
@@ -137,11 +137,12 @@ def _answered(shared: Shared, query: Query) -> list[str]:
     options = found["options"]
     if not options:
         return parts
-    is_entry = found["decision"] == "entry"
-    best = words["query_entry"] if is_entry else words["query_keep"]
-    parts.append(f"<h2>{escape(best.format(best=options[0]['name']))}</h2>")
-    loose = _is_loose(found)
-    heads = list(words["entries_head"] if is_entry else words["keeps_head"])
+    kind = found["decision"]
+    best = in_words(asked.language, f"query_{kind}", best=options[0]["name"])
+    parts.append(f"<h2>{escape(best)}</h2>")
+    loose, is_entry = _is_loose(found), kind == "entry"
+    columns = [kind, *(["points"] if is_entry else []), "expected", "loss"]
+    heads = [WORDS[asked.language]["heads"][column] for column in columns]
     if found["goal"] != "points":
         heads[-2] = labels["at_least" if loose else "wins"].split(" {")[0].rstrip(":")
     marks = [labels["best"]] * len(options)

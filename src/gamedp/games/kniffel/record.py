@@ -8,7 +8,7 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -16,10 +16,9 @@ import numpy as np
 import gamedp
 from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole
-from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown, throw
-from gamedp.games.kniffel.card import DICE, FACES, Card
+from gamedp.games.kniffel.boxes import box_names, box_number, kept, refuse, shown, throw
+from gamedp.games.kniffel.card import DICE, EMPTY_TABLE, FACES, Card, Situation
 from gamedp.games.kniffel.rules import Kniffel
-from gamedp.games.kniffel.situation import EMPTY_TABLE, Situation
 
 __all__ = ["Record", "RecordOfTwo", "Round", "Step", "load_record"]
 
@@ -161,8 +160,7 @@ class Record(_Saved):
     @seed.validator
     def _seed_is_whole(self, _attribute: object, seed: object) -> None:
         if seed is not None and (not isinstance(seed, int) or seed < 0):
-            message = f"seed must be a whole number of at least 0, not {in_short(seed)}."
-            raise gamedp.errors.InvalidParameterError(message)
+            refuse(f"seed must be a whole number of at least 0, not {in_short(seed)}.")
 
     @rounds.validator
     def _rounds_can_be_played(self, _attribute: object, _rounds: object) -> None:
@@ -314,8 +312,7 @@ class Record(_Saved):
 
     def _expect(self, step: str) -> None:
         if self.waits_for != step:
-            message = f"no {step} is due; next comes {self.waits_for}."
-            raise gamedp.errors.InvalidParameterError(message)
+            refuse(f"no {step} is due; next comes {self.waits_for}.")
 
     def _with(self, now: Round) -> Record:
         done = self.rounds[:-1] if self.rounds and self.rounds[-1].box is None else self.rounds
@@ -324,8 +321,7 @@ class Record(_Saved):
     def _fallen(self) -> Dice:
         """Return the next throw by the seed."""
         if self.seed is None:
-            message = "the game has no seed to throw by; give the dice, or make it with a seed."
-            raise gamedp.errors.InvalidParameterError(message)
+            refuse("the game has no seed to throw by; give the dice, or make it with a seed.")
         # A generator for each throw: a throw that is undone is repeated with the same dice, and an
         # interrupted game continues as it would have.
         number = sum(len(each.throws) for each in self.rounds)
@@ -340,7 +336,7 @@ class Record(_Saved):
             try:
                 yield from self._steps_of(number, each, card)
                 if each.box is None and number < len(self.rounds):
-                    _refuse("it has no entry, and others follow it.")
+                    refuse("it has no entry, and others follow it.")
                 if each.box is not None:
                     card = card.with_throw(shown(each.throws[-1]), each.box, self.rules)
             except gamedp.errors.InvalidParameterError as error:
@@ -356,18 +352,16 @@ class Record(_Saved):
             or (played.box is not None and (throws, keeps) != (most, most - 1))
             or throws == 0
         ):
-            message = (
+            refuse(
                 f"{throws} throws, {keeps} keeps and {'an' if played.box is not None else 'no'} "
                 f"entry make no round: up to {most} throws with a keep between any "
                 "two, and then the entry."
             )
-            _refuse(message)
         situation, lying = Situation(card), EMPTY_TABLE
         for place, dice in enumerate(played.throws, start=1):
             after = Situation(card, place, dice)
             if any(stays > count for stays, count in zip(lying, dice, strict=True)):
-                message = f"the throw {shown(dice)} lacks dice that were kept, {shown(lying)}."
-                _refuse(message)
+                refuse(f"the throw {shown(dice)} lacks dice that were kept, {shown(lying)}.")
             yield Step(number, situation, lying, thrown=dice)
             situation = after
             if place <= keeps:
@@ -378,10 +372,6 @@ class Record(_Saved):
                 yield Step(number, situation, lying)
         if played.box is not None:
             yield Step(number, situation, EMPTY_TABLE, box=played.box)
-
-
-def _refuse(message: str) -> NoReturn:
-    raise gamedp.errors.InvalidParameterError(message)
 
 
 Dice: TypeAlias = tuple[int, ...]
@@ -470,23 +460,19 @@ class RecordOfTwo(_Saved):
     @records.validator
     def _play_by_the_same_rules(self, _attribute: object, records: tuple[Record, ...]) -> None:
         if len(records) != 2:
-            message = f"a game of two has two records, not {len(records)}."
-            raise gamedp.errors.InvalidParameterError(message)
+            refuse(f"a game of two has two records, not {len(records)}.")
         if records[0].rules != records[1].rules:
-            message = "both players must play by the same rules."
-            raise gamedp.errors.InvalidParameterError(message)
+            refuse("both players must play by the same rules.")
 
     @begins.validator
     def _is_a_player(self, _attribute: object, begins: int) -> None:
         if begins not in {0, 1}:
-            message = f"begins must be 0 or 1, not {in_short(begins)}."
-            raise gamedp.errors.InvalidParameterError(message)
+            refuse(f"begins must be 0 or 1, not {in_short(begins)}.")
 
     def __attrs_post_init__(self) -> None:
         """Refuse rounds that were not played in turns."""
         if len(self.order) != sum(len(record.rounds) for record in self.records):
-            message = "the rounds are not played in turns."
-            raise gamedp.errors.InvalidParameterError(message)
+            refuse("the rounds are not played in turns.")
 
     @property
     def rules(self) -> Kniffel:

@@ -245,17 +245,11 @@ class RestOfCard(Kniffel):
         """The value of `boxes` when all are filled."""
         return len(self.masks) - 1
 
-    @property
-    def least_upper(self) -> int:
-        """The least number of the upper part."""
-        return self.uppers[0]
-
     def sheet(self, context: Any) -> Sheet:
         """Return the sheet of a context."""
         return Sheet(context.upper, self.masks[context.boxes], context.bonus)
 
     def upper_that_matters(self, upper: int, boxes: int) -> int:
         """Return the points in the upper part, dropped if they cannot lead to its bonus."""
-        if upper + self.upper_left[boxes] < self.threshold:
-            return self.least_upper
-        return upper
+        lost = upper + self.upper_left[boxes] < self.threshold
+        return self.uppers[0] if lost else upper

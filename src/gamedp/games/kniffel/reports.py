@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from gamedp.games.kniffel.adviser import Adviser, Option
+from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.analysis import Analysis, AnalysisOfTwo
 from gamedp.games.kniffel.boxes import shown
-from gamedp.games.kniffel.card import Card
+from gamedp.games.kniffel.card import Card, Situation
 from gamedp.games.kniffel.chances import Chance
 from gamedp.games.kniffel.outlook import Opponent, Outlook
-from gamedp.games.kniffel.prospects import Prospect
+from gamedp.games.kniffel.prospects import Kind, Option, Prospect
 from gamedp.games.kniffel.record import RecordOfTwo, Round
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS
-from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.words import WORDS, in_words
 
 __all__ = [
@@ -107,22 +106,34 @@ def advice(options: Sequence[Option], language: str = "de", most: int | None = N
     most : int, optional
         The number of decisions shown; all if not given.
     """
-    words = WORDS[language]
-    shown_options = options[:most]
-    is_keep = options[0].kept is not None
-    rows = [
-        (
-            option.name(language),
-            *(() if is_keep else (str(option.points),)),
-            f"{option.value:.6f}",
-            f"{option.loss:.6f}",
-        )
-        for option in shown_options
-    ]
-    lines = _table(words["keeps_head"] if is_keep else words["entries_head"], rows, left={0})
-    if len(shown_options) < len(options):
-        lines.append(in_words(language, "more", count=len(options) - len(shown_options)))
+    lines = _decisions(
+        options[:most],
+        {
+            "expected": lambda option: f"{option.value:.6f}",
+            "loss": lambda option: f"{option.loss:.6f}",
+        },
+        language,
+    )
+    if len(lines) <= len(options):
+        lines.append(in_words(language, "more", count=len(options) + 1 - len(lines)))
     return "\n".join(lines)
+
+
+def _decisions(
+    options: Sequence[Kind], numbers: dict[str, Callable[[Kind], str]], language: str
+) -> list[str]:
+    """Return the table of some decisions with their numbers, which are given by their heads."""
+    is_keep = options[0].kept is not None
+    heads = [options[0].kind, *([] if is_keep else ["points"]), *numbers]
+    rows = [
+        [
+            option.name(language),
+            *([] if is_keep else [str(option.points)]),
+            *(number(option) for number in numbers.values()),
+        ]
+        for option in options
+    ]
+    return _table([WORDS[language]["heads"][head] for head in heads], rows, left={0})
 
 
 def answer_for_goal(adviser: Adviser, outlook: Outlook, language: str = "de") -> str:
@@ -229,24 +240,13 @@ def _conditions(outlook: Outlook, language: str) -> list[str]:
 
 def prospects_in_words(outlook: Outlook, expected: Mapping[Any, float], language: str) -> list[str]:
     """Return the table of all decisions."""
-    is_keep = outlook.options[0].kept is not None
-    columns = ["keep"] if is_keep else ["entry", "points"]
-    columns.append("wins" if isinstance(outlook.goal, Opponent) else "reaches")
-    columns += ["loss", "expected"] if outlook.exact else ["upper", "loss", "expected"]
-    rows = []
-    for option in outlook.options:
-        cells = {
-            columns[0]: option.name(language),
-            "points": str(option.points),
-            "wins": f"{option.value:.6f}",
-            "reaches": f"{option.value:.6f}",
-            "upper": f"{option.upper:.6f}",
-            "loss": f"{option.loss:.6f}",
-            "expected": f"{expected[option.decision]:.3f}",
-        }
-        rows.append([cells[column] for column in columns])
-    heads = WORDS[language]["goal_heads"]
-    return _table([heads[column] for column in columns], rows, left={0})
+    value = "wins" if isinstance(outlook.goal, Opponent) else "reaches"
+    numbers: dict[str, Callable[[Prospect], str]] = {value: lambda each: f"{each.value:.6f}"}
+    if not outlook.exact:
+        numbers["upper"] = lambda each: f"{each.upper:.6f}"
+    numbers["loss"] = lambda each: f"{each.loss:.6f}"
+    numbers["expected"] = lambda each: f"{expected[each.decision]:.3f}"
+    return _decisions(outlook.options, numbers, language)
 
 
 def report(analysis: Analysis | AnalysisOfTwo, language: str = "de") -> str:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gamedp
+from gamedp.games.kniffel.boxes import refuse
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.prospects import Prospect, as_thrown, prospects
 from gamedp.games.kniffel.remainder import (
@@ -180,15 +181,8 @@ class Targets:
         context = self.context(total)
         if not self.is_open(total):
             word = "out of reach" if context is None else "reached, or the card full"
-            message = f"{total} points are {word}: every decision is as good."
-            raise gamedp.errors.InvalidParameterError(message)
-        return prospects(
-            self.solution.inside(context),
-            self.game.stage(),
-            self.game.entries(context, thrown),
-            (number, thrown),
-            lambda state: state,
-        )
+            refuse(f"{total} points are {word}: every decision is as good.")
+        return prospects(self.solution.inside(context), self.game, context, thrown)
 
     def best(self, dice: str | tuple[int, ...], number: int, *, total: int) -> Prospect:
         """Return the best decision; see :meth:`options`."""
@@ -423,12 +417,9 @@ class ForPoints:
         """
         rules: Kniffel = self.solution.model.rules.game
         thrown = as_thrown(rules, dice, number)
-        entries = rules.entries(self.sheet, thrown)
-        found = prospects(
-            self._inside, rules.stage(), entries, (number, thrown), lambda state: state
-        )
         return tuple(
-            attrs.evolve(each, lower=max(each.value - self.slack, 0.0), upper=1.0) for each in found
+            attrs.evolve(each, lower=max(each.value - self.slack, 0.0), upper=1.0)
+            for each in prospects(self._inside, rules, self.sheet, thrown)
         )
 
     def _expected(self, sheet: Sheet, earned: int) -> float:

@@ -51,6 +51,7 @@ from gamedp.games.kniffel import (
     report,
     shown,
 )
+from gamedp.games.kniffel.boxes import refuse
 from gamedp.games.kniffel.words import in_words
 
 __all__ = ["kniffel"]
@@ -167,15 +168,12 @@ class GoalOptions:
         """Refuse incompatible options."""
         given = self.given()
         if self.against is not None and self.target is not None:
-            message = "--against, --target do not go together: choose one of them."
-            raise InvalidParameterError(message)
+            refuse("--against, --target do not go together: choose one of them.")
         lone = [name for name in given if name not in {"--against", "--target", "--max-contexts"}]
         if lone and self.against is None:
-            message = f"{', '.join(lone)} needs --against, the opponent's card."
-            raise InvalidParameterError(message)
+            refuse(f"{', '.join(lone)} needs --against, the opponent's card.")
         if given and not self.is_given:
-            message = f"{', '.join(given)} needs --against or --target."
-            raise InvalidParameterError(message)
+            refuse(f"{', '.join(given)} needs --against or --target.")
 
 
 GOAL = GoalOptions()
@@ -231,21 +229,18 @@ def _check(
     """Refuse options that are unknown or incompatible."""
     for word in situation:
         if word.startswith("-") and word != "-":
-            message = f"Unknown option: {word}. `gamedp {NAME} --help` lists them."
-            raise InvalidParameterError(message)
+            refuse(f"Unknown option: {word}. `gamedp {NAME} --help` lists them.")
     goal.check()
     if goal.target is not None and not situation:
-        message = (
+        refuse(
             "--target goes with a query: the thirteen boxes of your card, which throw was the "
             "last, and its dice."
         )
-        raise InvalidParameterError(message)
     alone: dict[str, Any] = {"--replay": play.replay, "--analyse": play.analyse}
     alone |= {"--auto": play.auto, "--chance": chance}
     for option, value in alone.items():
         if goal.against is not None and value:
-            message = f"{option} does not go with --against, which is for a query or a game of two."
-            raise InvalidParameterError(message)
+            refuse(f"{option} does not go with --against, which is for a query or a game of two.")
     given = {
         "--card": play.card is not None,
         "--seed": play.seed is not None,
@@ -263,11 +258,9 @@ def _check(
     if len(chosen) > 1:
         named = [option for option, is_given in given.items() if is_given]
         parts = [mode for mode in chosen if mode != "a game"] + named
-        message = f"{', '.join(parts)} do not go together: choose one thing to do."
-        raise InvalidParameterError(message)
+        refuse(f"{', '.join(parts)} do not go together: choose one thing to do.")
     if output.json and chosen in ([], ["a game"]) and not play.auto:
-        message = "--json does not go with a game that asks; it does with --auto."
-        raise InvalidParameterError(message)
+        refuse("--json does not go with a game that asks; it does with --auto.")
 
 
 def _query(
@@ -405,8 +398,7 @@ def _look_at(
 ) -> None:
     """Show a recorded game, step by step, or as an analysis of its points."""
     if settings:
-        message = f"the game in {path} has its rules already: --set does not go with it."
-        raise InvalidParameterError(message)
+        refuse(f"the game in {path} has its rules already: --set does not go with it.")
     game = load_record(path)
     language = language or game.rules.language
     adviser = _adviser_for(game, output)
@@ -498,18 +490,15 @@ def _resumed(
     }
     wrong = [option for option, contradicts in contradictions.items() if contradicts]
     if play.auto and len(records) == 2:
-        message = f"--auto plays a game of one player; the game in {path} is of two."
-        raise InvalidParameterError(message)
+        refuse(f"--auto plays a game of one player; the game in {path} is of two.")
     if wrong:
-        message = (
+        refuse(
             f"the game in {path} is another one than {', '.join(wrong)} would make; "
             "leave that out to go on with it, or name a new file."
         )
-        raise InvalidParameterError(message)
     if game.is_over:
-        message = (
+        refuse(
             f"the game in {path} is over; --analyse {path} looks at it. "
             "Name a new file for another game."
         )
-        raise InvalidParameterError(message)
     return game

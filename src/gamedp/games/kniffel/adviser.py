@@ -11,7 +11,7 @@ import attrs
 
 import gamedp
 from gamedp.errors import shown as in_short
-from gamedp.games.kniffel.boxes import box_names, box_number, kept, refuse, shown
+from gamedp.games.kniffel.boxes import box_names, box_number, faces_of, kept, refuse, shown
 from gamedp.games.kniffel.card import BOXES, Card, Situation
 from gamedp.games.kniffel.prospects import Expectation, Option, with_losses
 from gamedp.games.kniffel.rules import Kniffel, Sheet
@@ -173,7 +173,11 @@ class Adviser:
         """
         self.best(situation)
         if situation.number < self.rules.throws:
-            stay = self._kept(situation, decision)
+            dice = situation.dice
+            if isinstance(decision, tuple) and len(decision) == len(dice):
+                stay = kept(faces_of(decision), dice)
+            else:
+                stay = kept(str(decision), dice)
             return next(each for each in self.options(situation) if each.kept == stay)
         box = box_number(decision) if isinstance(decision, str) else decision
         for option in self.options(situation):
@@ -191,15 +195,6 @@ class Adviser:
     def loss(self, situation: Situation, decision: str | int | tuple[int, ...]) -> float:
         """Return the expected points that a decision loses; see :meth:`option`."""
         return self.option(situation, decision).loss
-
-    @staticmethod
-    def _kept(situation: Situation, decision: str | int | tuple[int, ...]) -> tuple[int, ...]:
-        if isinstance(decision, tuple):
-            if len(decision) == len(situation.dice):
-                faces = [face for face, count in enumerate(decision, start=1) for _ in range(count)]
-                return kept(faces, situation.dice)
-            decision = repr(decision)
-        return kept(str(decision), situation.dice)
 
     def _options(self, situation: Situation) -> Iterator[Option]:
         rules, card = self.rules, situation.card

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any, NamedTuple, NoReturn
 
 import attrs
@@ -153,15 +154,15 @@ def read_query(query: Query) -> Asked:
     language = query.get("lang", "de")
     if language not in WORDS:
         refuse("lang must be de or en.")
-    name = query.get("rules", "article")
-    if name not in PRESETS:
-        refuse(f"rules must be one of {', '.join(PRESETS)}.")
-    goal = query.get("goal") or "points"
-    if goal not in GOALS:
-        refuse(f"goal must be one of {', '.join(GOALS)}.")
-    plays = query.get("plays") or "points"
-    if plays not in PLAYS:
-        refuse(f"plays must be one of {', '.join(PLAYS)}.")
+    rules = query.get("rules", "article")
+    goal, plays = query.get("goal") or "points", query.get("plays") or "points"
+    for name, value, known in (
+        ("rules", rules, tuple(PRESETS)),
+        ("goal", goal, GOALS),
+        ("plays", plays, PLAYS),
+    ):
+        if value not in known:
+            refuse(f"{name} must be one of {', '.join(known)}.")
     if "game" not in query:
         check_fields(query, boxes_of(query), language)
     total = query.get("total", "").strip() or "0"
@@ -169,7 +170,7 @@ def read_query(query: Query) -> Asked:
         refuse_in(language, "total")
     common: dict[str, Any] = {
         "language": language,
-        "rules": Kniffel(name, language=language),
+        "rules": Kniffel(rules, language=language),
         "goal": goal,
         "total": int(total),
         "plays": plays,
@@ -180,25 +181,16 @@ def read_query(query: Query) -> Asked:
     }
     if "game" in query:
         return _of_game(query, common)
-    situation = _situation(query)
-    situation.card.sheet(common["rules"])
-    return Asked(**common, situation=situation, opponent=_opponent(query, goal))
-
-
-def _situation(query: Query) -> Situation:
-    """Return the situation in a query."""
     number = query.get("throw", "").strip() or "0"
     dice = query.get("dice", "") if number != "0" else ""
-    return Situation.of(*boxes_of(query), number, dice, further=_number(query, "further", 99))
-
-
-def _opponent(query: Query, goal: str) -> Card | None:
-    """Return the card of the opponent to beat; an empty one if not given."""
-    if goal != "beat":
-        return None
-    text = query.get("against", "").replace(",", " ").strip()
-    further = _number(query, "against_further", 99)
-    return Card.of(text, further=further) if text else Card(further=further)
+    further = _number(query, "further", 99)
+    situation = Situation.of(*boxes_of(query), number, dice, further=further)
+    situation.card.sheet(common["rules"])
+    opponent = None
+    if goal == "beat":  # an empty card if none is given
+        card = query.get("against", "").replace(",", " ").strip() or "- " * BOXES
+        opponent = Card.of(card, further=_number(query, "against_further", 99))
+    return Asked(**common, situation=situation, opponent=opponent)
 
 
 def _of_game(query: Query, common: dict[str, Any]) -> Asked:
@@ -255,24 +247,15 @@ def game_text(records: tuple[Record, ...]) -> str:
     >>> game_text(read_query({"game": text}).records) == text
     True
     """
-    turns = max(len(record.rounds) for record in records)
-    texts = []
-    for number in range(turns):
-        texts += [
-            _round_text(record.rounds[number]) for record in records if number < len(record.rounds)
-        ]
-    return "_".join(texts)
+    turns = zip_longest(*(record.rounds for record in records))
+    return "_".join(_round_text(each) for turn in turns for each in turn if each is not None)
 
 
 def _round_text(played: Round) -> str:
-    parts = []
-    for place, dice in enumerate(played.throws):
-        parts.append(shown(dice))
-        if place < len(played.keeps):
-            parts.append(shown(played.keeps[place]).replace("-", "0"))
-    if played.box is not None:
-        parts.append(BOX_LETTERS[played.box])
-    return ".".join(parts)
+    keeps = [shown(dice).replace("-", "0") for dice in played.keeps]
+    pairs = zip_longest(map(shown, played.throws), keeps)
+    box = [] if played.box is None else [BOX_LETTERS[played.box]]
+    return ".".join([part for pair in pairs for part in pair if part is not None] + box)
 
 
 def boxes_of(query: Query) -> list[str]:

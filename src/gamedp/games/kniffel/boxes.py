@@ -22,6 +22,7 @@ __all__ = [
     "LOWER_BOXES",
     "box_names",
     "box_number",
+    "faces_of",
     "kept",
     "kniffel_face",
     "points",
@@ -250,9 +251,12 @@ def shown(dice: tuple[int, ...]) -> str:
     >>> shown((1, 0, 2, 1, 1, 0)), shown((0, 0, 0, 0, 0, 0))
     ('13345', '-')
     """
-    separator = "" if len(dice) < 10 else " "
-    faces = [str(face) for face, count in enumerate(dice, start=1) for _ in range(count)]
-    return separator.join(faces) or "-"
+    return ("" if len(dice) < 10 else " ").join(map(str, faces_of(dice))) or "-"
+
+
+def faces_of(dice: tuple[int, ...]) -> list[int]:
+    """Return the faces of dice in ascending order."""
+    return [face for face, count in enumerate(dice, start=1) for _ in range(count)]
 
 
 def _faces(text: str | Sequence[int], faces: int) -> list[int]:

@@ -221,7 +221,8 @@ class Duel:
             If there is no such throw, or my card is full.
         """
         thrown = as_thrown(self.rules, dice, number)
-        _check_free(self.rules, self.sheet)
+        if self.rules.is_terminal(self.sheet):
+            refuse("the card is full, and there is nothing more to decide.")
         game = self._solved.model.rules.game
         start = game.initial_state()
         found = prospects(self._solved.inside(start), game, start, thrown)
@@ -316,11 +317,6 @@ class Duel:
             game = AgainstPoints(**shared, start=start, results=results, free=free)
         representative, _ = gamedp.rules.StagedRules(game).canonical(start)
         return attrs.evolve(game, start=representative)
-
-
-def _check_free(rules: Kniffel, sheet: Sheet) -> None:
-    if rules.is_terminal(sheet):
-        refuse("the card is full, and there is nothing more to decide.")
 
 
 def _results(

@@ -160,7 +160,8 @@ def gain(
             max_contexts=max_contexts,
             compile=compile,
         )
-        to_win, off = _by_both_cards(duel) if exact else _by_advice(duel)
+        low, high = _winning(duel, exact=exact)
+        to_win, off = (low + high) / 2, (high - low) / 2
         # The winning probability of a player for points uses two distributions, his twice, and few
         # further operations. That of playing to win uses his as well.
         off += 4 * float(duel.opponent.relative_error) + float(duel.own.relative_error) + 2.0**-48
@@ -176,19 +177,16 @@ def gain(
     )
 
 
-def _by_both_cards(duel: Duel) -> tuple[float, float]:
-    """Return my probability of winning, averaged over both seats, and its error."""
+def _winning(duel: Duel, *, exact: bool) -> tuple[float, float]:
+    """Return bounds of my probability of winning: exactly, averaged over both seats; or advised."""
+    if not exact:
+        low, high = duel._solved.bounds()  # noqa: SLF001 - duel.lower is its end alone
+        return low, high
     solution = duel.endgame().solution
     start = solution.model.rules.game.start
     ends = [solution.bounds(start._replace(opponent_to_move=turn)) for turn in (0, 1)]
     low, high = (sum(each) / 2 for each in zip(*ends, strict=True))
-    return (low + high) / 2, (high - low) / 2
-
-
-def _by_advice(duel: Duel) -> tuple[float, float]:
-    """Return my probability of winning by play that ignores his future throws."""
-    low, high = duel._solved.bounds()  # noqa: SLF001 - a duel's own lower bound is its end alone
-    return (low + high) / 2, (high - low) / 2
+    return low, high
 
 
 class _Drawn:

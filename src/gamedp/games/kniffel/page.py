@@ -7,6 +7,7 @@ and see the value of every decision. The script of the page turns it into a shee
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
@@ -23,6 +24,9 @@ __all__ = ["page"]
 
 SHORT = 'inputmode="numeric" size="6"'
 """Attributes of all fields, which are numbers."""
+
+TEMPLATE = string.Template((HOME / "page.html").read_text("utf-8").replace("\n", ""))
+"""The page without its form and its answer; it is sent without the ends of its lines."""
 
 FORM = ["further", "throw", "dice", "rules", "goal", "total", "against", "against_further", "plays"]
 """The fields below those of the boxes."""
@@ -44,22 +48,15 @@ def draw(shared: Shared | None, query: Query, note: str) -> str:
     elif not note:
         parts = [_numbers_in(language, part) for part in _answered(shared, query)]
     other = "en" if language == "de" else "de"
-    return (
-        f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{labels['title']}</title>"
-        '<link rel="icon" href="static/icon.svg" type="image/svg+xml">'
-        '<link rel="stylesheet" href="static/style.css">'
-        '<link rel="stylesheet" href="kniffel/static/kniffel.css">'
-        '<script type="module" src="kniffel/static/kniffel.js"></script></head><body>'
-        '<header class="masthead"><a class="brand" href="./">'
-        '<img src="static/icon.svg" alt="" width="28" height="28"> gamedp</a>'
-        f'<a id="language" class="quiet" href="kniffel?lang={other}" lang="{other}" '
-        f'hreflang="{other}">{labels["other"]}</a></header>'
-        f'<main id="page" tabindex="-1"><h1>{labels["title"]}</h1>{_form(query, language)}'
-        f"<section aria-live='polite'>{''.join(parts)}</section></main></body></html>"
+    page: str = TEMPLATE.substitute(
+        language=language,
+        other=other,
+        other_name=labels["other"],
+        title=labels["title"],
+        form=_form(query, language),
+        answer="".join(parts),
     )
+    return page
 
 
 def _numbers_in(language: str, text: str) -> str:

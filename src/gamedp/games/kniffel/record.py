@@ -16,7 +16,7 @@ import numpy as np
 import gamedp
 from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole
-from gamedp.games.kniffel.boxes import box_names, box_number, kept, refuse, shown, throw
+from gamedp.games.kniffel.boxes import box_names, box_number, faces_of, kept, refuse, shown, throw
 from gamedp.games.kniffel.card import DICE, EMPTY_TABLE, FACES, Card, Situation
 from gamedp.games.kniffel.rules import Kniffel
 
@@ -366,9 +366,7 @@ class Record(_Saved):
             situation = after
             if place <= keeps:
                 stay = played.keeps[place - 1]
-                lying = kept(
-                    [face for face in range(1, FACES + 1) for _ in range(stay[face - 1])], dice
-                )
+                lying = kept(faces_of(stay), dice)
                 yield Step(number, situation, lying)
         if played.box is not None:
             yield Step(number, situation, EMPTY_TABLE, box=played.box)

@@ -236,7 +236,7 @@ def played_perfectly(record: Record, adviser: Adviser) -> Record:
     if record.waits_for == "throw":
         return record.thrown()
     best = adviser.best(record.situation)
-    return record.entered(best.box or 0) if best.kept is None else record.keeping(best.kept)
+    return record.decided(best.kept, best.box)
 
 
 def _expectation_of(record: Record, adviser: Adviser) -> Expectation:

@@ -311,9 +311,7 @@ class Dialogue:
         expected = self.adviser.expected_after(record.situation)
         equal = [each for each in outlook.options if each.loss == 0]
         best = max(equal, key=lambda each: expected[each.decision])  # then the most points
-        self._decide(
-            record.entered(best.box or 0) if best.kept is None else record.keeping(best.kept)
-        )
+        self._decide(record.decided(best.kept, best.box))
 
     def _help(self) -> None:
         self.say(self._in_words("help"))

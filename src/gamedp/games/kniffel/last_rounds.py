@@ -282,17 +282,16 @@ class LastRounds(RestOfCard):
             opponent_to_move = 1
         if self.is_opponent_full(opponent_boxes):
             opponent_to_move = 0
-        standing = Standing(
+        return Standing(
             opponent_to_move,
             self.clipped(lead),
-            upper,
+            self.upper_that_matters(upper, boxes),
             boxes,
             bonus,
-            opponent_upper,
+            self.opponent_upper_that_matters(opponent_upper, opponent_boxes),
             opponent_boxes,
             opponent_bonus,
         )
-        return self.canonical(standing)[0]
 
     def canonical(self, context: Any) -> tuple[Any, bool]:
         to_move, lead, upper, boxes, bonus, opponent_upper, opponent_boxes, opponent_bonus = context

@@ -264,6 +264,10 @@ class Record(_Saved):
         number = box_number(box) if isinstance(box, str) else box
         return self._with(attrs.evolve(self._now, box=number))
 
+    def decided(self, stay: Dice | None, box: int | None) -> Record:
+        """Return the record with a decision that is possible: a keep, or an entry."""
+        return self.entered(box or 0) if stay is None else self.keeping(stay)
+
     def taken_back(self) -> Record:
         """Return the record without its last step; the same one if there is none."""
         if not self.rounds:

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 import attrs
 from cyclopts import Group, Parameter
 
-import gamedp
 from gamedp.cli.plugin import (
     OUTPUT,
     Flag,
@@ -206,110 +205,229 @@ def kniffel(
         Print how likely it is to throw what counts in this box within one turn, for a player who
         wants nothing else: Kniffel, "Large Straight", any name or number of a box.
     """
-    _check(situation, chance, play, goal, output)
-    given = settings or ()
-    kept_in = play.replay or play.analyse
+    command = _Command(settings or (), further, lang, play, goal, output)
+    command.check(situation, chance)
+    path = play.replay or play.analyse
     if situation:
-        _query(Situation.of(*situation, further=further), given, lang, goal, output)
+        command.query(Situation.of(*situation, further=further))
     elif chance is not None:
-        _chance(chance, given, lang, output)
-    elif kept_in is not None:
-        _look_at(kept_in, given, lang, output, step_by_step=kept_in == play.replay)
+        command.chance(chance)
+    elif path is not None:
+        command.look_at(path)
     else:
-        _play(given, further, lang, play, goal, output)
+        command.play_game()
 
 
-def _check(
-    situation: Sequence[str],
-    chance: str | None,
-    play: PlayOptions,
-    goal: GoalOptions,
-    output: OutputOptions,
-) -> None:
-    """Refuse options that are unknown or incompatible."""
-    for word in situation:
-        if word.startswith("-") and word != "-":
-            refuse(f"Unknown option: {word}. `gamedp {NAME} --help` lists them.")
-    goal.check()
-    if goal.target is not None and not situation:
-        refuse(
-            "--target goes with a query: the thirteen boxes of your card, which throw was the "
-            "last, and its dice."
-        )
-    alone: dict[str, Any] = {"--replay": play.replay, "--analyse": play.analyse}
-    alone |= {"--auto": play.auto, "--chance": chance}
-    for option, value in alone.items():
-        if goal.against is not None and value:
-            refuse(f"{option} does not go with --against, which is for a query or a game of two.")
-    given = {
-        "--card": play.card is not None,
-        "--seed": play.seed is not None,
-        "--auto": play.auto,
-        "--record": play.record is not None,
-    }
-    modes = {
-        "a query": bool(situation),
-        "--replay": play.replay is not None,
-        "--analyse": play.analyse is not None,
-        "--chance": chance is not None,
-        "a game": any(given.values()),
-    }
-    chosen = [mode for mode, is_given in modes.items() if is_given]
-    if len(chosen) > 1:
-        named = [option for option, is_given in given.items() if is_given]
-        parts = [mode for mode in chosen if mode != "a game"] + named
-        refuse(f"{', '.join(parts)} do not go together: choose one thing to do.")
-    if output.json and chosen in ([], ["a game"]) and not play.auto:
-        refuse("--json does not go with a game that asks; it does with --auto.")
+@attrs.frozen
+class _Command:
+    """The command with its options, and all that it does with them."""
 
+    settings: Sequence[str]
+    further: int
+    language: str | None
+    play: PlayOptions
+    goal: GoalOptions
+    output: OutputOptions
 
-def _query(
-    situation: Situation,
-    settings: Sequence[str],
-    language: str | None,
-    goal: GoalOptions,
-    output: OutputOptions,
-) -> None:
-    """Answer a question about one situation."""
-    rules: Kniffel = make_game(NAME, settings)
-    language = language or rules.language
-    adviser = _adviser(rules, output)
-    facts = {
-        "game": NAME,
-        "parameters": values_of(rules),
-        "card": situation.card.entries,
-        "further": situation.card.further,
-        "throw": situation.number,
-        "dice": shown(situation.dice) if situation.number else None,
-        "points": situation.card.total_by(rules),
-    }
-    if not goal.is_given:
-        if output.json:
-            print_json(facts | _facts(adviser, situation, language))
+    def check(self, situation: Sequence[str], chance: str | None) -> None:
+        """Refuse options that are unknown or incompatible."""
+        play, goal = self.play, self.goal
+        for word in situation:
+            if word.startswith("-") and word != "-":
+                refuse(f"Unknown option: {word}. `gamedp {NAME} --help` lists them.")
+        goal.check()
+        if goal.target is not None and not situation:
+            refuse(
+                "--target goes with a query: the thirteen boxes of your card, which throw was the "
+                "last, and its dice."
+            )
+        alone: dict[str, Any] = {"--replay": play.replay, "--analyse": play.analyse}
+        alone |= {"--auto": play.auto, "--chance": chance}
+        for option, value in alone.items():
+            if goal.against is not None and value:
+                refuse(
+                    f"{option} does not go with --against, which is for a query or a game of two."
+                )
+        given = {
+            "--card": play.card is not None,
+            "--seed": play.seed is not None,
+            "--auto": play.auto,
+            "--record": play.record is not None,
+        }
+        modes = {
+            "a query": bool(situation),
+            "--replay": play.replay is not None,
+            "--analyse": play.analyse is not None,
+            "--chance": chance is not None,
+            "a game": any(given.values()),
+        }
+        chosen = [mode for mode, is_given in modes.items() if is_given]
+        if len(chosen) > 1:
+            named = [option for option, is_given in given.items() if is_given]
+            parts = [mode for mode in chosen if mode != "a game"] + named
+            refuse(f"{', '.join(parts)} do not go together: choose one thing to do.")
+        if self.output.json and chosen in ([], ["a game"]) and not play.auto:
+            refuse("--json does not go with a game that asks; it does with --auto.")
+
+    def query(self, situation: Situation) -> None:
+        """Answer a question about one situation."""
+        rules, goal = self.rules, self.goal
+        language = self.language or rules.language
+        adviser = self.adviser(rules)
+        facts = {
+            "game": NAME,
+            "parameters": values_of(rules),
+            "card": situation.card.entries,
+            "further": situation.card.further,
+            "throw": situation.number,
+            "dice": shown(situation.dice) if situation.number else None,
+            "points": situation.card.total_by(rules),
+        }
+        if not goal.is_given:
+            if self.output.json:
+                print_json(facts | _facts(adviser, situation, language))
+            else:
+                print(answer(adviser, situation, language))
+            return
+        with watch(quiet=self.output.quiet) as progress:
+            options = {"progress": progress} | goal.limits
+            if goal.target is not None:
+                outlook = outlook_for_total(adviser, situation, goal.target, **options)
+            else:
+                opponent = goal.opponent(rules)
+                outlook = outlook_against(adviser, situation, opponent, exact=goal.exact, **options)
+        if self.output.json:
+            print_json(facts | _goal_facts(adviser, outlook, language))
         else:
-            print(answer(adviser, situation, language))
-        return
-    with watch(quiet=output.quiet) as progress:
-        outlook = _outlook(adviser, situation, goal, progress)
-    if output.json:
-        print_json(facts | _goal_facts(adviser, outlook, language))
-    else:
-        print(answer_for_goal(adviser, outlook, language))
+            print(answer_for_goal(adviser, outlook, language))
 
+    def chance(self, box: str) -> None:
+        """Print the probability of what counts in a box."""
+        rules = self.rules
+        number = box_number(box, rules.faces)
+        options = ("throws", "dice", "faces", "kniffel_is_full_house")
+        chance = chance_of(number, **{name: getattr(rules, name) for name in options})
+        language = self.language or rules.language
+        name = box_names(language, rules.faces)[number]
+        if self.output.json:
+            known = {"box": name, "throws": rules.throws, **chance._asdict()}
+            print_json({"game": NAME, "parameters": values_of(rules)} | known)
+        else:
+            print(chance_in_words(chance, name, rules.throws, language))
 
-def _chance(box: str, settings: Sequence[str], language: str | None, output: OutputOptions) -> None:
-    """Print the probability of what counts in a box."""
-    rules: Kniffel = make_game(NAME, settings)
-    number = box_number(box, rules.faces)
-    options = ("throws", "dice", "faces", "kniffel_is_full_house")
-    chance = chance_of(number, **{name: getattr(rules, name) for name in options})
-    language = language or rules.language
-    name = box_names(language, rules.faces)[number]
-    if output.json:
-        facts = {"game": NAME, "parameters": values_of(rules), "box": name, "throws": rules.throws}
-        print_json(facts | chance._asdict())
-    else:
-        print(chance_in_words(chance, name, rules.throws, language))
+    def look_at(self, path: Path) -> None:
+        """Show a recorded game, step by step, or as an analysis of its points."""
+        if self.settings:
+            refuse(f"the game in {path} has its rules already: --set does not go with it.")
+        game = load_record(path)
+        language = self.language or game.rules.language
+        adviser = self.adviser_for(game)
+        if self.play.replay and not self.output.json:
+            replay(game, adviser, print, language)
+            return
+        found = analyse(game, adviser) if isinstance(game, Record) else analyse_two(game, adviser)
+        if self.output.json:
+            print_json(found.to_dict(language))
+        else:
+            print(report(found, language))
+
+    def play_game(self) -> None:
+        """Play a game of one player or two, and record it if a file is named."""
+        path, as_json = self.play.record, self.output.json
+        game = self._new() if path is None or not path.exists() else self._resumed(path)
+        language = self.language or game.rules.language
+        say: Callable[[str], None] = (lambda _text: None) if as_json else print
+        latest = game
+
+        def save(game: Record | RecordOfTwo) -> None:
+            nonlocal latest
+            if path is not None:
+                game.save(path)
+            latest = game
+
+        save(game)  # so that a file that cannot be written is detected immediately
+        adviser = self.adviser_for(game)
+        try:
+            if self.play.auto and isinstance(game, Record):
+                game = play_perfectly(game, adviser, say, save, language)
+                if as_json:
+                    print_json(analyse(game, adviser).to_dict(language))
+            else:
+                be_lenient()
+                options: dict[str, Any] = {"exact": self.goal.exact} | self.goal.limits
+                if self.goal.is_given:
+                    options["opponent"] = self.goal.opponent(game.rules)
+                options |= {"ask": input, "say": print, "save": save, "language": language}
+                Dialogue(game, adviser, **options).run()
+        finally:
+            if path is not None:
+                name = "saved_whole" if latest.is_over else "saved"
+                say(in_words(language, name, file=path))
+
+    @property
+    def rules(self) -> Kniffel:
+        """The rules of the settings."""
+        rules: Kniffel = make_game(NAME, self.settings)
+        return rules
+
+    @property
+    def _start(self) -> Card:
+        """The card at the start of a game."""
+        if self.play.card is None:
+            return Card(further=self.further)
+        return Card.of(self.play.card, further=self.further)
+
+    def adviser(self, rules: Kniffel) -> Adviser:
+        """Solve the rules, or load an earlier solution."""
+        with watch(quiet=self.output.quiet) as progress:
+            return Adviser.of(rules, progress=progress, keep=True)
+
+    def adviser_for(self, game: Record | RecordOfTwo) -> Adviser:
+        """Return the adviser for a game, in the language of its stored table: it serves both."""
+        rules = game.rules
+        return self.adviser(attrs.evolve(rules, language=Kniffel(rules.rules).language))
+
+    def _new(self) -> Record | RecordOfTwo:
+        """Return a new game, of two players if there is a card to play against."""
+        start, goal = self._start, self.goal
+        seed = secrets.randbits(32) if self.play.seed is None else self.play.seed
+        rules = self.rules
+        spoken = attrs.evolve(rules, language=self.language or rules.language)
+        first = Record(spoken, start, seed=seed)
+        if not goal.is_given:
+            return first
+        second = Record(spoken, goal.opponent(rules).card, seed=seed + SECOND)
+        return RecordOfTwo((first, second), begins=int(goal.opponent_is_next))
+
+    def _resumed(self, path: Path) -> Record | RecordOfTwo:
+        """Return the recorded game; refuse options that contradict it."""
+        start, play, goal = self._start, self.play, self.goal
+        game = load_record(path)
+        records = game.records
+        cards = [each.start for each in records]
+        rules = attrs.evolve(self.rules, language=game.rules.language)
+        other = goal.opponent(rules).card if goal.is_given else None
+        contradictions = {
+            "--set": bool(self.settings) and rules != game.rules,
+            "--card": (play.card is not None or start != Card()) and start != cards[0],
+            "--seed": play.seed is not None and play.seed != records[0].seed,
+            "--against": other is not None and other not in cards[1:],
+            "--opponent-is-next": goal.opponent_is_next and game.begins == 0,
+        }
+        wrong = [option for option, contradicts in contradictions.items() if contradicts]
+        if play.auto and len(records) == 2:
+            refuse(f"--auto plays a game of one player; the game in {path} is of two.")
+        if wrong:
+            refuse(
+                f"the game in {path} is another one than {', '.join(wrong)} would make; "
+                "leave that out to go on with it, or name a new file."
+            )
+        if game.is_over:
+            refuse(
+                f"the game in {path} is over; --analyse {path} looks at it. "
+                "Name a new file for another game."
+            )
+        return game
 
 
 def _facts(adviser: Adviser, situation: Situation, language: str) -> dict[str, Any]:
@@ -360,145 +478,3 @@ def _goal_facts(adviser: Adviser, outlook: Outlook, language: str) -> dict[str, 
             for option in outlook.options
         ],
     }
-
-
-def _outlook(
-    adviser: Adviser,
-    situation: Situation,
-    goal: GoalOptions,
-    progress: Callable[[gamedp.Progress], None] | None,
-) -> Outlook:
-    """Return the probability of the goal, and that after every decision."""
-    options = {"progress": progress} | goal.limits
-    if goal.target is not None:
-        return outlook_for_total(adviser, situation, goal.target, **options)
-    opponent = goal.opponent(adviser.rules)
-    return outlook_against(adviser, situation, opponent, exact=goal.exact, **options)
-
-
-def _adviser(rules: Kniffel, output: OutputOptions) -> Adviser:
-    """Solve the rules, or load an earlier solution."""
-    with watch(quiet=output.quiet) as progress:
-        return Adviser.of(rules, progress=progress, keep=True)
-
-
-def _adviser_for(game: Record | RecordOfTwo, output: OutputOptions) -> Adviser:
-    """Return the adviser for a game, in the language of its stored table: it serves both."""
-    rules = game.rules
-    return _adviser(attrs.evolve(rules, language=Kniffel(rules.rules).language), output)
-
-
-def _look_at(
-    path: Path,
-    settings: Sequence[str],
-    language: str | None,
-    output: OutputOptions,
-    *,
-    step_by_step: bool,
-) -> None:
-    """Show a recorded game, step by step, or as an analysis of its points."""
-    if settings:
-        refuse(f"the game in {path} has its rules already: --set does not go with it.")
-    game = load_record(path)
-    language = language or game.rules.language
-    adviser = _adviser_for(game, output)
-    if step_by_step and not output.json:
-        replay(game, adviser, print, language)
-        return
-    found = analyse(game, adviser) if isinstance(game, Record) else analyse_two(game, adviser)
-    if output.json:
-        print_json(found.to_dict(language))
-    else:
-        print(report(found, language))
-
-
-def _play(
-    settings: Sequence[str],
-    further: int,
-    language: str | None,
-    play: PlayOptions,
-    goal: GoalOptions,
-    output: OutputOptions,
-) -> None:
-    """Play a game of one player or two, and record it if a file is named."""
-    start = Card(further=further) if play.card is None else Card.of(play.card, further=further)
-    if play.record is not None and play.record.exists():
-        game = _resumed(play.record, start, settings, play, goal)
-    else:
-        game = _new(start, settings, language, play, goal)
-    language = language or game.rules.language
-    say: Callable[[str], None] = (lambda _text: None) if output.json else print
-    latest = game
-
-    def save(game: Record | RecordOfTwo) -> None:
-        nonlocal latest
-        if play.record is not None:
-            game.save(play.record)
-        latest = game
-
-    save(game)  # so that a file that cannot be written is detected immediately
-    adviser = _adviser_for(game, output)
-    try:
-        if play.auto and isinstance(game, Record):
-            game = play_perfectly(game, adviser, say, save, language)
-            if output.json:
-                print_json(analyse(game, adviser).to_dict(language))
-        else:
-            be_lenient()
-            options: dict[str, Any] = {"exact": goal.exact} | goal.limits
-            if goal.is_given:
-                options["opponent"] = goal.opponent(game.rules)
-            dialogue = Dialogue(
-                game, adviser, ask=input, say=print, save=save, language=language, **options
-            )
-            dialogue.run()
-    finally:
-        if play.record is not None:
-            name = "saved_whole" if latest.is_over else "saved"
-            say(in_words(language, name, file=play.record))
-
-
-def _new(
-    start: Card, settings: Sequence[str], language: str | None, play: PlayOptions, goal: GoalOptions
-) -> Record | RecordOfTwo:
-    """Return a new game, of two players if there is a card to play against."""
-    seed = secrets.randbits(32) if play.seed is None else play.seed
-    rules: Kniffel = make_game(NAME, settings)
-    spoken = attrs.evolve(rules, language=language or rules.language)
-    first = Record(spoken, start, seed=seed)
-    if not goal.is_given:
-        return first
-    second = Record(spoken, goal.opponent(rules).card, seed=seed + SECOND)
-    return RecordOfTwo((first, second), begins=int(goal.opponent_is_next))
-
-
-def _resumed(
-    path: Path, start: Card, settings: Sequence[str], play: PlayOptions, goal: GoalOptions
-) -> Record | RecordOfTwo:
-    """Return the recorded game; refuse options that contradict it."""
-    game = load_record(path)
-    records = game.records
-    cards = [each.start for each in records]
-    rules = attrs.evolve(make_game(NAME, settings), language=game.rules.language)
-    other = goal.opponent(rules).card if goal.is_given else None
-    contradictions = {
-        "--set": bool(settings) and rules != game.rules,
-        "--card": (play.card is not None or start != Card()) and start != cards[0],
-        "--seed": play.seed is not None and play.seed != records[0].seed,
-        "--against": other is not None and other not in cards[1:],
-        "--opponent-is-next": goal.opponent_is_next and game.begins == 0,
-    }
-    wrong = [option for option, contradicts in contradictions.items() if contradicts]
-    if play.auto and len(records) == 2:
-        refuse(f"--auto plays a game of one player; the game in {path} is of two.")
-    if wrong:
-        refuse(
-            f"the game in {path} is another one than {', '.join(wrong)} would make; "
-            "leave that out to go on with it, or name a new file."
-        )
-    if game.is_over:
-        refuse(
-            f"the game in {path} is over; --analyse {path} looks at it. "
-            "Name a new file for another game."
-        )
-    return game

@@ -51,7 +51,6 @@ from gamedp.games.kniffel.boxes import (
     throw,
 )
 from gamedp.games.kniffel.card import Card, Situation
-from gamedp.games.kniffel.chances import Chance, chance_of
 from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.gains import Gain, gain
@@ -72,7 +71,16 @@ from gamedp.games.kniffel.reports import (
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.targets import Targets
-from gamedp.games.kniffel.turn import DONE, ENTERING, KEEPING, ROLLING, KniffelTurn, Turn
+from gamedp.games.kniffel.turn import (
+    DONE,
+    ENTERING,
+    KEEPING,
+    ROLLING,
+    Chance,
+    KniffelTurn,
+    Turn,
+    chance_of,
+)
 from gamedp.games.kniffel.words import WORDS
 
 __all__ = [

@@ -5,8 +5,9 @@ The library would refuse the same fields, but in English and with the article's 
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from itertools import zip_longest
 from typing import Any, NamedTuple, NoReturn
 
@@ -579,7 +580,7 @@ def _outlook_for_points(shared: Shared, adviser: Adviser, asked: Asked) -> Outlo
         worth, error = reaching(asked.total - card.entered(adviser.rules)), 0.0
     else:
         goal, his = Opponent(opponent), opponent.sheet(adviser.rules)
-        to_come = _rest(shared, adviser, asked, his, 0).known[his]
+        to_come = _rest(shared, adviser, asked, his, 0)[his]
         lead = card.entered(adviser.rules) - opponent.entered(adviser.rules)
         worth, error = beating(to_come, lead), to_come.relative_error
     play = ForPoints(adviser.solution, card.sheet(adviser.rules), rest, worth, error)
@@ -588,16 +589,21 @@ def _outlook_for_points(shared: Shared, adviser: Adviser, asked: Asked) -> Outlo
 
 def _rest(shared: Shared, adviser: Adviser, asked: Asked, sheet: Sheet, entries: int) -> Rest:
     """Return the remaining points from a sheet, and from those after 0 or 1 entries."""
-    rules, solution = adviser.rules, adviser.solution
+    rules = adviser.rules
+    key: Hashable = ("rest", rules.rules, sheet)
+    find: Callable[..., Rest] = functools.partial(rest_after, adviser.solution, sheet)
     if rules.rank(sheet) - entries >= EARLY:
         needed = EARLY_BYTES[rules.rules]
         if shared.bytes < needed:
             refuse_in(asked.language, "memory", needed=needed // 1_000_000, boxes=EARLY - 1)
-        key: tuple[Any, ...] = ("early", rules.rules)
-        found: Rest = shared.table(key, lambda progress: early_rest(solution, progress=progress))
-    else:
-        key = ("rest", rules.rules, sheet)
-        found = shared.table(key, lambda progress: rest_after(solution, sheet, progress=progress))
+        key, find = ("early", rules.rules), functools.partial(early_rest, adviser.solution)
+
+    def work(progress: ProgressCallback) -> _Sized:
+        rest = find(progress=progress)
+        parts = (each.totals.nbytes + each.probabilities.nbytes for each in rest.values())
+        return _Sized(rest, sum(parts))
+
+    found: Rest = shared.table(key, work).table
     return found
 
 

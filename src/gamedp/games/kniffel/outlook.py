@@ -249,17 +249,14 @@ def _outlook(
     larger: Size | None = None,
 ) -> Outlook:
     """Return the outlook of a situation by its decisions; by a value and its bounds without."""
-    if options:
-        value = options[0].value
-        lower, upper = max(each.lower for each in options), max(each.upper for each in options)
-    else:
-        value, lower, upper = whole()
+    numbers = [(each.value, each.lower, each.upper) for each in options] or [whole()]
+    values, lowers, uppers = zip(*numbers, strict=True)
     return Outlook(
         situation=situation,
         goal=goal,
-        value=value,
-        lower=lower,
-        upper=upper,
+        value=values[0],
+        lower=max(lowers),
+        upper=max(uppers),
         exact=exact,
         options=options,
         larger=larger,

@@ -10,11 +10,11 @@ from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.analysis import Analysis, AnalysisOfTwo
 from gamedp.games.kniffel.boxes import shown
 from gamedp.games.kniffel.card import Card, Situation
-from gamedp.games.kniffel.chances import Chance
 from gamedp.games.kniffel.outlook import Opponent, Outlook
 from gamedp.games.kniffel.prospects import Kind, Option, Prospect
 from gamedp.games.kniffel.record import RecordOfTwo, Round
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS
+from gamedp.games.kniffel.turn import Chance
 from gamedp.games.kniffel.words import WORDS, in_words
 
 __all__ = [

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 import numpy as np
@@ -193,22 +193,8 @@ EARLY = 10
 """Least number of free boxes of the sheets that are kept."""
 
 
-@attrs.frozen(eq=False)
-class Rest:
-    """The remaining points from some sheets on, with the bonus for the upper part.
-
-    Attributes
-    ----------
-    known : dict
-        The distribution for each :class:`Sheet`.
-    """
-
-    known: dict[Sheet, Any] = attrs.field(repr=False)
-
-    @property
-    def bytes(self) -> int:
-        """The approximate memory in bytes."""
-        return sum(each.totals.nbytes + each.probabilities.nbytes for each in self.known.values())
+Rest: TypeAlias = dict[Sheet, Any]
+"""The distribution of the remaining points, with the bonus for the upper part, from some sheets."""
 
 
 def early_rest(solution: Any, *, progress: ProgressCallback | None = None) -> Rest:
@@ -231,7 +217,7 @@ def rest_after(solution: Any, sheet: Sheet, *, progress: ProgressCallback | None
 
 def _found(solution: Any, sheets: list[Sheet], progress: ProgressCallback | None) -> Rest:
     found = gamedp.stages.distributions(solution, sheets, progress=progress)
-    return Rest(dict(zip(sheets, found, strict=True)))
+    return dict(zip(sheets, found, strict=True))
 
 
 def _following(solution: Any, sheet: Sheet) -> list[Sheet]:
@@ -396,7 +382,7 @@ class ForPoints:
     @property
     def slack(self) -> float:
         """The largest error of a number."""
-        errors = [each.relative_error for each in self.rest.known.values()]
+        errors = [each.relative_error for each in self.rest.values()]
         return float(max(errors)) + self.error + ROUNDING
 
     @property
@@ -424,7 +410,7 @@ class ForPoints:
 
     def _expected(self, sheet: Sheet, earned: int) -> float:
         """Return the probability of the goal from a sheet on, with points earned before it."""
-        rest = self.rest.known[sheet]
+        rest = self.rest[sheet]
         return float(rest.probabilities @ self.worth(earned + rest.totals))
 
     @cached_property

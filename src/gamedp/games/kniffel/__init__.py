@@ -61,7 +61,7 @@ from gamedp.games.kniffel.outlook import (
     outlook_for_total,
 )
 from gamedp.games.kniffel.prospects import Expectation, Option, Prospect
-from gamedp.games.kniffel.record import Record, RecordOfTwo, Round, Step, load_record
+from gamedp.games.kniffel.record import Record, RecordOfTwo, Round, SavedGame, Step, load_record
 from gamedp.games.kniffel.reports import (
     advice,
     answer,
@@ -109,6 +109,7 @@ __all__ = [
     "Record",
     "RecordOfTwo",
     "Round",
+    "SavedGame",
     "Sheet",
     "Situation",
     "Step",

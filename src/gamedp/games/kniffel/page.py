@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
 from typing import Any
@@ -26,7 +26,7 @@ SHORT = 'inputmode="numeric" size="6"'
 """Attributes of all fields, which are numbers."""
 
 TEMPLATE = string.Template((HOME / "page.html").read_text("utf-8").replace("\n", ""))
-"""The page without its form and its answer; it is sent without the ends of its lines."""
+"""The page without its fields and its answer; it is sent without the ends of its lines."""
 
 FORM = ["further", "throw", "dice", "rules", "goal", "total", "against", "against_further", "plays"]
 """The fields below those of the boxes."""
@@ -49,11 +49,11 @@ def draw(shared: Shared | None, query: Query, note: str) -> str:
         parts = [_numbers_in(language, part) for part in _answered(shared, query)]
     other = "en" if language == "de" else "de"
     page: str = TEMPLATE.substitute(
+        labels,
         language=language,
-        other=other,
-        other_name=labels["other"],
-        title=labels["title"],
-        form=_form(query, language),
+        other_language=other,
+        entries="".join(_entries(query, language)),
+        fields="".join(_fields(query, language)),
         answer="".join(parts),
     )
     return page
@@ -67,32 +67,28 @@ def _numbers_in(language: str, text: str) -> str:
     return re.sub(r"\d[\d.,]*\d", lambda number: number[0].translate(swap), text)
 
 
-def _form(query: Query, language: str) -> str:
-    labels = LABELS[language]
+def _entries(query: Query, language: str) -> Iterator[str]:
+    """Yield the fields of the boxes."""
     boxes = boxes_of(query)
-    entries = []
     for box, name in enumerate(box_names(language)):
         entry = boxes[box] if box < len(boxes) and boxes[box] != "-" else ""
-        entries.append(_field(f"box{box}", name, entry, SHORT))
+        yield _field(f"box{box}", name, entry, SHORT)
+
+
+def _fields(query: Query, language: str) -> Iterator[str]:
+    """Yield the other fields."""
+    labels = LABELS[language]
     choices = {
         "rules": {name: labels[name] for name in PRESETS},
         "goal": dict(zip(GOALS, labels["goals"], strict=True)),
         "plays": dict(zip(PLAYS, labels["plays_for"], strict=True)),
     }
-    fields = []
     for name in FORM:
         value = query.get(name, "1" if name == "throw" else "")
         if name in choices:
-            fields.append(_choice(name, labels[name], choices[name], value))
+            yield _choice(name, labels[name], choices[name], value)
         else:
-            fields.append(_field(name, labels[name], value, "" if name == "against" else SHORT))
-    return (
-        '<form class="query" action="kniffel" method="get">'
-        f'<input type="hidden" name="lang" value="{language}">'
-        f'<fieldset><legend>{labels["card"]}</legend><p class="note">{labels["leave"]}</p>'
-        f"{''.join(entries)}</fieldset>{''.join(fields)}"
-        f"<p><button>{labels['ask']}</button></p></form>"
-    )
+            yield _field(name, labels[name], value, "" if name == "against" else SHORT)
 
 
 def _field(name: str, label: str, value: str, more: str) -> str:

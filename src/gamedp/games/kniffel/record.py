@@ -20,7 +20,7 @@ from gamedp.games.kniffel.boxes import box_names, box_number, faces_of, kept, re
 from gamedp.games.kniffel.card import DICE, EMPTY_TABLE, FACES, Card, Situation
 from gamedp.games.kniffel.rules import Kniffel
 
-__all__ = ["Record", "RecordOfTwo", "Round", "Step", "load_record"]
+__all__ = ["Record", "RecordOfTwo", "Round", "SavedGame", "Step", "load_record"]
 
 VERSION = 1
 
@@ -49,10 +49,10 @@ class Step(NamedTuple):
     box: int | None = None
 
 
-Kind = TypeVar("Kind", bound="_Saved")
+Kind = TypeVar("Kind", bound="SavedGame")
 
 
-class _Saved:
+class SavedGame:
     """Games that are saved to files of JSON lines: one for the game, then one for each round."""
 
     __slots__ = ()
@@ -117,7 +117,7 @@ def _as_rounds(rounds: Iterable[Round]) -> tuple[Round, ...]:
 
 
 @attrs.frozen
-class Record(_Saved):
+class Record(SavedGame):
     """The record of a game, finished or in progress.
 
     Records are immutable: each step makes a new one.
@@ -429,7 +429,7 @@ def _as_pair(records: Iterable[Record]) -> tuple[Record, ...]:
 
 
 @attrs.frozen
-class RecordOfTwo(_Saved):
+class RecordOfTwo(SavedGame):
     """The record of a game of two players at one sheet, finished or in progress.
 
     The players take turns until the card of one is full; the other one then continues alone.

@@ -331,14 +331,9 @@ class AgainstPoints(LastRounds):
     free: NDArray[np.int64] = attrs.field(repr=False)
 
     def stage(self) -> Any:
-        offsets, probabilities, followings, earned = self.results
-        return MyTurnOrResult(
-            **attrs.asdict(Kniffel.stage(self), recurse=False),
-            offsets=offsets,
-            probabilities=probabilities,
-            followings=followings,
-            earned=earned,
-        )
+        names = ("offsets", "probabilities", "followings", "earned")
+        fields: dict[str, Any] = attrs.asdict(Kniffel.stage(self), recurse=False)
+        return MyTurnOrResult(**fields | dict(zip(names, self.results, strict=True)))
 
     def opponent_ranges(self) -> dict[str, tuple[int, int]]:
         return {

@@ -134,14 +134,6 @@ class GoalOptions:
     target: int | None = None
     max_contexts: float | None = None
 
-    def given(self) -> list[str]:
-        """Return the options that differ from their defaults, by their command-line names."""
-        return [
-            "--" + field.name.replace("_", "-")
-            for field in attrs.fields(type(self))
-            if getattr(self, field.name) != field.default
-        ]
-
     @property
     def is_given(self) -> bool:
         """Whether there is a goal other than points."""
@@ -165,7 +157,11 @@ class GoalOptions:
 
     def check(self) -> None:
         """Refuse incompatible options."""
-        given = self.given()
+        given = [
+            "--" + field.name.replace("_", "-")
+            for field in attrs.fields(type(self))
+            if getattr(self, field.name) != field.default
+        ]
         if self.against is not None and self.target is not None:
             refuse("--against, --target do not go together: choose one of them.")
         lone = [name for name in given if name not in {"--against", "--target", "--max-contexts"}]

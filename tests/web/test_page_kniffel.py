@@ -20,10 +20,9 @@ from gamedp.games.kniffel import (
     outlook_against,
     played_perfectly,
 )
-from gamedp.games.kniffel.answers import reported
+from gamedp.games.kniffel.answers import game_text, read_query, reported
 from gamedp.games.kniffel.boxes import shown, throw
 from gamedp.games.kniffel.page import page as kniffel
-from gamedp.games.kniffel.queries import game_text, read_query
 from gamedp.web.app import make_app
 from gamedp.web.files import page_files
 from gamedp.web.tables import Tables

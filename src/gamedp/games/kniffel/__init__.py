@@ -31,7 +31,7 @@ computes the gain in winning probability from playing to win.
 
 from __future__ import annotations
 
-from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
+from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.analysis import (
     Analysis,
     AnalysisOfTwo,
@@ -50,15 +50,8 @@ from gamedp.games.kniffel.boxes import (
     shown,
     throw,
 )
-from gamedp.games.kniffel.card import Card
-from gamedp.games.kniffel.chances import Chance, chance_of
-from gamedp.games.kniffel.dialogue import (
-    Dialogue,
-    DialogueForTwo,
-    play_perfectly,
-    replay,
-    replay_of_two,
-)
+from gamedp.games.kniffel.card import Card, Situation
+from gamedp.games.kniffel.dialogue import Dialogue, play_perfectly, replay
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.gains import Gain, gain
 from gamedp.games.kniffel.outlook import (
@@ -67,21 +60,27 @@ from gamedp.games.kniffel.outlook import (
     outlook_against,
     outlook_for_total,
 )
-from gamedp.games.kniffel.prospects import Prospect
-from gamedp.games.kniffel.record import Record, Round, Step
-from gamedp.games.kniffel.record_of_two import RecordOfTwo, StepOfTwo, load_record
+from gamedp.games.kniffel.prospects import Expectation, Option, Prospect
+from gamedp.games.kniffel.record import Record, RecordOfTwo, Round, SavedGame, Step, load_record
 from gamedp.games.kniffel.reports import (
     advice,
     answer,
     answer_for_goal,
     chance_in_words,
     report,
-    report_of_two,
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
-from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import Targets
-from gamedp.games.kniffel.turn import DONE, ENTERING, KEEPING, ROLLING, KniffelTurn, Turn
+from gamedp.games.kniffel.turn import (
+    DONE,
+    ENTERING,
+    KEEPING,
+    ROLLING,
+    Chance,
+    KniffelTurn,
+    Turn,
+    chance_of,
+)
 from gamedp.games.kniffel.words import WORDS
 
 __all__ = [
@@ -97,7 +96,6 @@ __all__ = [
     "Chance",
     "Decision",
     "Dialogue",
-    "DialogueForTwo",
     "Duel",
     "Expectation",
     "Fortune",
@@ -111,10 +109,10 @@ __all__ = [
     "Record",
     "RecordOfTwo",
     "Round",
+    "SavedGame",
     "Sheet",
     "Situation",
     "Step",
-    "StepOfTwo",
     "Targets",
     "Turn",
     "advice",
@@ -136,9 +134,7 @@ __all__ = [
     "points",
     "points_as_joker",
     "replay",
-    "replay_of_two",
     "report",
-    "report_of_two",
     "shown",
     "throw",
 ]

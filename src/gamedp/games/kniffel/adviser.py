@@ -11,64 +11,14 @@ import attrs
 
 import gamedp
 from gamedp.errors import shown as in_short
-from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown
-from gamedp.games.kniffel.card import BOXES, Card
+from gamedp.games.kniffel.boxes import box_names, box_number, faces_of, kept, refuse, shown
+from gamedp.games.kniffel.card import BOXES, Card, Situation
+from gamedp.games.kniffel.prospects import Expectation, Option, with_losses
 from gamedp.games.kniffel.rules import Kniffel, Sheet
-from gamedp.games.kniffel.situation import Situation
 
-__all__ = ["Adviser", "Expectation", "Option"]
+__all__ = ["Adviser"]
 
 MOST_KNOWN = 1024
-
-
-@attrs.frozen(kw_only=True)
-class Expectation:
-    """The expectation of a game that is played perfectly from here on.
-
-    Attributes
-    ----------
-    value : float
-        The expected final total, the points on the card included.
-    lower, upper : float
-        Proven bounds of the value.
-    rest : float
-        The expected remaining points: the article's Restgewinnerwartung, the bonus for the upper
-        part included.
-    """
-
-    value: float
-    lower: float
-    upper: float
-    rest: float
-
-
-@attrs.frozen(kw_only=True)
-class Option(Expectation):
-    """A possible decision, and the expectation after it.
-
-    Attributes
-    ----------
-    kept : tuple of int or None
-        The number of dice by face that stay on the table, if this is a keep.
-    box : int or None
-        The number of the box, from 0, if this is an entry.
-    points : int
-        The points of the entry in its box; 0 for a keep.
-    loss : float
-        The difference from the expectation after the best decision; 0 for a decision that is not
-        proven to be worse. The sum of a player's losses is the article's handicap.
-    """
-
-    kept: tuple[int, ...] | None = None
-    box: int | None = None
-    points: int = 0
-    loss: float = 0.0
-
-    def name(self, language: str = "de") -> str:
-        """Return the dice that are kept, or the name of the box."""
-        if self.kept is not None:
-            return shown(self.kept)
-        return box_names(language)[-1 if self.box is None else self.box]
 
 
 @attrs.frozen(eq=False)
@@ -106,11 +56,10 @@ class Adviser:
         """Take the rules from the solution."""
         rules = getattr(getattr(getattr(self.solution, "model", None), "rules", None), "game", None)
         if not isinstance(rules, Kniffel):
-            message = (
+            refuse(
                 f"an adviser needs the solution of a Kniffel, not {in_short(self.solution)}; "
                 "Adviser.of(Kniffel()) makes one."
             )
-            raise gamedp.errors.InvalidParameterError(message)
         Card().sheet(rules)  # reports what is wrong with other dice
         object.__setattr__(self, "rules", rules)
 
@@ -148,9 +97,8 @@ class Adviser:
             sheet = situation.card.sheet(self.rules)
             value, bounds = self.solution.value(sheet), self.solution.bounds(sheet)
             return Expectation(**self._total(situation.card, value, *bounds))
-        best = options[0]
         upper = max(option.upper for option in options)
-        return Expectation(value=best.value, lower=best.lower, upper=upper, rest=best.rest)
+        return attrs.evolve(options[0].expectation, upper=upper)
 
     def options(self, situation: Situation) -> tuple[Option, ...]:
         """Return all possible decisions, the best one first.
@@ -165,7 +113,7 @@ class Adviser:
         """
         found = self._known.get(situation)
         if found is None:
-            found = self._sorted(list(self._options(situation)))
+            found = _sorted(list(self._options(situation)))
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
             self._known[situation] = found  # another thread may clear them now
@@ -181,12 +129,11 @@ class Adviser:
         """
         options = self.options(situation)
         if not options:
-            message = (
+            refuse(
                 "the card is full, and there is nothing more to decide."
                 if None not in situation.card.entries
                 else "before the first throw there is nothing to decide; say what it shows."
             )
-            raise gamedp.errors.InvalidParameterError(message)
         return options[0]
 
     def expected_after(
@@ -199,10 +146,7 @@ class Adviser:
         gamedp.errors.InvalidParameterError
             If the rules do not allow the situation.
         """
-        return {
-            (option.kept, option.box, option.points): option.value
-            for option in self.options(situation)
-        }
+        return {option.decision: option.value for option in self.options(situation)}
 
     def option(self, situation: Situation, decision: str | int | tuple[int, ...]) -> Option:
         """Return one decision and its value.
@@ -229,7 +173,11 @@ class Adviser:
         """
         self.best(situation)
         if situation.number < self.rules.throws:
-            stay = self._kept(situation, decision)
+            dice = situation.dice
+            if isinstance(decision, tuple) and len(decision) == len(dice):
+                stay = kept(faces_of(decision), dice)
+            else:
+                stay = kept(str(decision), dice)
             return next(each for each in self.options(situation) if each.kept == stay)
         box = box_number(decision) if isinstance(decision, str) else decision
         for option in self.options(situation):
@@ -242,30 +190,19 @@ class Adviser:
             for number, name in enumerate(names)
             if any(option.box == number for option in self.options(situation))
         )
-        message = f"{shown(situation.dice)} cannot be entered in {word}; it can in {allowed}."
-        raise gamedp.errors.InvalidParameterError(message)
+        return refuse(f"{shown(situation.dice)} cannot be entered in {word}; it can in {allowed}.")
 
     def loss(self, situation: Situation, decision: str | int | tuple[int, ...]) -> float:
         """Return the expected points that a decision loses; see :meth:`option`."""
         return self.option(situation, decision).loss
 
-    @staticmethod
-    def _kept(situation: Situation, decision: str | int | tuple[int, ...]) -> tuple[int, ...]:
-        if isinstance(decision, tuple):
-            if len(decision) == len(situation.dice):
-                faces = [face for face, count in enumerate(decision, start=1) for _ in range(count)]
-                return kept(faces, situation.dice)
-            decision = repr(decision)
-        return kept(str(decision), situation.dice)
-
     def _options(self, situation: Situation) -> Iterator[Option]:
         rules, card = self.rules, situation.card
         if situation.number > rules.throws:
-            message = (
+            refuse(
                 f"these rules have {rules.throws} throws a turn, and there is no throw "
                 f"{situation.number}."
             )
-            raise gamedp.errors.InvalidParameterError(message)
         sheet = card.sheet(rules)
         if situation.number == rules.throws:
             yield from self._entries(card, sheet, situation.dice)
@@ -299,21 +236,21 @@ class Adviser:
             "rest": rest,
         }
 
-    @staticmethod
-    def _sorted(options: list[Option]) -> tuple[Option, ...]:
-        """Sort options and fill in their losses."""
-        if not options:
-            return ()
-        top = max(options, key=lambda option: option.rest)
-        best = [option for option in options if option.upper >= top.lower]
-        best.sort(key=lambda option: (-sum(option.kept or ()), -option.points))
-        others = [
-            attrs.evolve(option, loss=top.rest - option.rest)
-            for option in options
-            if option.upper < top.lower
-        ]
-        others.sort(key=lambda option: option.loss)
-        return (*best, *others)
+
+def _sorted(options: list[Option]) -> tuple[Option, ...]:
+    """Sort options and fill in their losses."""
+    if not options:
+        return ()
+    return tuple(
+        sorted(
+            with_losses(options, lambda option: option.rest),
+            key=lambda option: (
+                (option.loss,)
+                if option.loss
+                else (option.loss, -sum(option.kept or ()), -option.points)
+            ),
+        )
+    )
 
 
 def _sum(whole: float, bound: float, direction: float) -> float:

@@ -7,12 +7,11 @@ from typing import Any
 
 import attrs
 
-import gamedp
-from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
-from gamedp.games.kniffel.boxes import shown
-from gamedp.games.kniffel.record import Record
-from gamedp.games.kniffel.record_of_two import RecordOfTwo
-from gamedp.games.kniffel.situation import Situation
+from gamedp.games.kniffel.adviser import Adviser
+from gamedp.games.kniffel.boxes import refuse, shown
+from gamedp.games.kniffel.card import Situation
+from gamedp.games.kniffel.prospects import Expectation, Option
+from gamedp.games.kniffel.record import Record, RecordOfTwo
 
 __all__ = [
     "Analysis",
@@ -123,7 +122,7 @@ class Analysis:
                     "round": decision.round,
                     "situation": decision.situation.arguments,
                     "further": decision.situation.card.further,
-                    "decision": "entry" if decision.chosen.kept is None else "keep",
+                    "decision": decision.chosen.kind,
                     "chosen": decision.chosen.name(language),
                     "points": decision.chosen.points,
                     "best": decision.best.name(language),
@@ -237,19 +236,17 @@ def played_perfectly(record: Record, adviser: Adviser) -> Record:
     if record.waits_for == "throw":
         return record.thrown()
     best = adviser.best(record.situation)
-    return record.entered(best.box or 0) if best.kept is None else record.keeping(best.kept)
+    return record.decided(best.kept, best.box)
 
 
 def _expectation_of(record: Record, adviser: Adviser) -> Expectation:
     """Return the expectation at the end of a record."""
     if record.waits_for != "throw" or record.situation.number == 0:
         return adviser.expectation(record.situation)
-    after = adviser.option(record.situation, record.kept)
-    return Expectation(value=after.value, lower=after.lower, upper=after.upper, rest=after.rest)
+    return adviser.option(record.situation, record.kept).expectation
 
 
 def _check(record: Record, adviser: Adviser) -> None:
     """Require the same rules, regardless of the language of the box names."""
     if attrs.evolve(record.rules, language=adviser.rules.language) != adviser.rules:
-        message = f"the game is {record.rules}, and the adviser is for {adviser.rules}."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"the game is {record.rules}, and the adviser is for {adviser.rules}.")

@@ -1,17 +1,23 @@
-"""Answers of the page of Kniffel: the value of every decision for each goal, and whole games."""
+"""The page of Kniffel: queries, read and validated, and their answers as JSON values.
+
+The library would refuse the same fields, but in English and with the article's names of the boxes.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from itertools import zip_longest
+from typing import Any, NamedTuple, NoReturn
 
 import attrs
 
-from gamedp.games.kniffel.adviser import Adviser, Expectation, Option
+import gamedp
+from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.analysis import Decision, analyse
-from gamedp.games.kniffel.boxes import box_names, shown
-from gamedp.games.kniffel.card import FACES, Card
+from gamedp.games.kniffel.boxes import box_names, kept, refuse, shown, throw
+from gamedp.games.kniffel.card import BOXES, DICE, FACES, Card, Situation, possible_entries, spans
 from gamedp.games.kniffel.outlook import (
     SMALL_TABLE,
     Opponent,
@@ -19,14 +25,13 @@ from gamedp.games.kniffel.outlook import (
     duel_of,
     outlook_against,
     outlook_for_points,
+    outlook_for_total,
 )
-from gamedp.games.kniffel.prospects import Prospect
-from gamedp.games.kniffel.queries import PLAYS, Asked, game_text, read_query, refuse
+from gamedp.games.kniffel.prospects import Option, Prospect
 from gamedp.games.kniffel.reasons import Reason, reasons
-from gamedp.games.kniffel.record import Record
+from gamedp.games.kniffel.record import Record, Round
 from gamedp.games.kniffel.remainder import Remainder, Size, TooLargeError
-from gamedp.games.kniffel.rules import Kniffel, Sheet
-from gamedp.games.kniffel.situation import Situation
+from gamedp.games.kniffel.rules import PRESETS, Kniffel, Sheet
 from gamedp.games.kniffel.targets import (
     EARLY,
     ForPoints,
@@ -37,9 +42,20 @@ from gamedp.games.kniffel.targets import (
     reaching,
     rest_after,
 )
+from gamedp.games.kniffel.words import WORDS
 from gamedp.web.plugin import ProgressCallback, Query, Shared
 
-__all__ = ["CLASSES", "MOST_CONTEXTS", "answer", "answer_to", "explained", "reported"]
+__all__ = [
+    "GOALS",
+    "PLAYS",
+    "answer",
+    "answer_to",
+    "boxes_of",
+    "explained",
+    "game_text",
+    "read_query",
+    "reported",
+]
 
 MOST_CONTEXTS = 4_000_000
 """Largest table built per request (about 16 seconds)."""
@@ -54,8 +70,276 @@ BYTES = 50
 """Approximate number of bytes per context of a table."""
 
 
-@attrs.frozen(eq=False)
-class _Sized:
+GOALS = ("points", "total", "beat")
+"""The goals: the most expected points, at least a total, or more than the opponent."""
+
+PLAYS = ("points", "victory")
+"""The opponent's goals: the most expected points, or to win."""
+
+FIELDS = (
+    *("card", "further", "throw", "dice", "rules", "lang", "goal", "total"),
+    *("against", "against_further", "plays", "game", "players", "advice", "quick", "report", "why"),
+    *(f"box{box}" for box in range(BOXES)),
+)
+"""The fields of a query; the form has a field for each box, an address one for all."""
+
+BOX_LETTERS = "abcdefghijklm"
+"""The letters of the boxes in the text of a game."""
+
+
+@attrs.frozen(kw_only=True)
+class Asked:
+    """A query that has been read.
+
+    Attributes
+    ----------
+    language : str
+    rules : Kniffel
+    situation : Situation
+        The situation of the player to move.
+    goal : str
+        One of `GOALS`.
+    total : int
+        The total to reach for the goal ``"total"``.
+    opponent : Card or None
+        The card of the opponent to beat.
+    plays : str
+        The opponent's goal: one of `PLAYS`.
+    records : tuple of Record
+        The records of a whole game, one for each player; empty for a query about a situation.
+    turn : int
+        The player whose turn it is in that game.
+    advice, report : bool
+        Whether the values are requested, and a report on each decision of the game.
+    quick : bool
+        Whether bounds of a goal suffice, by play for points after each decision.
+    why : str or None
+        The decision to explain.
+    """
+
+    language: str
+    rules: Kniffel
+    situation: Situation
+    goal: str = "points"
+    total: int = 0
+    opponent: Card | None = None
+    plays: str = "points"
+    records: tuple[Record, ...] = ()
+    turn: int = 0
+    advice: bool = True
+    quick: bool = False
+    report: bool = False
+    why: str | None = None
+
+
+def read_query(query: Query) -> Asked:
+    """Read a query.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If it makes no sense; the message says why.
+
+    Examples
+    --------
+    >>> asked = read_query({"game": "13345.33.33456.33.33366.c_12", "rules": "yahtzee"})
+    Traceback (most recent call last):
+    ...
+    gamedp.errors.InvalidParameterError: the throw '12' has 2 dice; it takes 5.
+    >>> read_query({"game": "13345.33.33456.33.33366.c"}).situation.card.total
+    9
+    """
+    unknown = sorted(query.keys() - set(FIELDS))
+    if unknown:
+        refuse(f"a query has {', '.join(FIELDS[:17])}, and not {unknown[0][:40]!r}.")
+    language = query.get("lang", "de")
+    if language not in WORDS:
+        refuse("lang must be de or en.")
+    rules = query.get("rules", "article")
+    goal, plays = query.get("goal") or "points", query.get("plays") or "points"
+    for name, value, known in (
+        ("rules", rules, tuple(PRESETS)),
+        ("goal", goal, GOALS),
+        ("plays", plays, PLAYS),
+    ):
+        if value not in known:
+            refuse(f"{name} must be one of {', '.join(known)}.")
+    if "game" not in query:
+        check_fields(query, boxes_of(query), language)
+    total = query.get("total", "").strip() or "0"
+    if not (total.isascii() and total.isdecimal() and len(total) <= len("9999")):
+        refuse_in(language, "total")
+    common: dict[str, Any] = {
+        "language": language,
+        "rules": Kniffel(rules, language=language),
+        "goal": goal,
+        "total": int(total),
+        "plays": plays,
+        "advice": query.get("advice", "1") != "0",
+        "quick": query.get("quick", "0") == "1",
+        "report": query.get("report", "0") == "1",
+        "why": query.get("why"),
+    }
+    if "game" in query:
+        return _of_game(query, common)
+    number = query.get("throw", "").strip() or "0"
+    dice = query.get("dice", "") if number != "0" else ""
+    further = _number(query, "further", 99)
+    situation = Situation.of(*boxes_of(query), number, dice, further=further)
+    situation.card.sheet(common["rules"])
+    opponent = None
+    if goal == "beat":  # an empty card if none is given
+        card = query.get("against", "").replace(",", " ").strip() or "- " * BOXES
+        opponent = Card.of(card, further=_number(query, "against_further", 99))
+    return Asked(**common, situation=situation, opponent=opponent)
+
+
+def _of_game(query: Query, common: dict[str, Any]) -> Asked:
+    """Read a whole game, and find its current state."""
+    players = _number(query, "players", 2, least=1)
+    rules = common["rules"]
+    played: list[list[Round]] = [[] for _ in range(players)]
+    turns = [each for each in query["game"].split("_") if each]
+    if len(turns) > players * BOXES:
+        refuse(f"a game has {BOXES} rounds.")
+    for number, text in enumerate(turns):
+        played[number % players].append(_round(text))
+        if played[number % players][-1].box is None and number < len(turns) - 1:
+            refuse(f"turn {number + 1} has no entry, and others follow it.")
+    records = tuple(Record(rules, rounds=rounds) for rounds in played)
+    last = len(turns) - 1
+    turn = len(turns) % players
+    if turns and played[last % players][-1].box is None:
+        turn = last % players
+    opponent = records[1 - turn].card if players == 2 else None
+    if common["goal"] == "beat" and opponent is None:
+        refuse("one who plays alone has nobody to beat: players=2.")
+    return Asked(
+        **common,
+        situation=records[turn].situation,
+        opponent=opponent if common["goal"] == "beat" else None,
+        records=records,
+        turn=turn,
+    )
+
+
+def _round(text: str) -> Round:
+    """Read a turn: alternating throws and keeps with all their dice, and the letter of its box."""
+    parts = text.split(".")
+    if len(parts) > 6:
+        refuse("a turn has three throws, two keeps and an entry at most.")
+    box = None
+    if len(parts[-1]) == 1 and parts[-1] in BOX_LETTERS:
+        box = BOX_LETTERS.index(parts.pop())
+    throws = tuple(throw(each) for each in parts[::2])
+    keeps = tuple(
+        kept("" if each == "0" else each, dice)
+        for each, dice in zip(parts[1::2], throws, strict=False)
+    )
+    return Round(throws, keeps, box)
+
+
+def game_text(records: tuple[Record, ...]) -> str:
+    """Return a game in the format of a query.
+
+    Examples
+    --------
+    >>> text = "13345.33.33456.33.33366.c_12345.0.11111"
+    >>> game_text(read_query({"game": text}).records) == text
+    True
+    """
+    turns = zip_longest(*(record.rounds for record in records))
+    return "_".join(_round_text(each) for turn in turns for each in turn if each is not None)
+
+
+def _round_text(played: Round) -> str:
+    keeps = [shown(dice).replace("-", "0") for dice in played.keeps]
+    pairs = zip_longest(map(shown, played.throws), keeps)
+    box = [] if played.box is None else [BOX_LETTERS[played.box]]
+    return ".".join([part for pair in pairs for part in pair if part is not None] + box)
+
+
+def boxes_of(query: Query) -> list[str]:
+    """Return the content of each box, as texts."""
+    card = query.get("card", "").replace(",", " ").split()
+    return card or [query.get(f"box{box}", "").strip() or "-" for box in range(BOXES)]
+
+
+def _number(query: Query, name: str, most: int, least: int = 0) -> int:
+    """Return a small integer."""
+    text = query.get(name, "").strip() or str(least)
+    if not (text.isascii() and text.isdecimal()) or len(text) > 4 or not least <= int(text) <= most:
+        refuse(f"{name} must be a whole number from {least} to {most}.")
+    return int(text)
+
+
+LONGEST = 20
+"""Largest number of quoted characters of a field."""
+
+
+def check_fields(query: Query, boxes: list[str], language: str) -> None:
+    """Refuse mistyped fields.
+
+    Parameters
+    ----------
+    query : mapping
+    boxes : list of str
+        The content of each box of the card in the query.
+    language : str
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If a field has an invalid value.
+
+    Examples
+    --------
+    >>> check_fields({"throw": "2", "dice": "1334"}, ["-"] * 13, "de")
+    Traceback (most recent call last):
+    ...
+    gamedp.errors.InvalidParameterError: „1334“ ist kein Wurf: Das sind 5 Augen von 1 bis 6, ...
+    """
+    opponent = query.get("against", "").replace(",", " ").split()
+    _check_card(boxes, language)
+    if opponent:
+        _check_card(opponent, language)
+    _check_throw(query, boxes, language)
+    for name, card in (("further", boxes), ("against_further", opponent)):
+        if query.get(name, "").strip() not in {"", "0"} and "50" not in card[11:12]:
+            refuse_in(language, "further")
+
+
+def refuse_in(language: str, sentence: str, **parts: str | int) -> NoReturn:
+    """Raise InvalidParameterError with one of the refusals in `WORDS`."""
+    raise gamedp.errors.InvalidParameterError(WORDS[language]["refusals"][sentence].format(**parts))
+
+
+def _check_card(card: list[str], language: str) -> None:
+    if len(card) != BOXES:
+        refuse_in(language, "card", boxes=BOXES, count=len(card))
+    for box, entry in enumerate(card):
+        known = possible_entries()[box]
+        is_number = entry.isascii() and entry.isdecimal() and len(entry) <= LONGEST
+        if entry != "-" and not (is_number and int(entry) in known):
+            allowed = spans(known).replace(" to ", WORDS[language]["refusals"]["to"])
+            name = box_names(language)[box]
+            refuse_in(language, "entry", box=name, entry=entry[:LONGEST], known=allowed)
+
+
+def _check_throw(query: Query, boxes: list[str], language: str) -> None:
+    number = query.get("throw", "").strip() or "0"
+    if number not in {"0", "1", "2", "3"}:
+        refuse_in(language, "throw")
+    if number == "0":
+        return
+    if "-" not in boxes:
+        refuse_in(language, "full")
+    dice = "".join(query.get("dice", "").split())
+    if len(dice) != DICE or not set(dice) <= set("123456"):
+        refuse_in(language, "dice", dice=dice[:LONGEST], number=DICE, faces=FACES)
+
+
+class _Sized(NamedTuple):
     """A table, and the memory that it takes."""
 
     table: Any
@@ -101,11 +385,11 @@ def answer_to(shared: Shared, asked: Asked) -> dict[str, Any]:
 
 def _adviser(shared: Shared, rules: Kniffel) -> Adviser:
     """Return the adviser for the rules, which are solved once and kept."""
-
-    def work(progress: ProgressCallback) -> Adviser:
-        return Adviser.of(Kniffel(rules.rules), progress=progress, keep=True)
-
-    adviser: Adviser = shared.table(("rules", rules.rules), work, kept=True)
+    adviser: Adviser = shared.table(
+        ("rules", rules.rules),
+        lambda progress: Adviser.of(Kniffel(rules.rules), progress=progress, keep=True),
+        kept=True,
+    )
     return adviser
 
 
@@ -197,7 +481,7 @@ def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
         "value": outlook.value,
         "lower": outlook.lower,
         "upper": outlook.upper,
-        "decision": _decision(outlook.options),
+        "decision": outlook.best and outlook.best.kind,
         "options": options,
     }
 
@@ -217,22 +501,19 @@ def _refused(goal: str, size: Size) -> dict[str, Any]:
 
 
 def _for_points(adviser: Adviser, asked: Asked) -> dict[str, Any]:
-    options = () if _is_decided(asked) else adviser.options(asked.situation)
+    options: tuple[Option, ...] = ()
+    if _is_decided(asked):
+        record = asked.records[asked.turn]
+        expectation = adviser.option(record.situation, record.kept).expectation
+    else:
+        options = adviser.options(asked.situation)
+        expectation = adviser.expectation(asked.situation)
     kinds = (*BOUNDED, "rest", "loss")
     return {
-        **attrs.asdict(_expectation(adviser, asked)),
-        "decision": _decision(options),
+        **attrs.asdict(expectation),
+        "decision": options[0].kind if options else None,
         "options": [_plain(option, asked.language, kinds) for option in options],
     }
-
-
-def _expectation(adviser: Adviser, asked: Asked) -> Expectation:
-    """Return the expectation, also for dice that stay on the table."""
-    if not _is_decided(asked):
-        return adviser.expectation(asked.situation)
-    record = asked.records[asked.turn]
-    after = adviser.option(record.situation, record.kept)
-    return Expectation(value=after.value, lower=after.lower, upper=after.upper, rest=after.rest)
 
 
 def _is_decided(asked: Asked) -> bool:
@@ -243,12 +524,6 @@ def _is_decided(asked: Asked) -> bool:
     return record.waits_for == "throw" and record.situation.number > 0
 
 
-def _decision(options: tuple[Option, ...] | tuple[Prospect, ...]) -> str | None:
-    if not options:
-        return None
-    return "entry" if options[0].kept is None else "keep"
-
-
 def _plain(option: Option | Prospect, language: str, kinds: tuple[str, ...]) -> dict[str, Any]:
     kind = {"kept": shown(option.kept)} if option.kept is not None else {"box": option.box}
     numbers = {name: getattr(option, name) for name in kinds}
@@ -257,31 +532,14 @@ def _plain(option: Option | Prospect, language: str, kinds: tuple[str, ...]) -> 
 
 def _outlook_for_total(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
     """Return the probability of a total; the table has all totals from this card."""
-    situation, total = asked.situation, asked.total
-    card = situation.card
+    card = asked.situation.card
 
     def work(progress: ProgressCallback) -> _Sized:
         targets = Targets.of(card, adviser.rules, max_contexts=MOST_CONTEXTS, progress=progress)
         return _Sized(targets, targets.solution.statistics.bytes)
 
     targets: Targets = shared.table(("total", adviser.rules.rules, card), work).table
-    options: tuple[Prospect, ...] = ()
-    if situation.number > 0 and targets.is_open(total):
-        options = targets.options(situation.dice, situation.number, total=total)
-    lower, upper = targets.bounds(total)
-    value = targets.at_least(total)
-    if options:
-        value = options[0].value
-        lower, upper = max(each.lower for each in options), max(each.upper for each in options)
-    return Outlook(
-        situation=situation,
-        goal=total,
-        value=value,
-        lower=lower,
-        upper=upper,
-        exact=True,
-        options=options,
-    )
+    return outlook_for_total(adviser, asked.situation, asked.total, targets=targets)
 
 
 def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
@@ -306,10 +564,10 @@ def _outlook_against(shared: Shared, adviser: Adviser, asked: Asked) -> Outlook:
 
     duel = shared.table(("beat", *cards), work).table
 
-    def decisions(_progress: ProgressCallback) -> Outlook:
-        return outlook_against(adviser, situation, opponent, duel=duel)
-
-    found: Outlook = shared.result(("beat", *cards, situation), decisions)
+    found: Outlook = shared.result(
+        ("beat", *cards, situation),
+        lambda _progress: outlook_against(adviser, situation, opponent, duel=duel),
+    )
     return found
 
 
@@ -322,7 +580,7 @@ def _outlook_for_points(shared: Shared, adviser: Adviser, asked: Asked) -> Outlo
         worth, error = reaching(asked.total - card.entered(adviser.rules)), 0.0
     else:
         goal, his = Opponent(opponent), opponent.sheet(adviser.rules)
-        to_come = _rest(shared, adviser, asked, his, 0).known[his]
+        to_come = _rest(shared, adviser, asked, his, 0)[his]
         lead = card.entered(adviser.rules) - opponent.entered(adviser.rules)
         worth, error = beating(to_come, lead), to_come.relative_error
     play = ForPoints(adviser.solution, card.sheet(adviser.rules), rest, worth, error)
@@ -331,22 +589,21 @@ def _outlook_for_points(shared: Shared, adviser: Adviser, asked: Asked) -> Outlo
 
 def _rest(shared: Shared, adviser: Adviser, asked: Asked, sheet: Sheet, entries: int) -> Rest:
     """Return the remaining points from a sheet, and from those after 0 or 1 entries."""
-    rules, solution = adviser.rules, adviser.solution
+    rules = adviser.rules
+    key: Hashable = ("rest", rules.rules, sheet)
+    find: Callable[..., Rest] = functools.partial(rest_after, adviser.solution, sheet)
     if rules.rank(sheet) - entries >= EARLY:
         needed = EARLY_BYTES[rules.rules]
         if shared.bytes < needed:
-            refuse(asked.language, "memory", needed=needed // 1_000_000, boxes=EARLY - 1)
+            refuse_in(asked.language, "memory", needed=needed // 1_000_000, boxes=EARLY - 1)
+        key, find = ("early", rules.rules), functools.partial(early_rest, adviser.solution)
 
-        def begin(progress: ProgressCallback) -> Rest:
-            return early_rest(solution, progress=progress)
+    def work(progress: ProgressCallback) -> _Sized:
+        rest = find(progress=progress)
+        parts = (each.totals.nbytes + each.probabilities.nbytes for each in rest.values())
+        return _Sized(rest, sum(parts))
 
-        early: Rest = shared.table(("early", rules.rules), begin)
-        return early
-
-    def work(progress: ProgressCallback) -> Rest:
-        return rest_after(solution, sheet, progress=progress)
-
-    found: Rest = shared.table(("rest", rules.rules, sheet), work)
+    found: Rest = shared.table(key, work).table
     return found
 
 
@@ -360,11 +617,11 @@ def _why(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
     chosen = adviser.option(asked.situation, what)
     best = adviser.best(asked.situation)
 
-    def work(progress: ProgressCallback) -> list[Reason]:
-        return reasons(adviser, asked.situation, [chosen, best], progress=progress)
-
-    key = ("why", adviser.rules.rules, asked.situation, what)
-    told = [explained(each, asked.language) for each in shared.result(key, work)]
+    found = shared.result(
+        ("why", adviser.rules.rules, asked.situation, what),
+        lambda progress: reasons(adviser, asked.situation, [chosen, best], progress=progress),
+    )
+    told = [explained(each, asked.language) for each in found]
     return {"chosen": told[0], "best": told[1], "loss": chosen.loss}
 
 
@@ -414,7 +671,7 @@ def _decision_line(decision: Decision, language: str) -> dict[str, Any]:
         "further": situation.card.further,
         "throw": situation.number,
         "dice": shown(situation.dice),
-        "decision": "entry" if decision.chosen.kept is None else "keep",
+        "decision": decision.chosen.kind,
         "chosen": _plain(decision.chosen, language, BOUNDED),
         "best": _plain(decision.best, language, BOUNDED),
         "loss": decision.chosen.loss,

@@ -7,24 +7,27 @@ part. A throw is a tuple that counts the dice of each face, the ones first.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 import attrs
 
 import gamedp
 from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole
+from gamedp.games.kniffel.words import WORDS
 
 __all__ = [
     "LANGUAGES",
     "LOWER_BOXES",
     "box_names",
     "box_number",
+    "faces_of",
     "kept",
     "kniffel_face",
     "points",
     "points_as_joker",
+    "refuse",
     "shown",
     "throw",
 ]
@@ -35,32 +38,7 @@ THREE_ALIKE, FOUR_ALIKE, FULL_HOUSE, SMALL_STRAIGHT, LARGE_STRAIGHT, KNIFFEL, CH
 LOWER_BOXES = 7
 FULL_HOUSE_POINTS, SMALL_STRAIGHT_POINTS, LARGE_STRAIGHT_POINTS, KNIFFEL_POINTS = 25, 30, 40, 50
 
-LANGUAGES = ("de", "en")
-UPPER_NAMES = {
-    "de": ("Einser", "Zweier", "Dreier", "Vierer", "Fünfer", "Sechser"),
-    "en": ("Ones", "Twos", "Threes", "Fours", "Fives", "Sixes"),
-}
-FURTHER_UPPER_NAMES = {"de": "{}er", "en": "{}s"}
-LOWER_NAMES = {
-    "de": (
-        "3er-Pasch",
-        "4er-Pasch",
-        "Full House",
-        "Kleine Straße",
-        "Große Straße",
-        "Kniffel",
-        "Chance",
-    ),
-    "en": (
-        "Three of a Kind",
-        "Four of a Kind",
-        "Full House",
-        "Small Straight",
-        "Large Straight",
-        "Yahtzee",
-        "Chance",
-    ),
-}
+LANGUAGES = tuple(WORDS)
 
 
 @gamedp.helper
@@ -160,8 +138,14 @@ def box_names(language: str = "de", faces: int = 6) -> tuple[str, ...]:
     >>> box_names("de", faces=7)[6]
     '7er'
     """
-    further = (FURTHER_UPPER_NAMES[language].format(face) for face in range(7, faces + 1))
-    return (*UPPER_NAMES[language][:faces], *further, *LOWER_NAMES[language])
+    names = WORDS[language]["boxes"]
+    further = (names["further"].format(face) for face in range(7, faces + 1))
+    return (*names["upper"][:faces], *further, *names["lower"])
+
+
+def refuse(message: str) -> NoReturn:
+    """Raise InvalidParameterError."""
+    raise gamedp.errors.InvalidParameterError(message)
 
 
 def box_number(name: str, faces: int = 6) -> int:
@@ -189,10 +173,7 @@ def box_number(name: str, faces: int = 6) -> int:
     box = known.get(_plain(str(name)))
     if box is None:
         german, english = (", ".join(box_names(language, faces)) for language in LANGUAGES)
-        message = (
-            f"no box is called {in_short(name)}; the boxes are {german}; in English: {english}."
-        )
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"no box is called {in_short(name)}; the boxes are {german}; in English: {english}.")
     return box
 
 
@@ -228,8 +209,7 @@ def throw(text: str | Sequence[int], *, dice: int = 5, faces: int = 6) -> tuple[
     """
     shown_faces = _faces(text, faces)
     if len(shown_faces) != dice:
-        message = f"the throw {in_short(text)} has {len(shown_faces)} dice; it takes {dice}."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"the throw {in_short(text)} has {len(shown_faces)} dice; it takes {dice}.")
     return _counts(shown_faces, faces)
 
 
@@ -256,11 +236,10 @@ def kept(text: str | Sequence[int], dice: tuple[int, ...]) -> tuple[int, ...]:
     counts = _counts(_faces(text, len(dice)), len(dice))
     for face, (wanted, there) in enumerate(zip(counts, dice, strict=True), start=1):
         if wanted > there:
-            message = (
+            refuse(
                 f"{in_short(text)} keeps {wanted} dice that show {face}; the throw "
                 f"{shown(dice)} has {there} of them. Name dice of the throw only."
             )
-            raise gamedp.errors.InvalidParameterError(message)
     return counts
 
 
@@ -272,9 +251,12 @@ def shown(dice: tuple[int, ...]) -> str:
     >>> shown((1, 0, 2, 1, 1, 0)), shown((0, 0, 0, 0, 0, 0))
     ('13345', '-')
     """
-    separator = "" if len(dice) < 10 else " "
-    faces = [str(face) for face, count in enumerate(dice, start=1) for _ in range(count)]
-    return separator.join(faces) or "-"
+    return ("" if len(dice) < 10 else " ").join(map(str, faces_of(dice))) or "-"
+
+
+def faces_of(dice: tuple[int, ...]) -> list[int]:
+    """Return the faces of dice in ascending order."""
+    return [face for face, count in enumerate(dice, start=1) for _ in range(count)]
 
 
 def _faces(text: str | Sequence[int], faces: int) -> list[int]:
@@ -286,10 +268,9 @@ def _faces(text: str | Sequence[int], faces: int) -> list[int]:
         digits = str(item if isinstance(item, str) else as_whole(item))
         face = int(digits) if digits.isdecimal() else 0
         if not 1 <= face <= faces:
-            message = (
+            refuse(
                 f"{in_short(text)} shows {item}, which no die does; their faces are 1 to {faces}."
             )
-            raise gamedp.errors.InvalidParameterError(message)
         shown_faces.append(face)
     return shown_faces
 
@@ -309,8 +290,15 @@ def counted(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def a_language(_game: object, attribute: attrs.Attribute[str], value: object) -> None:
-    """Require a language in which the boxes have names."""
-    if value not in LANGUAGES:
-        message = f"{attribute.name} must be one of {', '.join(LANGUAGES)}, not {in_short(value)}."
-        raise gamedp.errors.InvalidParameterError(message)
+def one_of(*known: str) -> Callable[[Any, attrs.Attribute[Any], Any], None]:
+    """Return a validator that requires one of some texts."""
+
+    def check(_game: object, attribute: attrs.Attribute[Any], value: object) -> None:
+        if value not in known:
+            refuse(f"{attribute.name} must be one of {', '.join(known)}, not {in_short(value)}.")
+
+    return check
+
+
+a_language = one_of(*LANGUAGES)
+"""Requires a language in which the boxes have names."""

@@ -1,4 +1,4 @@
-"""Score cards: an entry, or none yet, in each of the thirteen boxes."""
+"""Score cards, with an entry or none yet in each of the thirteen boxes; situations of a turn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from itertools import combinations_with_replacement
 
 import attrs
 
-import gamedp
 from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole, whole_at_least
 from gamedp.games.kniffel.boxes import (
@@ -20,23 +19,22 @@ from gamedp.games.kniffel.boxes import (
     box_number,
     points,
     points_as_joker,
+    refuse,
     shown,
     throw,
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
+from gamedp.games.kniffel.words import WORDS
 
-__all__ = ["Card"]
+__all__ = ["Card", "Situation"]
 
 DICE, FACES = 5, 6
 BOXES = FACES + LOWER_BOXES
 KNIFFEL_BOX = FACES + KNIFFEL
 FREE = "-"
 
-PRINTED_WORDS = {
-    "de": ("Bonus", "Extra-Kniffel", "Summe", "Erwartung"),
-    "en": ("Bonus", "Extra Yahtzees", "Total", "Expected"),
-}
 LINE = "-" * 22
+EMPTY_TABLE = (0,) * FACES
 
 
 def _as_entries(entries: Iterable[int | None]) -> tuple[int | None, ...]:
@@ -79,40 +77,36 @@ class Card:
     @entries.validator
     def _entries_can_be_thrown(self, _attribute: object, entries: tuple[int | None, ...]) -> None:
         if len(entries) != BOXES:
-            message = (
+            refuse(
                 f"a card has {BOXES} boxes, and {len(entries)} are given; give all of them, from "
                 f"Einser to Chance, with {FREE} for one that is free."
             )
-            raise gamedp.errors.InvalidParameterError(message)
         for box, entry in enumerate(entries):
             known = possible_entries()[box]
             if entry is not None and (isinstance(entry, bool) or entry not in known):
-                message = (
+                refuse(
                     f"no throw enters {in_short(entry)} in {box_names()[box]}: it takes "
                     f"{spans(known)}, or {FREE} while it is free."
                 )
-                raise gamedp.errors.InvalidParameterError(message)
 
     @further.validator
     def _further_kniffels_have_been_entered(self, _attribute: object, further: int) -> None:
         if further == 0:
             return
         if not self.entries[KNIFFEL_BOX]:
-            message = (
+            refuse(
                 f"further={further} Kniffels have earned a bonus, but the box of the Kniffel does "
                 "not hold 50; only after such an entry does a further one count."
             )
-            raise gamedp.errors.InvalidParameterError(message)
         places = sum(
             entry is not None and box != KNIFFEL_BOX and entry in _entries_of_kniffels()[box]
             for box, entry in enumerate(self.entries)
         )
         if further > places:
-            message = (
+            refuse(
                 f"further={further} Kniffels must have been entered somewhere, and {places} boxes "
                 "besides that of the Kniffel hold what one may count there; fill in their entries."
             )
-            raise gamedp.errors.InvalidParameterError(message)
 
     @classmethod
     def of(cls, *entries: str | int | None, further: int = 0) -> Card:
@@ -174,17 +168,15 @@ class Card:
             the card has some.
         """
         if (rules.dice, rules.faces) != (DICE, FACES):
-            message = (
+            refuse(
                 f"a card is for {DICE} dice with {FACES} faces, not for {rules.dice} with "
                 f"{rules.faces}; make a Sheet instead."
             )
-            raise gamedp.errors.InvalidParameterError(message)
         if self.further > 0 and rules.further_bonus == 0:
-            message = (
+            refuse(
                 f"the card has further={self.further} Kniffels that earned a bonus, and the rules "
                 'pay none; leave them out, or take Kniffel("yahtzee").'
             )
-            raise gamedp.errors.InvalidParameterError(message)
         boxes = sum(1 << box for box, entry in enumerate(self.entries) if entry is not None)
         bonus = 1 if rules.further_bonus > 0 and self.entries[KNIFFEL_BOX] else 0
         return Sheet(min(self.upper, rules.threshold), boxes, bonus)
@@ -209,11 +201,10 @@ class Card:
         number = _box(box)
         if self.entries[number] is not None:
             free = ", ".join(self.free_boxes()) or "none"
-            message = (
+            refuse(
                 f"{box_names()[number]} is filled, with {self.entries[number]} points; "
                 f"free boxes: {free}."
             )
-            raise gamedp.errors.InvalidParameterError(message)
         entries = (*self.entries[:number], entry, *self.entries[number + 1 :])
         return Card(entries, self.further + further)
 
@@ -241,11 +232,10 @@ class Card:
             earns_bonus = sheet.bonus == 1 and any(end.kniffel > 0 for end in here)
             return self.with_entry(number, best, further=earns_bonus)
         names = box_names()
-        message = (
+        return refuse(
             f"the rules forbid to enter {shown(thrown)} in {names[number]} now; "
             f"allowed: {', '.join(names[end.box] for end in ends)}."
         )
-        raise gamedp.errors.InvalidParameterError(message)
 
     def render(self, language: str = "de", expected: float | None = None) -> str:
         """Return a drawing of the card in the format of the article's program.
@@ -281,7 +271,7 @@ class Card:
         |   Erwartung    246.5 |
          ----------------------
         """
-        bonus_word, further_word, total_word, expected_word = PRINTED_WORDS[language]
+        bonus_word, further_word, total_word, expected_word = WORDS[language]["printed"]
         rows = [
             f"|{number:2} {name:15}{'' if entry is None else entry:>3} |"
             for number, (name, entry) in enumerate(
@@ -313,8 +303,7 @@ def _box(box: int | str) -> int:
     if isinstance(box, str):
         return box_number(box)
     if not 0 <= box < BOXES:
-        message = f"there is no box {box}; they are numbered from 0 to {BOXES - 1}."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"there is no box {box}; they are numbered from 0 to {BOXES - 1}.")
     return box
 
 
@@ -352,3 +341,104 @@ def spans(numbers: Iterable[int]) -> str:
         for row in rows
     ]
     return ", ".join(texts)
+
+
+def _as_dice(dice: str | tuple[int, ...]) -> tuple[int, ...]:
+    """Read a throw from a text; leave anything else to the validator."""
+    return throw(dice) if isinstance(dice, str) else tuple(dice)
+
+
+@attrs.frozen
+class Situation:
+    """The situation of a player before a throw, or at a decision after one.
+
+    Parameters
+    ----------
+    card : Card
+    number : int
+        The number of the last throw of the turn; 0 before the first one.
+    dice : str or tuple of int
+        Its faces, such as ``"13345"``, or the number of dice by face; none before the first throw.
+
+    Raises
+    ------
+    gamedp.errors.InvalidParameterError
+        If the situation is impossible; the message says why.
+
+    Examples
+    --------
+    >>> situation = Situation.of("- 8 - 16 15 - 15 9 25 30 40 - - 3 13345")
+    >>> situation.card.total, situation.number, situation.dice
+    (158, 3, (1, 0, 2, 1, 1, 0))
+    >>> situation.arguments
+    '- 8 - 16 15 - 15 9 25 30 40 - - 3 13345'
+    """
+
+    card: Card = attrs.field(factory=Card, validator=attrs.validators.instance_of(Card))
+    number: int = attrs.field(default=0, converter=as_whole, validator=whole_at_least(0))
+    dice: tuple[int, ...] = attrs.field(default=EMPTY_TABLE, converter=_as_dice)
+
+    @dice.validator
+    def _dice_lie_there_after_a_throw(self, _attribute: object, dice: tuple[int, ...]) -> None:
+        if self.number == 0:
+            if dice != EMPTY_TABLE:
+                refuse(
+                    f"before the first throw no dice are on the table, and {shown(dice)} are "
+                    "given; say which throw shows them: 1 for the first one."
+                )
+            return
+        if all(entry is not None for entry in self.card.entries):
+            refuse("the card is full: there is nothing to throw for, and 0 is the only throw.")
+        if len(dice) != FACES or min(dice) < 0 or sum(dice) != DICE:
+            refuse(
+                f"{in_short(dice)} is not a throw of {DICE} dice, counted face by face; throw "
+                f'{self.number} needs one, or a text such as "13345".'
+            )
+
+    @classmethod
+    def of(cls, *words: str | int, further: int = 0) -> Situation:
+        """Read a situation as the article's program does.
+
+        Parameters
+        ----------
+        *words : str or int
+            The thirteen boxes of the card from Einser to Chance, a number or ``-`` for each; then
+            the number of the last throw, 0 before the first; then its dice, unless it is 0. A
+            single text may hold them all.
+        further : int
+            As for :class:`Card`.
+
+        Raises
+        ------
+        gamedp.errors.InvalidParameterError
+            If the situation is impossible; the message says why.
+
+        Examples
+        --------
+        >>> Situation.of("0 0 0 0 0 0 0 0 0 0 0 - 0 0").card.free_boxes()
+        ('Kniffel',)
+        """
+        items = [word for each in words for word in str(each).split()]
+        if len(items) <= BOXES:
+            refuse(
+                f"a situation is the {BOXES} boxes of the card, from Einser to Chance, with - for "
+                "one that is free; then which throw was the last, 0 before the first; then its "
+                f"dice: - 8 - 16 15 - 15 9 25 30 40 - - 3 13345. Given are {len(items)} words."
+            )
+        number = items[BOXES]
+        if not number.isdecimal():
+            refuse(
+                f"after the {BOXES} boxes comes which throw was the last, 0 before the first, "
+                f"and not {in_short(number)}."
+            )
+        card = Card.of(*items[:BOXES], further=further)
+        dice = throw(" ".join(items[BOXES + 1 :])) if items[BOXES + 1 :] else EMPTY_TABLE
+        if int(number) > 0 and dice == EMPTY_TABLE:
+            refuse(f"after the number of the throw, {number}, come its dice, such as 13345.")
+        return cls(card, int(number), dice)
+
+    @property
+    def arguments(self) -> str:
+        """The situation in the format of :meth:`of`."""
+        dice = f" {shown(self.dice)}" if self.number else ""
+        return f"{self.card.arguments} {self.number}{dice}"

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import attrs
 
 import gamedp
-from gamedp.games.kniffel.adviser import Adviser, Option
+from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.analysis import analyse, played_perfectly
 from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown, throw
-from gamedp.games.kniffel.card import DICE, FACES, Card
+from gamedp.games.kniffel.card import DICE, FACES, Card, Situation
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.outlook import Opponent, Outlook, duel_of, outlook_against
-from gamedp.games.kniffel.record import Record, Step
-from gamedp.games.kniffel.record_of_two import RecordOfTwo
+from gamedp.games.kniffel.record import Record, RecordOfTwo, Step
 from gamedp.games.kniffel.remainder import TooLargeError
 from gamedp.games.kniffel.reports import (
     advice,
@@ -24,10 +23,9 @@ from gamedp.games.kniffel.reports import (
     winner_in_words,
     winning_in_words,
 )
-from gamedp.games.kniffel.situation import Situation
-from gamedp.games.kniffel.words import WORDS, Words
+from gamedp.games.kniffel.words import in_words
 
-__all__ = ["Dialogue", "DialogueForTwo", "as_typed", "play_perfectly", "replay", "replay_of_two"]
+__all__ = ["Dialogue", "play_perfectly", "replay"]
 
 
 COMMANDS = {
@@ -43,17 +41,25 @@ COMMANDS = {
 MOST_ADVICE = 10
 EXAMPLE = "13345"
 
+MOST_CONTEXTS = 4_000_000
+"""Largest table built at a question, to keep the wait short."""
+
 
 class WrongAnswerError(Exception):
     """Raised for invalid input; the message gives the reason in the player's language."""
 
 
+@attrs.define(eq=False)
 class Dialogue:
-    """A game that is played by question and answer.
+    """A game of one player or two that is played by question and answer.
+
+    With two players, advice is for winning against the other card, if the other player plays for
+    points, or as `opponent` says; it is for points while too many boxes are free. The handicap
+    counts lost points.
 
     Parameters
     ----------
-    record : Record
+    game : Record or RecordOfTwo
         The game so far.
     adviser : Adviser
     ask : callable
@@ -61,14 +67,15 @@ class Dialogue:
     say : callable
         Called with the text to show.
     save : callable, optional
-        Called with the record after each step.
+        Called with the game after each step.
     language : {"de", "en"}, optional
         The language; that of the rules if not given.
-
-    Attributes
-    ----------
-    record : Record
-        The game so far.
+    opponent : Opponent
+        The assumed play of either player for the other, and the value of a draw; the rest is
+        ignored.
+    exact, max_contexts
+        As for :func:`outlook_against`. While a table would take more contexts, advice is for
+        points.
 
     Examples
     --------
@@ -79,45 +86,50 @@ class Dialogue:
     2 Abgebrochen in Runde 1, Handicap bisher: 1.140.
     """
 
-    def __init__(
-        self,
-        record: Record,
-        adviser: Adviser,
-        *,
-        ask: Callable[[str], str],
-        say: Callable[[str], None],
-        save: Callable[[Record], None] | None = None,
-        language: str | None = None,
-    ) -> None:
-        self.record = record
-        self._adviser = adviser
-        self._ask = ask
-        self._say = say
-        self._save = save
-        self._language = language or record.rules.language
-        self._card_shown: Card | None = None
+    game: Record | RecordOfTwo
+    adviser: Adviser
+    ask: Callable[[str], str] = attrs.field(kw_only=True)
+    say: Callable[[str], None] = attrs.field(kw_only=True)
+    save: Callable[[Any], None] | None = attrs.field(default=None, kw_only=True)
+    language: str | None = attrs.field(default=None, kw_only=True)
+    opponent: Opponent = attrs.field(factory=lambda: Opponent(Card()), kw_only=True)
+    exact: bool = attrs.field(default=False, kw_only=True)
+    max_contexts: float = attrs.field(default=MOST_CONTEXTS, kw_only=True)
+    _card_shown: Card | None = attrs.field(default=None, init=False)
+    _duel: tuple[Any, Duel] | None = attrs.field(default=None, init=False)
 
     @property
-    def _words(self) -> Words:
-        return WORDS[self._language]
+    def record(self) -> Record:
+        """The record of the player whose turn it is."""
+        return self.game.record
 
-    def run(self) -> Record:
-        """Play until the game is over or the player leaves; return the record."""
-        self._say(self._words.welcome)
+    @property
+    def _language(self) -> str:
+        return self.language or self.game.rules.language
+
+    def _in_words(self, name: str, /, **parts: object) -> str:
+        return in_words(self._language, name, **parts)
+
+    def _refuse(self, name: str, /, **parts: object) -> NoReturn:
+        raise WrongAnswerError(self._in_words(name, **parts))
+
+    def run(self) -> Any:
+        """Play until the game is over or the player leaves; return the game."""
+        self.say(self._in_words("welcome"))
         if self.record.seed is not None:
-            self._say(self._words.seed.format(seed=self.record.seed))
-        self._keep_record()
+            self.say(self._in_words("seed", seed=self.record.seed))
+        self._keep_game()
         try:
             while self._step():
                 pass
         except EOFError:
-            self._say("")
+            self.say("")
             self._leave()
         except KeyboardInterrupt:
-            self._say("")
+            self.say("")
             self._leave()
             raise
-        return self.record
+        return self.game
 
     def _step(self) -> bool:
         """Ask one question; return whether the game continues."""
@@ -125,12 +137,12 @@ class Dialogue:
         if record.is_over:
             self._finish()
             return False
-        if record.waits_for == "throw" and sum(record.kept) == DICE:
-            self._go_on(record.thrown(record.kept))  # the cup is empty
+        if _cup_is_empty(record):
+            self._go_on(record.thrown(record.kept))
             return True
         if record.situation.number == 0 and record.card != self._card_shown:
-            self._show_card()
-        typed = self._ask(self._question()).strip()
+            self._card()
+        typed = self.ask(self._player(self.game.turn, ", ") + self._question()).strip()
         command = COMMANDS.get(typed.casefold())
         if command == "quit":
             self._leave()
@@ -141,18 +153,22 @@ class Dialogue:
             else:
                 getattr(self, f"_{command}")()
         except WrongAnswerError as error:
-            self._say(str(error))
+            self.say(str(error))
         return True
 
+    def _player(self, player: int, then: str) -> str:
+        """Return the beginning of a line about one of two players; empty if there is only one."""
+        if len(self.game.records) == 1:
+            return ""
+        return self._in_words("player", number=player + 1) + then
+
     def _question(self) -> str:
-        words, situation = self._words, self.record.situation
-        dice = shown(situation.dice)
+        situation, lying = self.record.situation, self.record.kept
         if self.record.waits_for == "throw":
-            question = words.throw_again if sum(self.record.kept) else words.throw
-            number = situation.number + 1
-            return question.format(number=number, kept=shown(self.record.kept))
-        question = words.keep if self.record.waits_for == "keep" else words.enter
-        return question.format(number=situation.number, dice=dice)
+            name = "throw_again" if sum(lying) else "throw"
+            return self._in_words(name, number=situation.number + 1, kept=shown(lying))
+        name = "keep" if self.record.waits_for == "keep" else "enter"
+        return self._in_words(name, number=situation.number, dice=shown(situation.dice))
 
     def _take(self, typed: str) -> None:
         """Take one step of the game, or several, as the player types."""
@@ -170,7 +186,7 @@ class Dialogue:
             self._decide(self._kept(typed))
 
     def _thrown(self, typed: str) -> Record:
-        record, words = self.record, self._words
+        record = self.record
         missing = DICE - sum(record.kept)
         if not typed and record.seed is not None:
             return record.thrown()
@@ -182,9 +198,8 @@ class Dialogue:
             dice = tuple(one + other for one, other in zip(fallen, lying, strict=True))
             if all(stays <= there for stays, there in zip(record.kept, dice, strict=True)):
                 return record.thrown(dice)
-            raise WrongAnswerError(words.lacks.format(text=typed, kept=shown(record.kept)))
-        example = EXAMPLE[:missing]
-        raise WrongAnswerError(words.no_throw.format(text=typed, missing=missing, example=example))
+            self._refuse("lacks", text=typed, kept=shown(record.kept))
+        return self._refuse("no_throw", text=typed, missing=missing, example=EXAMPLE[:missing])
 
     def _kept(self, typed: str) -> Record:
         dice = self.record.situation.dice
@@ -194,143 +209,181 @@ class Dialogue:
                 return self.record.keeping(kept(text, dice))
         except gamedp.errors.InvalidParameterError:
             pass
-        raise WrongAnswerError(self._words.no_keep.format(text=typed, dice=shown(dice)))
+        return self._refuse("no_keep", text=typed, dice=shown(dice))
 
     def _entered(self, record: Record, typed: str) -> Record:
-        words, names = self._words, box_names(self._language)
+        names = box_names(self._language)
         try:
             box = box_number(typed)
         except gamedp.errors.InvalidParameterError:
             box = -1
         if box < 0 or record.card.entries[box] is not None:
             free = ", ".join(record.card.free_boxes(self._language))
-            raise WrongAnswerError(words.no_box.format(text=typed, free=free))
+            self._refuse("no_box", text=typed, free=free)
         try:
             return record.entered(box)
         except gamedp.errors.InvalidParameterError:  # a Kniffel whose box the rules determine
-            allowed = sorted(option.box or 0 for option in self._adviser.options(record.situation))
-            raise WrongAnswerError(
-                words.not_allowed.format(
-                    dice=shown(record.situation.dice),
-                    text=names[box],
-                    free=", ".join(names[each] for each in allowed),
-                )
-            ) from None
+            options = self.adviser.options(record.situation)
+            allowed = ", ".join(names[each] for each in sorted(each.box or 0 for each in options))
+            dice = shown(record.situation.dice)
+            return self._refuse("not_allowed", dice=dice, text=names[box], free=allowed)
 
     def _go_on(self, record: Record) -> None:
-        self.record = record
-        self._keep_record()
+        self._come_to(self.game.with_record(record))
+
+    def _come_to(self, game: Record | RecordOfTwo) -> None:
+        if game.turn != self.game.turn:
+            self._card_shown = None
+        self.game = game
+        self._keep_game()
 
     def _decide(self, record: Record) -> None:
-        """Continue after decisions, and show the best ones."""
-        before = len(analyse(self.record, self._adviser).decisions)
+        """Continue after decisions, and show the best ones for points."""
+        before = len(analyse(self.record, self.adviser).decisions)
         self._go_on(record)
-        decisions = analyse(record, self._adviser).decisions
+        decisions = analyse(record, self.adviser).decisions
         handicap = sum(each.chosen.loss for each in decisions[:before])
         for each in decisions[before:]:
             handicap += each.chosen.loss
-            self._say(self._best_in_words(each.best, handicap))
+            name = "best_entry" if each.best.kept is None else "best_keep"
+            best = each.best.name(self._language)
+            line = self._in_words(name, best=best, handicap=handicap)
+            is_alone = len(self.game.records) == 1
+            self.say(line if is_alone else self._in_words("for_points", line=line))
 
-    def _best_in_words(self, best: Option, handicap: float) -> str:
-        line = self._words.best_entry if best.kept is None else self._words.best_keep
-        return line.format(best=best.name(self._language), handicap=handicap)
-
-    def _keep_record(self) -> None:
+    def _keep_game(self) -> None:
         try:
-            self._write()
+            if self.save is not None:
+                self.save(self.game)
         except OSError as error:
-            self._say(self._words.not_saved.format(reason=error))
+            self.say(self._in_words("not_saved", reason=error))
 
-    def _write(self) -> None:
-        if self._save is not None:
-            self._save(self.record)
+    def _outlook(self) -> Outlook | None:
+        """Return the probability of winning; None while that takes too large a table, or alone."""
+        if isinstance(self.game, Record):
+            return None
+        cards = self.record.card, self.game.records[1 - self.game.turn].card
+        opponent = attrs.evolve(self.opponent, card=cards[1], is_next=False)
+        try:
+            if self._duel is None or self._duel[0] != cards:
+                options = {"max_contexts": self.max_contexts}
+                self._duel = cards, duel_of(self.adviser, cards[0], opponent, **options)
+            situation, duel = self.record.situation, self._duel[1]
+            return outlook_against(self.adviser, situation, opponent, exact=self.exact, duel=duel)
+        except TooLargeError:
+            return None
 
     def _advise(self) -> None:
-        record, adviser = self.record, self._adviser
+        record, adviser, outlook = self.record, self.adviser, self._outlook()
+        if outlook is None and isinstance(self.game, RecordOfTwo):
+            self.say(self._in_words("too_early"))
         if record.waits_for != "throw":
+            if outlook is not None:
+                expected = adviser.expected_after(record.situation)
+                for line in prospects_in_words(outlook, expected, self._language):
+                    self.say(line)
+                return
             options = adviser.options(record.situation)
             most = None if record.waits_for == "entry" else MOST_ADVICE
-            self._say(advice(options, self._language, most))
+            self.say(advice(options, self._language, most))
             return
-        expected = (
+        if outlook is not None:
+            for each in outlook.options:
+                if each.kept == record.kept:  # this has been decided already
+                    best = {name: getattr(each, name) for name in ("value", "lower", "upper")}
+                    outlook = attrs.evolve(outlook, **best)
+            self.say(winning_in_words(outlook, self._language))
+        value = (
             adviser.option(record.situation, record.kept)
             if record.situation.number
             else adviser.expectation(record.situation)
-        )
-        self._say(self._words.expected.format(value=expected.value))
+        ).value
+        self.say(self._in_words("expected", value=value))
 
     def _best(self) -> None:
-        if self.record.waits_for == "throw":
-            raise WrongAnswerError(self._words.nothing_to_decide)
-        self._decide(played_perfectly(self.record, self._adviser))
+        record = self.record
+        if record.waits_for == "throw":
+            self._refuse("nothing_to_decide")
+        outlook = self._outlook()
+        if outlook is None or outlook.best is None:
+            self._decide(played_perfectly(record, self.adviser))
+            return
+        expected = self.adviser.expected_after(record.situation)
+        equal = [each for each in outlook.options if each.loss == 0]
+        best = max(equal, key=lambda each: expected[each.decision])  # then the most points
+        self._decide(record.decided(best.kept, best.box))
 
     def _help(self) -> None:
-        self._say(self._words.help)
-
-    def _card(self) -> None:
-        self._show_card()
+        self.say(self._in_words("help"))
 
     def _undo(self) -> None:
-        record = self.record.taken_back()
-        while record.waits_for == "throw" and sum(record.kept) == DICE:
-            record = record.taken_back()  # the throw after it was not a step of the player
-        if record is self.record:
-            raise WrongAnswerError(self._words.nothing_to_undo)
-        self._go_on(record)
+        game = self.game.taken_back()
+        while _cup_is_empty(game.record):
+            game = game.taken_back()  # the throw after it was not a step of a player
+        if game is self.game:
+            self._refuse("nothing_to_undo")
+        self._come_to(game)
 
-    def _show_card(self) -> None:
-        card = self._card_shown = self.record.card
-        expected = self._adviser.expectation(Situation(card)).value
-        self._say(card.render(self._language, expected))
+    def _card(self) -> None:
+        self._card_shown = self.record.card
+        cards = [record.card for record in self.game.records]
+        if len(cards) == 1:
+            expected = self.adviser.expectation(Situation(cards[0])).value
+            self.say(cards[0].render(self._language, expected))
+            return
+        heads = [self._player(player, "") for player in range(2)]
+        if not self.game.is_over:
+            heads[self.game.turn] += ", " + self._in_words("to_move")
+        self.say(side_by_side(self.adviser, cards, heads, self._language))
 
     def _leave(self) -> None:
-        self._say(self._left_in_words(self.record))
-
-    def _left_in_words(self, record: Record) -> str:
-        playing = len(record.rounds) + (not record.rounds or record.rounds[-1].box is not None)
-        handicap = analyse(record, self._adviser).handicap
-        return self._words.left.format(round=playing, handicap=handicap)
+        for player, record in enumerate(self.game.records):
+            playing = len(record.rounds) + (not record.rounds or record.rounds[-1].box is not None)
+            handicap = analyse(record, self.adviser).handicap
+            left = self._in_words("left", round=playing, handicap=handicap)
+            self.say(self._player(player, ": ") + left)
 
     def _finish(self) -> None:
-        self._show_card()
-        self._say(self._words.result.format(total=self.record.total))
-        self._say(self._balance_in_words(self.record))
+        self._card()
+        if isinstance(self.game, Record):
+            self.say(self._in_words("result", total=self.game.total))
+        else:
+            self.say(winner_in_words(self.game, self._language))
+        for player, record in enumerate(self.game.records):
+            analysis = analyse(record, self.adviser)
+            balance = self._in_words(
+                "balance",
+                start=analysis.start.value,
+                luck=analysis.luck,
+                handicap=analysis.handicap,
+                now=analysis.now.value,
+            )
+            self.say(self._player(player, ": ") + balance)
 
-    def _balance_in_words(self, record: Record) -> str:
-        analysis = analyse(record, self._adviser)
-        return self._words.balance.format(
-            start=analysis.start.value,
-            luck=analysis.luck,
-            handicap=analysis.handicap,
-            now=analysis.now.value,
-        )
+
+def _cup_is_empty(record: Record) -> bool:
+    """Return whether all dice have been kept, so that the next throw throws none."""
+    return record.waits_for == "throw" and sum(record.kept) == DICE
 
 
 def replay(
-    record: Record, adviser: Adviser, say: Callable[[str], None], language: str | None = None
+    game: Record | RecordOfTwo,
+    adviser: Adviser,
+    say: Callable[[str], None],
+    language: str | None = None,
 ) -> None:
     """Show a recorded game as if it were typed again."""
-    language = language or record.rules.language
-    ask = as_typed(record.steps, say, language)
-    start = attrs.evolve(record, rounds=())
-    Dialogue(start, adviser, ask=ask, say=say, language=language).run()
-
-
-def as_typed(
-    steps: Iterable[Step], say: Callable[[str], None], language: str
-) -> Callable[[str], str]:
-    """Return a function that answers questions from the record, and shows the answers."""
-    answers = _answers(steps, language)
+    steps = game.steps if isinstance(game, Record) else (step for _, step in game.steps)
+    answers = _answers(steps, language or game.rules.language)
 
     def ask(question: str) -> str:
-        try:
-            typed = next(answers)
-        except StopIteration:
-            raise EOFError from None
+        typed = next(answers, None)
+        if typed is None:
+            raise EOFError
         say(question + typed)
         return typed
 
-    return ask
+    Dialogue(game.begun(), adviser, ask=ask, say=say, language=language).run()
 
 
 def _answers(steps: Iterable[Step], language: str) -> Iterator[str]:
@@ -361,167 +414,5 @@ def play_perfectly(
         return typed
 
     dialogue = Dialogue(record, adviser, ask=ask, say=say, save=save, language=language)
-    return dialogue.run()
-
-
-MOST_CONTEXTS = 4_000_000
-"""Largest table built at a question, to keep the wait short."""
-
-
-class DialogueForTwo(Dialogue):
-    """A game for two that is played by question and answer.
-
-    Advice is for winning against the other card, if the other player plays for points, or as
-    `opponent` says; it is for points while too many boxes are free. The handicap counts lost
-    points.
-
-    Parameters
-    ----------
-    game : RecordOfTwo
-        The game so far.
-    adviser : Adviser
-    ask, say, language
-        As for :class:`Dialogue`.
-    save : callable, optional
-        Called with the game after each step.
-    opponent : Opponent
-        The assumed play of either player for the other, and the value of a draw; the rest is
-        ignored.
-    **options
-        `exact` and `max_contexts`, as for :func:`outlook_against`. While a table would take more
-        contexts, by default 4 million, advice is for points.
-
-    Attributes
-    ----------
-    game : RecordOfTwo
-        The game so far.
-    record : Record
-        The record of the player whose turn it is.
-    """
-
-    def __init__(
-        self,
-        game: RecordOfTwo,
-        adviser: Adviser,
-        *,
-        ask: Callable[[str], str],
-        say: Callable[[str], None],
-        save: Callable[[RecordOfTwo], None] | None = None,
-        language: str | None = None,
-        opponent: Opponent | None = None,
-        **options: Any,
-    ) -> None:
-        self.game = game
-        self._opponent = Opponent(Card()) if opponent is None else opponent
-        self._options = {"max_contexts": MOST_CONTEXTS} | options
-        self._exact = self._options.pop("exact", False)
-        self._save_game = save
-        self._duel: tuple[Any, Duel] | None = None
-        super().__init__(game.record, adviser, ask=ask, say=say, language=language)
-
-    def _name(self, player: int) -> str:
-        return self._words.player.format(number=player + 1)
-
-    def _question(self) -> str:
-        return f"{self._name(self.game.turn)}, {super()._question()}"
-
-    def _go_on(self, record: Record) -> None:
-        self._come_to(self.game.with_record(record))
-
-    def _come_to(self, game: RecordOfTwo) -> None:
-        if game.turn != self.game.turn:
-            self._card_shown = None
-        self.game, self.record = game, game.record
-        self._keep_record()
-
-    def _write(self) -> None:
-        if self._save_game is not None:
-            self._save_game(self.game)
-
-    def _undo(self) -> None:
-        game = self.game.taken_back()
-        while game.record.waits_for == "throw" and sum(game.record.kept) == DICE:
-            game = game.taken_back()  # the throw after it was not a step of a player
-        if game is self.game:
-            raise WrongAnswerError(self._words.nothing_to_undo)
-        self._come_to(game)
-
-    def _show_card(self) -> None:
-        self._card_shown = self.record.card
-        heads = [self._name(player) for player in range(2)]
-        if not self.game.is_over:
-            heads[self.game.turn] += f", {self._words.to_move}"
-        first, second = self.game.records
-        cards = first.card, second.card
-        self._say(side_by_side(self._adviser, cards, (heads[0], heads[1]), self._language))
-
-    def _outlook(self) -> Outlook | None:
-        """Return the player's probability of winning; None while that takes too large a table."""
-        cards = self.record.card, self.game.records[1 - self.game.turn].card
-        opponent = attrs.evolve(self._opponent, card=cards[1], is_next=False)
-        try:
-            if self._duel is None or self._duel[0] != cards:
-                self._duel = cards, duel_of(self._adviser, cards[0], opponent, **self._options)
-            return outlook_against(
-                self._adviser,
-                self.record.situation,
-                opponent,
-                exact=self._exact,
-                duel=self._duel[1],
-            )
-        except TooLargeError:
-            return None
-
-    def _advise(self) -> None:
-        outlook = self._outlook()
-        if outlook is None:
-            self._say(self._words.too_early)
-            super()._advise()
-            return
-        if self.record.waits_for != "throw":
-            expected = self._adviser.expected_after(self.record.situation)
-            for line in prospects_in_words(outlook, expected, self._language):
-                self._say(line)
-            return
-        kept = [each for each in outlook.options if each.kept == self.record.kept]
-        for each in kept:  # decisions that have been made already
-            best = {name: getattr(each, name) for name in ("value", "lower", "upper")}
-            outlook = attrs.evolve(outlook, **best)
-        self._say(winning_in_words(outlook, self._language))
-        super()._advise()
-
-    def _best(self) -> None:
-        outlook = None if self.record.waits_for == "throw" else self._outlook()
-        if outlook is None or outlook.best is None:
-            super()._best()
-            return
-        record = self.record
-        expected = self._adviser.expected_after(record.situation)
-        equal = [each for each in outlook.options if each.loss == 0]
-        best = max(equal, key=lambda each: expected[each.decision])  # then the most points
-        self._decide(
-            record.entered(best.box or 0) if best.kept is None else record.keeping(best.kept)
-        )
-
-    def _best_in_words(self, best: Option, handicap: float) -> str:
-        return self._words.for_points.format(line=super()._best_in_words(best, handicap))
-
-    def _leave(self) -> None:
-        for player, record in enumerate(self.game.records):
-            self._say(f"{self._name(player)}: {self._left_in_words(record)}")
-
-    def _finish(self) -> None:
-        self._show_card()
-        self._say(winner_in_words(self.game, self._language))
-        for player, record in enumerate(self.game.records):
-            self._say(f"{self._name(player)}: {self._balance_in_words(record)}")
-
-
-def replay_of_two(
-    game: RecordOfTwo, adviser: Adviser, say: Callable[[str], None], language: str | None = None
-) -> None:
-    """Show a recorded game of two as if it were typed again."""
-    language = language or game.rules.language
-    ask = as_typed((each.step for each in game.steps), say, language)
-    start = attrs.evolve(game, records=[attrs.evolve(each, rounds=()) for each in game.records])
-    DialogueForTwo(start, adviser, ask=ask, say=say, language=language).run()
+    played: Record = dialogue.run()
+    return played

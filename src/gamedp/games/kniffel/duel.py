@@ -23,11 +23,19 @@ from typing import Any, Literal
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 import gamedp
 from gamedp.errors import shown
+from gamedp.games.kniffel.boxes import refuse
 from gamedp.games.kniffel.card import Card
-from gamedp.games.kniffel.endgame import Endgame, Sides, against
+from gamedp.games.kniffel.last_rounds import (
+    AgainstOpponent,
+    AgainstPoints,
+    LastRounds,
+    Standing,
+    mine,
+)
 from gamedp.games.kniffel.prospects import Prospect, as_thrown, prospects
 from gamedp.games.kniffel.remainder import (
     MOST_CONTEXTS,
@@ -40,13 +48,15 @@ from gamedp.games.kniffel.remainder import (
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.targets import ForTotal, PointsForTotal, Targets
 
-__all__ = ["Duel"]
+__all__ = ["Duel", "Endgame"]
+
+MY_ENDS = 250
+"""Approximate number of ways in which a turn ends; the results of his turns are as many again."""
 
 
 def _a_probability(_duel: object, attribute: attrs.Attribute[float], value: float) -> None:
     if not 0 <= value <= 1:
-        message = f"{attribute.name} must lie between 0 and 1, not {shown(value)}."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"{attribute.name} must lie between 0 and 1, not {shown(value)}.")
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -211,16 +221,11 @@ class Duel:
             If there is no such throw, or my card is full.
         """
         thrown = as_thrown(self.rules, dice, number)
-        _check_free(self.rules, self.sheet)
+        if self.rules.is_terminal(self.sheet):
+            refuse("the card is full, and there is nothing more to decide.")
         game = self._solved.model.rules.game
         start = game.initial_state()
-        found = prospects(
-            self._solved.inside(start),
-            game.stage(),
-            game.entries(start, thrown),
-            (number, thrown),
-            lambda state: state,
-        )
+        found = prospects(self._solved.inside(start), game, start, thrown)
         most = self._clairvoyant(dice, number) if clairvoyant else {}
         return tuple(
             attrs.evolve(
@@ -272,22 +277,115 @@ class Duel:
             If too many boxes are free: a :class:`gamedp.errors.InvalidParameterError`.
         """
         if opponent_goal not in {"points", "victory"}:
-            message = f'he plays for "points" or "victory", not for {shown(opponent_goal)}.'
-            raise gamedp.errors.InvalidParameterError(message)
-        sides = Sides(
-            self.rules, self.sheet, self.opponent_sheet, self.lead, self.draw, opponent_to_move
-        )
-        how = self.solution if opponent_goal == "points" else None
+            refuse(f'he plays for "points" or "victory", not for {shown(opponent_goal)}.')
         most = self.max_contexts if max_contexts is None else max_contexts
-        game = against(sides, how, most)
-        if (opponent_goal, opponent_to_move) not in self._endgames:
-            self._endgames[opponent_goal, opponent_to_move] = Endgame(
-                game, self.compile, self.progress
-            )
-        return self._endgames[opponent_goal, opponent_to_move]
+        game = self._last_rounds(opponent_goal, opponent_to_move, most)
+        key = opponent_goal, opponent_to_move
+        if key not in self._endgames:
+            self._endgames[key] = Endgame(self._solve(game, 1e-9))
+        return self._endgames[key]
+
+    def _last_rounds(self, goal: str, opponent_to_move: bool, max_contexts: float) -> LastRounds:
+        """Return the game of the remaining rounds; raise TooLargeError as :meth:`endgame` does."""
+        rules, sheet, opponent = self.rules, self.sheet, self.opponent_sheet
+        my, his = Remainder.of(rules, sheet), Remainder.of(rules, opponent)
+        leads = -my.most - 1, his.most + 1
+        moves = 1 if (opponent_to_move or len(my.masks) == 1) and len(his.masks) > 1 else 0
+        lead = min(max(self.lead, leads[0]), leads[1])
+        start = Standing(moves, lead, sheet.upper, 0, sheet.bonus, 0, 0, 0)
+        shared = {
+            **attrs.asdict(rules, recurse=False),
+            "draw": float(self.draw),
+            "leads": leads,
+            **my.fields(),
+        }
+        rows = 2 * (leads[1] - leads[0] + 1) * my.num_sheets
+        words = "the last rounds of these two cards, solved exactly, take a table of"
+        if goal == "victory":
+            check_size(Size(rows * his.num_sheets), max_contexts, words)
+            start = start._replace(opponent_upper=opponent.upper, opponent_bonus=opponent.bonus)
+            theirs = {f"opponent_{name}": value for name, value in his.fields().items()}
+            game: LastRounds = AgainstOpponent(**shared, start=start, **theirs)
+        else:
+            # The number of sheets he may reach is known only from his results, which take a while
+            # to compute.
+            least = Size(rows * len(his.masks))
+            check_size(least, max(max_contexts, MOST_CONTEXTS), f"{words} at least")
+            results, free = _results(rules, opponent, self.solution)
+            size = Size(rows * len(free), 1 + len(results[1]) / MY_ENDS)
+            check_size(size, max_contexts, words)
+            game = AgainstPoints(**shared, start=start, results=results, free=free)
+        representative, _ = gamedp.rules.StagedRules(game).canonical(start)
+        return attrs.evolve(game, start=representative)
 
 
-def _check_free(rules: Kniffel, sheet: Sheet) -> None:
-    if rules.is_terminal(sheet):
-        message = "the card is full, and there is nothing more to decide."
-        raise gamedp.errors.InvalidParameterError(message)
+def _results(
+    rules: Kniffel, first: Sheet, solution: Any
+) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
+    """Return the results of his turns, and the number of free boxes on each of his sheets.
+
+    The bonus for the upper part is included in the points of the turn that fills his last box.
+    """
+    sheets = [first]
+    numbers = {first: 0}
+    offsets, rows = [0], []
+    for sheet in sheets:  # grows during the iteration
+        if not rules.is_terminal(sheet):
+            for end, chance in gamedp.stages.end_probabilities(solution, sheet).items():
+                after = rules.following(sheet, end)
+                if after not in numbers:
+                    numbers[after] = len(sheets)
+                    sheets.append(after)
+                points = rules.reward(sheet, end, 0)
+                points += rules.payoff(after, 0) if rules.is_terminal(after) else 0
+                rows.append((chance, numbers[after], int(points)))
+        offsets.append(len(rows))
+    columns = tuple(zip(*rows, strict=True)) if rows else ((), (), ())
+    kinds = (np.float64, np.int64, np.int64)
+    arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    free = np.array([rules.rank(sheet) for sheet in sheets], np.int64)
+    return (np.array(offsets), *arrays), free
+
+
+@attrs.frozen(eq=False)
+class Endgame:
+    """The last rounds of two players, solved exactly; see :meth:`Duel.endgame`."""
+
+    solution: Any = attrs.field(repr=False)
+
+    @property
+    def game(self) -> LastRounds:
+        """The game of the last rounds."""
+        game: LastRounds = self.solution.model.rules.game
+        return game
+
+    @property
+    def value(self) -> float:
+        """The probability that I win, with draws counted by their value."""
+        return float(self.solution.value())
+
+    def bounds(self) -> tuple[float, float]:
+        """Return proven bounds of that probability."""
+        low, high = self.solution.bounds()
+        return max(low, 0.0), min(high, 1.0)
+
+    def options(self, dice: str | tuple[int, ...], number: int) -> tuple[Prospect, ...]:
+        """Return all my decisions after a throw, as :meth:`Duel.options` does.
+
+        Raises
+        ------
+        gamedp.errors.InvalidParameterError
+            If there is no such throw, or it is not my turn.
+        """
+        thrown = as_thrown(self.game, dice, number)
+        start = self.game.initial_state()
+        if start.opponent_to_move or self.game.is_terminal(start):
+            refuse("the next turn is not mine: there is nothing for me to decide.")
+        rules = Kniffel(
+            **{field.name: getattr(self.game, field.name) for field in attrs.fields(Kniffel)}
+        )
+        return prospects(self.solution.inside(start), rules, self.game.sheet(start), thrown, mine)
+
+    def best(self, dice: str | tuple[int, ...], number: int) -> Prospect:
+        """Return my best decision; see :meth:`options`."""
+        return self.options(dice, number)[0]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import gamedp
 from gamedp.errors import shown
 from gamedp.games._parameters import as_whole
+from gamedp.games.kniffel.boxes import refuse
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS, Compile
 from gamedp.games.kniffel.rules import Kniffel, Sheet
@@ -143,8 +144,7 @@ def gain(
     for name, number, least in (("free", free, 1), ("positions", positions, 1), ("seed", seed, 0)):
         _check_whole(name, number, least)
     if free > rules.num_boxes:
-        message = f"free is {free}; a card has {rules.num_boxes} boxes."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"free is {free}; a card has {rules.num_boxes} boxes.")
     if solution is None:
         solution = gamedp.solve(rules, tolerance=1e-8, compile=compile)
     drawn = _Drawn(rules, solution, np.random.default_rng(seed))
@@ -160,7 +160,8 @@ def gain(
             max_contexts=max_contexts,
             compile=compile,
         )
-        to_win, off = _by_both_cards(duel) if exact else _by_advice(duel)
+        low, high = _winning(duel, exact=exact)
+        to_win, off = (low + high) / 2, (high - low) / 2
         # The winning probability of a player for points uses two distributions, his twice, and few
         # further operations. That of playing to win uses his as well.
         off += 4 * float(duel.opponent.relative_error) + float(duel.own.relative_error) + 2.0**-48
@@ -176,19 +177,16 @@ def gain(
     )
 
 
-def _by_both_cards(duel: Duel) -> tuple[float, float]:
-    """Return my probability of winning, averaged over both seats, and its error."""
+def _winning(duel: Duel, *, exact: bool) -> tuple[float, float]:
+    """Return bounds of my probability of winning: exactly, averaged over both seats; or advised."""
+    if not exact:
+        low, high = duel._solved.bounds()  # noqa: SLF001 - duel.lower is its end alone
+        return low, high
     solution = duel.endgame().solution
     start = solution.model.rules.game.start
     ends = [solution.bounds(start._replace(opponent_to_move=turn)) for turn in (0, 1)]
     low, high = (sum(each) / 2 for each in zip(*ends, strict=True))
-    return (low + high) / 2, (high - low) / 2
-
-
-def _by_advice(duel: Duel) -> tuple[float, float]:
-    """Return my probability of winning by play that ignores his future throws."""
-    low, high = duel._solved.bounds()  # noqa: SLF001 - a duel's own lower bound is its end alone
-    return (low + high) / 2, (high - low) / 2
+    return low, high
 
 
 class _Drawn:
@@ -217,5 +215,4 @@ def _check_whole(name: str, number: Any, least: int) -> None:
     """Raise InvalidParameterError unless this is an integer that is large enough."""
     number = as_whole(number)
     if isinstance(number, bool) or not isinstance(number, int) or number < least:
-        message = f"{name} must be a whole number of at least {least}, not {shown(number)}."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"{name} must be a whole number of at least {least}, not {shown(number)}.")

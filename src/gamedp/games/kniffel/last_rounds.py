@@ -18,19 +18,7 @@ from gamedp.games.kniffel.remainder import RestOfCard, filled_with
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.turn import KniffelTurn, Turn
 
-__all__ = [
-    "MINE",
-    "OPPONENT",
-    "WAITING",
-    "AgainstOpponent",
-    "AgainstPoints",
-    "EitherTurn",
-    "LastRounds",
-    "MyTurnOrResult",
-    "Play",
-    "Standing",
-    "mine",
-]
+__all__ = ["AgainstOpponent", "AgainstPoints", "EitherTurn", "LastRounds", "Standing", "mine"]
 
 WAITING, MINE, OPPONENT = range(3)
 
@@ -219,22 +207,12 @@ class LastRounds(RestOfCard):
     start: Standing
     leads: tuple[int, int] = attrs.field(repr=False)
 
-    @property
-    def least_lead(self) -> int:
-        """The lead with which the game is lost."""
-        return self.leads[0]
-
-    @property
-    def largest_lead(self) -> int:
-        """The lead with which the game is won."""
-        return self.leads[1]
-
     def initial_state(self) -> Any:
         return self.start
 
     def clipped(self, lead: int) -> int:
         """Return a lead within the range."""
-        return min(max(lead, self.least_lead), self.largest_lead)
+        return min(max(lead, self.leads[0]), self.leads[1])
 
     def worth(self, lead: int) -> float:
         """Return the value of a final lead."""
@@ -353,14 +331,9 @@ class AgainstPoints(LastRounds):
     free: NDArray[np.int64] = attrs.field(repr=False)
 
     def stage(self) -> Any:
-        offsets, probabilities, followings, earned = self.results
-        return MyTurnOrResult(
-            **attrs.asdict(Kniffel.stage(self), recurse=False),
-            offsets=offsets,
-            probabilities=probabilities,
-            followings=followings,
-            earned=earned,
-        )
+        names = ("offsets", "probabilities", "followings", "earned")
+        fields: dict[str, Any] = attrs.asdict(Kniffel.stage(self), recurse=False)
+        return MyTurnOrResult(**fields | dict(zip(names, self.results, strict=True)))
 
     def opponent_ranges(self) -> dict[str, tuple[int, int]]:
         return {
@@ -414,11 +387,6 @@ class AgainstOpponent(LastRounds):
         """The value of `Standing.opponent_boxes` when all are filled."""
         return len(self.opponent_masks) - 1
 
-    @property
-    def opponent_least_upper(self) -> int:
-        """The least number of the opponent's upper part."""
-        return self.opponent_uppers[0]
-
     def stage(self) -> Any:
         return EitherTurn(**attrs.asdict(Kniffel.stage(self), recurse=False))
 
@@ -433,9 +401,8 @@ class AgainstOpponent(LastRounds):
         return bool(boxes == self.opponent_all_filled)
 
     def opponent_upper_that_matters(self, upper: int, boxes: int) -> int:
-        if upper + self.opponent_upper_left[boxes] < self.threshold:
-            return self.opponent_least_upper
-        return upper
+        lost = upper + self.opponent_upper_left[boxes] < self.threshold
+        return self.opponent_uppers[0] if lost else upper
 
     def opponent_sheet(self, context: Any) -> Sheet:
         """Return the opponent's sheet."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import attrs
 
-import gamedp
 from gamedp.games.kniffel.adviser import Adviser
-from gamedp.games.kniffel.card import Card
+from gamedp.games.kniffel.boxes import refuse
+from gamedp.games.kniffel.card import Card, Situation
 from gamedp.games.kniffel.duel import Duel
 from gamedp.games.kniffel.prospects import Prospect
 from gamedp.games.kniffel.remainder import Size, TooLargeError
-from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.targets import ForPoints, Targets
 
 __all__ = [
@@ -93,7 +93,12 @@ class Outlook:
 
 
 def outlook_for_total(
-    adviser: Adviser, situation: Situation, total: int, **options: Any
+    adviser: Adviser,
+    situation: Situation,
+    total: int,
+    *,
+    targets: Targets | None = None,
+    **options: Any,
 ) -> Outlook:
     """Return the probability of at least `total` points.
 
@@ -102,6 +107,8 @@ def outlook_for_total(
     adviser : Adviser
     situation : Situation
     total : int
+    targets : Targets, optional
+        The targets of the same card from an earlier query.
     **options
         `max_contexts`, `compile` and `progress`, as for :class:`Targets`.
 
@@ -118,19 +125,12 @@ def outlook_for_total(
     ('111', 36)
     """
     adviser.expectation(situation)  # reports what is wrong with the situation
-    targets = Targets.of(situation.card, adviser.rules, **options)
+    targets = targets or Targets.of(situation.card, adviser.rules, **options)
+    found: tuple[Prospect, ...] = ()
     if situation.number > 0 and targets.is_open(total):
         found = targets.options(situation.dice, situation.number, total=total)
-        return _decided(situation, total, found, exact=True)
-    lower, upper = targets.bounds(total)
-    return Outlook(
-        situation=situation,
-        goal=total,
-        value=targets.at_least(total),
-        lower=lower,
-        upper=upper,
-        exact=True,
-    )
+    whole = targets.at_least(total), *targets.bounds(total)
+    return _outlook(situation, total, found, lambda: whole, exact=True)
 
 
 def outlook_against(
@@ -177,8 +177,7 @@ def outlook_against(
     True 11 0.0...
     """
     if situation.number > 0 and opponent.is_next:
-        message = "after a throw of mine the turn is mine; the next one is his before it only."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse("after a throw of mine the turn is mine; the next one is his before it only.")
     adviser.expectation(situation)  # reports what is wrong with the situation
     if duel is None:
         duel = duel_of(adviser, situation.card, opponent, **options)
@@ -194,12 +193,14 @@ def outlook_against(
 
 def outlook_for_points(play: ForPoints, situation: Situation, goal: int | Opponent) -> Outlook:
     """Return the probability of a goal if each decision is followed by play for points."""
-    if situation.number > 0:
-        found = play.options(situation.dice, situation.number)
-        return _decided(situation, goal, found, exact=False)
-    value = play.value
-    lower = max(value - play.slack, 0.0)
-    return Outlook(situation=situation, goal=goal, value=value, lower=lower, upper=1.0, exact=False)
+    found = play.options(situation.dice, situation.number) if situation.number > 0 else ()
+    return _outlook(
+        situation,
+        goal,
+        found,
+        lambda: (play.value, max(play.value - play.slack, 0.0), 1.0),
+        exact=False,
+    )
 
 
 def duel_of(adviser: Adviser, card: Card, opponent: Opponent, **options: Any) -> Duel:
@@ -220,52 +221,42 @@ def _exactly(duel: Duel, situation: Situation, opponent: Opponent, max_contexts:
         opponent_to_move=opponent.is_next,
         max_contexts=max_contexts,
     )
-    if situation.number > 0:
-        found = endgame.options(situation.dice, situation.number)
-        return _decided(situation, opponent, found, exact=True)
-    lower, upper = endgame.bounds()
-    return Outlook(
-        situation=situation,
-        goal=opponent,
-        value=endgame.value,
-        lower=lower,
-        upper=upper,
-        exact=True,
-    )
+    found = endgame.options(situation.dice, situation.number) if situation.number > 0 else ()
+    whole = endgame.value, *endgame.bounds()
+    return _outlook(situation, opponent, found, lambda: whole, exact=True)
 
 
 def _between_bounds(
     duel: Duel, situation: Situation, opponent: Opponent, larger: Size | None
 ) -> Outlook:
+    found: tuple[Prospect, ...] = ()
     if situation.number > 0:
         found = duel.options(situation.dice, situation.number, clairvoyant=True)
-        return _decided(situation, opponent, found, exact=False, larger=larger)
-    return Outlook(
-        situation=situation,
-        goal=opponent,
-        value=duel.lower,
-        lower=duel.lower,
-        upper=duel.upper,
-        exact=False,
-        larger=larger,
-    )
+
+    def whole() -> tuple[float, float, float]:
+        return duel.lower, duel.lower, duel.upper
+
+    return _outlook(situation, opponent, found, whole, exact=False, larger=larger)
 
 
-def _decided(
+def _outlook(
     situation: Situation,
     goal: int | Opponent,
     options: tuple[Prospect, ...],
+    whole: Callable[[], tuple[float, float, float]],
     *,
     exact: bool,
     larger: Size | None = None,
 ) -> Outlook:
-    """Return the outlook of a situation with a decision."""
+    """Return the outlook of a situation by its decisions; by a value and its bounds without."""
+    numbers = [(each.value, each.lower, each.upper) for each in options] or [whole()]
+    values, lowers, uppers = zip(*numbers, strict=True)
     return Outlook(
         situation=situation,
         goal=goal,
-        value=options[0].value,
-        lower=max(each.lower for each in options),
-        upper=max(each.upper for each in options),
+        value=values[0],
+        lower=max(lowers),
+        upper=max(uppers),
         exact=exact,
         options=options,
         larger=larger,

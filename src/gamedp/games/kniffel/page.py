@@ -6,20 +6,18 @@ and see the value of every decision. The script of the page turns it into a shee
 
 from __future__ import annotations
 
-import importlib.resources
-import json
 import re
-from collections.abc import Mapping
+import string
+from collections.abc import Iterator, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
 from typing import Any
 
 import gamedp
-from gamedp.games.kniffel.answers import answer, answer_to
+from gamedp.games.kniffel.answers import GOALS, PLAYS, answer, answer_to, boxes_of, read_query
 from gamedp.games.kniffel.boxes import box_names
-from gamedp.games.kniffel.queries import GOALS, PLAYS, boxes_of, read_query
 from gamedp.games.kniffel.rules import PRESETS
-from gamedp.games.kniffel.words import WORDS
+from gamedp.games.kniffel.words import HOME, WORDS, in_words
 from gamedp.web.plugin import Page, Query, Shared
 
 __all__ = ["page"]
@@ -27,12 +25,16 @@ __all__ = ["page"]
 SHORT = 'inputmode="numeric" size="6"'
 """Attributes of all fields, which are numbers."""
 
+TEMPLATE = string.Template((HOME / "page.html").read_text("utf-8").replace("\n", ""))
+"""The page without its fields and its answer; it is sent without the ends of its lines."""
+
+FORM = ["further", "throw", "dice", "rules", "goal", "total", "against", "against_further", "plays"]
+"""The fields below those of the boxes."""
+
 MOST_OPTIONS = 40
 """Largest number of decisions on the page; the answer in JSON has all."""
 
-HOME = importlib.resources.files("gamedp.games.kniffel")
-
-LABELS: dict[str, dict[str, Any]] = json.loads((HOME / "labels.json").read_text("utf-8"))
+LABELS: dict[str, dict[str, Any]] = {language: words["page"] for language, words in WORDS.items()}
 """The words of the page, by language."""
 
 
@@ -46,22 +48,15 @@ def draw(shared: Shared | None, query: Query, note: str) -> str:
     elif not note:
         parts = [_numbers_in(language, part) for part in _answered(shared, query)]
     other = "en" if language == "de" else "de"
-    return (
-        f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{labels['title']}</title>"
-        '<link rel="icon" href="static/icon.svg" type="image/svg+xml">'
-        '<link rel="stylesheet" href="static/style.css">'
-        '<link rel="stylesheet" href="kniffel/static/kniffel.css">'
-        '<script type="module" src="kniffel/static/kniffel.js"></script></head><body>'
-        '<header class="masthead"><a class="brand" href="./">'
-        '<img src="static/icon.svg" alt="" width="28" height="28"> gamedp</a>'
-        f'<a id="language" class="quiet" href="kniffel?lang={other}" lang="{other}" '
-        f'hreflang="{other}">{labels["other"]}</a></header>'
-        f'<main id="page" tabindex="-1"><h1>{labels["title"]}</h1>{_form(query, language)}'
-        f"<section aria-live='polite'>{''.join(parts)}</section></main></body></html>"
+    page: str = TEMPLATE.substitute(
+        labels,
+        language=language,
+        other_language=other,
+        entries="".join(_entries(query, language)),
+        fields="".join(_fields(query, language)),
+        answer="".join(parts),
     )
+    return page
 
 
 def _numbers_in(language: str, text: str) -> str:
@@ -72,34 +67,28 @@ def _numbers_in(language: str, text: str) -> str:
     return re.sub(r"\d[\d.,]*\d", lambda number: number[0].translate(swap), text)
 
 
-def _form(query: Query, language: str) -> str:
-    labels = LABELS[language]
+def _entries(query: Query, language: str) -> Iterator[str]:
+    """Yield the fields of the boxes."""
     boxes = boxes_of(query)
-    fields = []
     for box, name in enumerate(box_names(language)):
         entry = boxes[box] if box < len(boxes) and boxes[box] != "-" else ""
-        fields.append(_field(f"box{box}", name, entry, SHORT))
-    number, dice = query.get("throw", "1"), query.get("dice", "")
-    opponent_further = query.get("against_further", "")
-    rules = {name: labels[name] for name in PRESETS}
-    goals = dict(zip(GOALS, labels["goals"], strict=True))
-    plays = dict(zip(PLAYS, labels["plays_for"], strict=True))
-    return (
-        '<form class="query" action="kniffel" method="get">'
-        f'<input type="hidden" name="lang" value="{language}">'
-        f'<fieldset><legend>{labels["card"]}</legend><p class="note">{labels["leave"]}</p>'
-        f"{''.join(fields)}</fieldset>"
-        f"{_field('further', labels['further'], query.get('further', ''), SHORT)}"
-        f"{_field('throw', labels['throw'], number, SHORT)}"
-        f"{_field('dice', labels['dice'], dice, SHORT)}"
-        f"{_choice('rules', labels['rules'], rules, query.get('rules', ''))}"
-        f"{_choice('goal', labels['goal'], goals, query.get('goal', ''))}"
-        f"{_field('total', labels['total'], query.get('total', ''), SHORT)}"
-        f"{_field('against', labels['against'], query.get('against', ''), '')}"
-        f"{_field('against_further', labels['against_further'], opponent_further, SHORT)}"
-        f"{_choice('plays', labels['plays'], plays, query.get('plays', ''))}"
-        f"<p><button>{labels['ask']}</button></p></form>"
-    )
+        yield _field(f"box{box}", name, entry, SHORT)
+
+
+def _fields(query: Query, language: str) -> Iterator[str]:
+    """Yield the other fields."""
+    labels = LABELS[language]
+    choices = {
+        "rules": {name: labels[name] for name in PRESETS},
+        "goal": dict(zip(GOALS, labels["goals"], strict=True)),
+        "plays": dict(zip(PLAYS, labels["plays_for"], strict=True)),
+    }
+    for name in FORM:
+        value = query.get(name, "1" if name == "throw" else "")
+        if name in choices:
+            yield _choice(name, labels[name], choices[name], value)
+        else:
+            yield _field(name, labels[name], value, "" if name == "against" else SHORT)
 
 
 def _field(name: str, label: str, value: str, more: str) -> str:
@@ -124,7 +113,7 @@ def _choice(name: str, label: str, known: Mapping[str, str], value: str) -> str:
 def _answered(shared: Shared, query: Query) -> list[str]:
     """Return the answer about a situation, as HTML."""
     asked = read_query(query)
-    labels, words = LABELS[asked.language], WORDS[asked.language]
+    labels = LABELS[asked.language]
     found = answer_to(shared, asked)
     if "value" not in found:
         return []
@@ -141,11 +130,12 @@ def _answered(shared: Shared, query: Query) -> list[str]:
     options = found["options"]
     if not options:
         return parts
-    is_entry = found["decision"] == "entry"
-    best = words.query_entry if is_entry else words.query_keep
-    parts.append(f"<h2>{escape(best.format(best=options[0]['name']))}</h2>")
-    loose = _is_loose(found)
-    heads = list(words.entries_head if is_entry else words.keeps_head)
+    kind = found["decision"]
+    best = in_words(asked.language, f"query_{kind}", best=options[0]["name"])
+    parts.append(f"<h2>{escape(best)}</h2>")
+    loose, is_entry = _is_loose(found), kind == "entry"
+    columns = [kind, *(["points"] if is_entry else []), "expected", "loss"]
+    heads = [WORDS[asked.language]["heads"][column] for column in columns]
     if found["goal"] != "points":
         heads[-2] = labels["at_least" if loose else "wins"].split(" {")[0].rstrip(":")
     marks = [labels["best"]] * len(options)
@@ -173,7 +163,7 @@ def _worth(found: Mapping[str, Any], language: str) -> str:
     labels = LABELS[language]
     lower, upper = _rounded(found["lower"], ROUND_FLOOR), _rounded(found["upper"], ROUND_CEILING)
     if found["goal"] == "points":
-        said = WORDS[language].query_value.format(value=found["value"])
+        said = in_words(language, "query_value", value=found["value"])
     elif _is_loose(found):
         said = labels["at_least"].format(value=lower)
     else:

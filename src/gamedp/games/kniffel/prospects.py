@@ -1,54 +1,82 @@
-"""Decisions, and the probability of the player's goal after each."""
+"""Decisions, with the expected points or the probability of the player's goal after each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
-import gamedp
-from gamedp.games.kniffel.boxes import box_names, shown, throw
+from gamedp.games.kniffel.boxes import box_names, refuse, shown, throw
 from gamedp.games.kniffel.rules import Kniffel
-from gamedp.games.kniffel.turn import KniffelTurn, Turn
+from gamedp.games.kniffel.turn import Turn
 
-__all__ = ["Prospect", "as_thrown", "prospects"]
+__all__ = ["Expectation", "Kind", "Option", "Prospect", "as_thrown", "prospects", "with_losses"]
+
+Thrown = tuple[int, tuple[int, ...]]
+"""The number of a throw in the turn, from 1, and the number of dice by face."""
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
+class Expectation:
+    """The expectation of a game that is played perfectly from here on.
+
+    Attributes
+    ----------
+    value : float
+        The expected final total, the points on the card included.
+    lower, upper : float
+        Proven bounds of the value.
+    rest : float
+        The expected remaining points: the article's Restgewinnerwartung, the bonus for the upper
+        part included.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    rest: float
+
+
+@attrs.frozen(kw_only=True)
 class Prospect:
     """A possible decision, and the probability of the goal after it.
 
     Attributes
     ----------
+    value : float
+        The probability under optimal play afterwards, or as advised.
+    lower, upper : float
+        Proven bounds of the best probability after it.
     kept : tuple of int or None
         The number of dice by face that stay on the table, if this is a keep.
     box : int or None
         The number of the box, from 0, if this is an entry.
     points : int
         The points of the entry in its box; 0 for a keep.
-    value : float
-        The probability under optimal play afterwards, or as advised.
-    lower, upper : float
-        Proven bounds of the best probability after it.
     loss : float
-        The difference from the probability after the best decision; 0 for a decision that is not
-        proven to be worse.
+        The difference from the number after the best decision; 0 for a decision that is not proven
+        to be worse.
     """
 
-    kept: tuple[int, ...] | None
-    box: int | None
-    points: int
     value: float
     lower: float
     upper: float
+    kept: tuple[int, ...] | None = None
+    box: int | None = None
+    points: int = 0
     loss: float = 0.0
 
     @property
     def decision(self) -> tuple[tuple[int, ...] | None, int | None, int]:
-        """The decision, without its probability."""
+        """The decision, without its numbers."""
         return self.kept, self.box, self.points
+
+    @property
+    def kind(self) -> str:
+        """Whether it is a ``"keep"`` or an ``"entry"``."""
+        return "entry" if self.kept is None else "keep"
 
     def name(self, language: str = "de") -> str:
         """Return the dice that are kept, or the name of the box."""
@@ -57,12 +85,53 @@ class Prospect:
         return box_names(language)[-1 if self.box is None else self.box]
 
 
+@attrs.frozen(kw_only=True)
+class Option(Prospect):
+    """A possible decision, and the expectation after it.
+
+    Attributes
+    ----------
+    value, lower, upper, rest : float
+        Those of the :class:`Expectation` after it.
+    kept, box, points, loss
+        As for :class:`Prospect`. The sum of a player's losses is the article's handicap.
+    """
+
+    rest: float
+
+    @property
+    def expectation(self) -> Expectation:
+        """The expectation after it."""
+        return Expectation(value=self.value, lower=self.lower, upper=self.upper, rest=self.rest)
+
+
+Kind = TypeVar("Kind", bound=Prospect)
+
+
+def with_losses(found: Iterable[Kind], number: Callable[[Kind], float]) -> list[Kind]:
+    """Return decisions with their losses: 0 for each that is not proven to be worse.
+
+    Parameters
+    ----------
+    found : iterable of Prospect
+        At least one.
+    number : callable
+        Returns the number of a decision whose differences are the losses.
+    """
+    options = list(found)
+    top = max(options, key=number)
+    return [
+        each if each.upper >= top.lower else attrs.evolve(each, loss=number(top) - number(each))
+        for each in options
+    ]
+
+
 def prospects(
     inside: Any,
-    turn: KniffelTurn,
-    entries: list[Turn],
-    situation: tuple[int, tuple[int, ...]],
-    state: Callable[[Turn], Any],
+    game: Kniffel,
+    context: Any,
+    thrown: Thrown,
+    state: Callable[[Turn], Any] = lambda turn: turn,
 ) -> tuple[Prospect, ...]:
     """Return all decisions after a throw, the best one first.
 
@@ -73,38 +142,35 @@ def prospects(
     ----------
     inside : gamedp.Solution
         The solution of the turn.
-    turn : KniffelTurn
-    entries : list of Turn
-        The ways to enter the throw, if it is the last one.
-    situation : (number, dice)
-        The number of the throw, and the number of dice by face.
+    game : Kniffel
+    context
+        That of the turn in the game.
+    thrown : (number, dice)
     state : callable
         Returns the state of the stage for a position within the turn.
     """
-    number, dice = situation
-    decisions: list[tuple[tuple[int, ...] | None, int | None, int, Turn]]
+    turn, (number, dice) = game.stage(), thrown
+    decisions: list[tuple[dict[str, Any], Turn]]
     if number < turn.throws:
-        left = turn.throws - number
         keeps = product(*(range(count + 1) for count in dice))
-        decisions = [(stay, None, 0, turn.on_the_table(left, stay)) for stay in keeps]
+        decisions = [
+            ({"kept": stay}, turn.on_the_table(turn.throws - number, stay)) for stay in keeps
+        ]
     else:
-        decisions = [(None, end.box, end.points, end) for end in entries]
+        entries = game.entries(context, dice)
+        decisions = [({"box": end.box, "points": end.points}, end) for end in entries]
     found = []
-    for stay, box, points, after in decisions:
+    for decision, after in decisions:
         index, _ = inside.model.index(state(after))
         numbers = inside.values[index], inside.lower[index], inside.upper[index]
         value, lower, upper = (min(max(float(number), 0.0), 1.0) for number in numbers)
-        found.append(Prospect(stay, box, points, value, lower, upper))
-    top = max(found, key=lambda each: each.value)
-    found = [
-        each if each.upper >= top.lower else attrs.evolve(each, loss=top.value - each.value)
-        for each in found
-    ]
+        found.append(Prospect(value=value, lower=lower, upper=upper, **decision))
+    found = with_losses(found, lambda each: each.value)
     found.sort(key=lambda each: (each.loss, -sum(each.kept or ()), -each.points))
     return tuple(found)
 
 
-def as_thrown(rules: Kniffel, dice: str | tuple[int, ...], number: int) -> tuple[int, ...]:
+def as_thrown(rules: Kniffel, dice: str | tuple[int, ...], number: int) -> Thrown:
     """Read a throw, and check that its number is one of the turn's.
 
     Raises
@@ -113,8 +179,7 @@ def as_thrown(rules: Kniffel, dice: str | tuple[int, ...], number: int) -> tuple
         If it is not a throw, or there is no throw of that number.
     """
     if not 1 <= number <= rules.throws:
-        message = f"there is no throw {number}; a turn has throws 1 to {rules.throws}."
-        raise gamedp.errors.InvalidParameterError(message)
+        refuse(f"there is no throw {number}; a turn has throws 1 to {rules.throws}.")
     if not isinstance(dice, str):
         dice = "".join(str(face) * count for face, count in enumerate(dice, start=1))
-    return throw(dice, dice=rules.dice, faces=rules.faces)
+    return number, throw(dice, dice=rules.dice, faces=rules.faces)

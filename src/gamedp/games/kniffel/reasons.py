@@ -10,10 +10,10 @@ from itertools import combinations_with_replacement
 import attrs
 
 import gamedp
-from gamedp.games.kniffel.adviser import Adviser, Option
-from gamedp.games.kniffel.card import DICE, FACES
+from gamedp.games.kniffel.adviser import Adviser
+from gamedp.games.kniffel.card import DICE, FACES, Situation
+from gamedp.games.kniffel.prospects import Option
 from gamedp.games.kniffel.rules import Sheet
-from gamedp.games.kniffel.situation import Situation
 from gamedp.games.kniffel.turn import Turn
 
 __all__ = ["BoxOutlook", "Reason", "reasons"]

@@ -1,4 +1,4 @@
-"""Records of games: throws, keeps and entries, which can be continued, undone, saved and loaded."""
+"""Records of games of one player or two: they can be continued, undone, saved and loaded."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import functools
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -16,24 +16,13 @@ import numpy as np
 import gamedp
 from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole
-from gamedp.games.kniffel.boxes import box_names, box_number, kept, shown, throw
-from gamedp.games.kniffel.card import DICE, FACES, Card
+from gamedp.games.kniffel.boxes import box_names, box_number, faces_of, kept, refuse, shown, throw
+from gamedp.games.kniffel.card import DICE, EMPTY_TABLE, FACES, Card, Situation
 from gamedp.games.kniffel.rules import Kniffel
-from gamedp.games.kniffel.situation import EMPTY_TABLE, Situation
 
-__all__ = [
-    "Record",
-    "Round",
-    "Step",
-    "as_text",
-    "format_of",
-    "load_text",
-    "read_lines",
-    "save_text",
-]
+__all__ = ["Record", "RecordOfTwo", "Round", "SavedGame", "Step", "load_record"]
 
-
-FORMAT = "gamedp-kniffel-record"
+VERSION = 1
 
 
 class Step(NamedTuple):
@@ -60,16 +49,75 @@ class Step(NamedTuple):
     box: int | None = None
 
 
+Kind = TypeVar("Kind", bound="SavedGame")
+
+
+class SavedGame:
+    """Games that are saved to files of JSON lines: one for the game, then one for each round."""
+
+    __slots__ = ()
+    FORMAT: ClassVar[str]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the game to a file.
+
+        It is written to a temporary file, synced and renamed: in any case, the file holds either
+        its earlier content or the whole game.
+        """
+        target = Path(path)
+        beside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.gamedp-tmp")
+        try:
+            with beside.open("x", encoding="utf-8") as file:  # never the target of a link
+                file.write(self.to_text())
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(target)
+        except OSError as error:
+            error.filename = str(target)  # missing when a disk is full
+            raise
+        finally:
+            beside.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file that :meth:`save` has written.
+
+        Raises
+        ------
+        gamedp.errors.DamagedFileError
+            If it is not such a file, its version is unknown, or the game is impossible.
+        OSError
+            If it cannot be read.
+        """
+        return _load(path, [cls])
+
+    def to_text(self) -> str:
+        """Return the text that :meth:`save` writes."""
+        head, rounds = self.to_lines()
+        lines = [{"format": self.FORMAT, "version": VERSION} | head, *rounds]
+        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Return the game in a text of :meth:`to_text`; raise some built-in error if it is none."""
+        return _of_text(text, [cls])
+
+    def to_lines(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Return the line of the game and those of its rounds."""
+        raise NotImplementedError  # abstract
+
+    @classmethod
+    def of_lines(cls, head: dict[str, Any], rounds: list[dict[str, Any]]) -> Self:
+        """Return the game of some lines; raise some error of lookup or type if it is none."""
+        raise NotImplementedError  # likewise
+
+
 def _as_rounds(rounds: Iterable[Round]) -> tuple[Round, ...]:
     return tuple(rounds)
 
 
-def _as_seed(seed: int | None) -> int | None:
-    return None if seed is None else as_whole(seed)
-
-
 @attrs.frozen
-class Record:
+class Record(SavedGame):
     """The record of a game, finished or in progress.
 
     Records are immutable: each step makes a new one.
@@ -100,14 +148,19 @@ class Record:
 
     rules: Kniffel = attrs.field(factory=Kniffel)
     start: Card = attrs.field(factory=Card)
-    seed: int | None = attrs.field(default=None, converter=_as_seed, kw_only=True)
+    seed: int | None = attrs.field(
+        default=None, converter=attrs.converters.optional(as_whole), kw_only=True
+    )
     rounds: tuple[Round, ...] = attrs.field(default=(), converter=_as_rounds)
+
+    FORMAT = "gamedp-kniffel-record"
+    turn = 0
+    begins = 0
 
     @seed.validator
     def _seed_is_whole(self, _attribute: object, seed: object) -> None:
         if seed is not None and (not isinstance(seed, int) or seed < 0):
-            message = f"seed must be a whole number of at least 0, not {in_short(seed)}."
-            raise gamedp.errors.InvalidParameterError(message)
+            refuse(f"seed must be a whole number of at least 0, not {in_short(seed)}.")
 
     @rounds.validator
     def _rounds_can_be_played(self, _attribute: object, _rounds: object) -> None:
@@ -211,6 +264,10 @@ class Record:
         number = box_number(box) if isinstance(box, str) else box
         return self._with(attrs.evolve(self._now, box=number))
 
+    def decided(self, stay: Dice | None, box: int | None) -> Record:
+        """Return the record with a decision that is possible: a keep, or an entry."""
+        return self.entered(box or 0) if stay is None else self.keeping(stay)
+
     def taken_back(self) -> Record:
         """Return the record without its last step; the same one if there is none."""
         if not self.rounds:
@@ -224,58 +281,42 @@ class Record:
             last = attrs.evolve(last, throws=last.throws[:-1])
         return attrs.evolve(self, rounds=(*self.rounds[:-1], *((last,) if last.throws else ())))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the record to a file of JSON lines: one for the game, then one for each round.
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The records of all players: this one. Games of one player and two have these members."""
+        return (self,)
 
-        It is written to a temporary file, synced and renamed: in any case, the file holds either
-        its earlier content or the whole record.
-        """
-        save_text(path, self.to_text())
+    @property
+    def record(self) -> Record:
+        """The record of the player whose turn it is: this one."""
+        return self
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Record:
-        """Read a file that :meth:`save` has written.
+    def with_record(self, record: Record) -> Record:
+        """Return the game with a new record of its player."""
+        return record
 
-        Raises
-        ------
-        gamedp.errors.DamagedFileError
-            If it is not such a file, its version is unknown, or the game is impossible.
-        OSError
-            If it cannot be read.
-        """
-        return load_text(path, cls.from_text)
+    def begun(self) -> Record:
+        """Return the record before the first step."""
+        return attrs.evolve(self, rounds=())
 
-    def to_text(self) -> str:
-        """Return the text that :meth:`save` writes."""
+    def to_lines(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         head = {
             "rules": attrs.asdict(self.rules),
             "seed": self.seed,
             "card": self.start.arguments,
             "further": self.start.further,
         }
-        return as_text(FORMAT, head, (each.to_line(self.rules.language) for each in self.rounds))
+        return head, [each.to_line(self.rules.language) for each in self.rounds]
 
     @classmethod
-    def from_text(cls, text: str) -> Record:
-        """Read what :meth:`to_text` has written.
-
-        Raises
-        ------
-        ValueError, TypeError, KeyError, AttributeError
-            If it is none.
-        """
-        head, rounds = read_lines(text, FORMAT)
-        return cls(
-            Kniffel(**head["rules"]),
-            Card.of(head["card"], further=head["further"]),
-            seed=head["seed"],
-            rounds=[Round.of_line(each) for each in rounds],
-        )
+    def of_lines(cls, head: dict[str, Any], rounds: list[dict[str, Any]]) -> Record:
+        start = Card.of(head["card"], further=head["further"])
+        played = [Round.of_line(each) for each in rounds]
+        return cls(Kniffel(**head["rules"]), start, seed=head["seed"], rounds=played)
 
     def _expect(self, step: str) -> None:
         if self.waits_for != step:
-            message = f"no {step} is due; next comes {self.waits_for}."
-            raise gamedp.errors.InvalidParameterError(message)
+            refuse(f"no {step} is due; next comes {self.waits_for}.")
 
     def _with(self, now: Round) -> Record:
         done = self.rounds[:-1] if self.rounds and self.rounds[-1].box is None else self.rounds
@@ -284,8 +325,7 @@ class Record:
     def _fallen(self) -> Dice:
         """Return the next throw by the seed."""
         if self.seed is None:
-            message = "the game has no seed to throw by; give the dice, or make it with a seed."
-            raise gamedp.errors.InvalidParameterError(message)
+            refuse("the game has no seed to throw by; give the dice, or make it with a seed.")
         # A generator for each throw: a throw that is undone is repeated with the same dice, and an
         # interrupted game continues as it would have.
         number = sum(len(each.throws) for each in self.rounds)
@@ -300,7 +340,7 @@ class Record:
             try:
                 yield from self._steps_of(number, each, card)
                 if each.box is None and number < len(self.rounds):
-                    _refuse("it has no entry, and others follow it.")
+                    refuse("it has no entry, and others follow it.")
                 if each.box is not None:
                     card = card.with_throw(shown(each.throws[-1]), each.box, self.rules)
             except gamedp.errors.InvalidParameterError as error:
@@ -316,32 +356,24 @@ class Record:
             or (played.box is not None and (throws, keeps) != (most, most - 1))
             or throws == 0
         ):
-            message = (
+            refuse(
                 f"{throws} throws, {keeps} keeps and {'an' if played.box is not None else 'no'} "
                 f"entry make no round: up to {most} throws with a keep between any "
                 "two, and then the entry."
             )
-            _refuse(message)
         situation, lying = Situation(card), EMPTY_TABLE
         for place, dice in enumerate(played.throws, start=1):
             after = Situation(card, place, dice)
             if any(stays > count for stays, count in zip(lying, dice, strict=True)):
-                message = f"the throw {shown(dice)} lacks dice that were kept, {shown(lying)}."
-                _refuse(message)
+                refuse(f"the throw {shown(dice)} lacks dice that were kept, {shown(lying)}.")
             yield Step(number, situation, lying, thrown=dice)
             situation = after
             if place <= keeps:
                 stay = played.keeps[place - 1]
-                lying = kept(
-                    [face for face in range(1, FACES + 1) for _ in range(stay[face - 1])], dice
-                )
+                lying = kept(faces_of(stay), dice)
                 yield Step(number, situation, lying)
         if played.box is not None:
             yield Step(number, situation, EMPTY_TABLE, box=played.box)
-
-
-def _refuse(message: str) -> NoReturn:
-    raise gamedp.errors.InvalidParameterError(message)
 
 
 Dice: TypeAlias = tuple[int, ...]
@@ -392,85 +424,220 @@ class Round:
         return cls(throws, keeps, number)
 
 
-VERSION = 1
-
-Kept = TypeVar("Kept")
-
-
-def as_text(form: str, head: dict[str, Any], rounds: Iterable[dict[str, Any]]) -> str:
-    """Return the text of a file: a line for the game, then one for each round."""
-    lines = [{"format": form, "version": VERSION} | head, *rounds]
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+def _as_pair(records: Iterable[Record]) -> tuple[Record, ...]:
+    return tuple(records)
 
 
-def read_lines(text: str, form: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the line of the game and those of its rounds in a text of :func:`as_text`.
+@attrs.frozen
+class RecordOfTwo(SavedGame):
+    """The record of a game of two players at one sheet, finished or in progress.
 
-    Raises
-    ------
-    ValueError, TypeError, KeyError
-        If it is not such a text.
-    """
-    head, *rounds = (
-        _line(number, line) for number, line in enumerate(text.splitlines() or ["{}"], start=1)
-    )
-    if head.get("format") != form:
-        message = f"its first line does not say that it is a {form}."
-        raise ValueError(message)
-    if head["version"] != VERSION:
-        message = f"it is of version {head['version']!r}; known here is {VERSION}."
-        raise ValueError(message)
-    return head, rounds
+    The players take turns until the card of one is full; the other one then continues alone.
 
-
-def format_of(text: str) -> Any:
-    """Return the format named in the first line; None if there is none.
+    Parameters
+    ----------
+    records : tuple of two Record
+        The record of each player, by the same rules.
+    begins : int
+        The player who begins, 0 or 1.
 
     Raises
     ------
-    ValueError, TypeError
-        If the first line is not a JSON object.
+    gamedp.errors.InvalidParameterError
+        If the game is impossible.
+
+    Examples
+    --------
+    >>> game = RecordOfTwo((Record(seed=7), Record(seed=8)))
+    >>> game = game.with_record(game.record.thrown().keeping("66").thrown())
+    >>> game.turn, game.record.waits_for
+    (0, 'keep')
     """
-    return _line(1, (text.splitlines() or ["{}"])[0]).get("format")
+
+    records: tuple[Record, ...] = attrs.field(converter=_as_pair)
+    begins: int = attrs.field(default=0)
+
+    FORMAT = "gamedp-kniffel-record-of-two"
+
+    @records.validator
+    def _play_by_the_same_rules(self, _attribute: object, records: tuple[Record, ...]) -> None:
+        if len(records) != 2:
+            refuse(f"a game of two has two records, not {len(records)}.")
+        if records[0].rules != records[1].rules:
+            refuse("both players must play by the same rules.")
+
+    @begins.validator
+    def _is_a_player(self, _attribute: object, begins: int) -> None:
+        if begins not in {0, 1}:
+            refuse(f"begins must be 0 or 1, not {in_short(begins)}.")
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse rounds that were not played in turns."""
+        if len(self.order) != sum(len(record.rounds) for record in self.records):
+            refuse("the rounds are not played in turns.")
+
+    @property
+    def rules(self) -> Kniffel:
+        """The rules by which both play."""
+        return self.records[0].rules
+
+    @functools.cached_property
+    def order(self) -> tuple[int, ...]:
+        """The player of each round, in the order of play."""
+        return tuple(self._in_turns())
+
+    @functools.cached_property
+    def turn(self) -> int:
+        """The player whose turn it is, 0 or 1; when both cards are full, the last one."""
+        last = self.order[-1] if self.order else None
+        if last is not None and self.records[last].rounds[-1].box is None:
+            return last
+        following = self.begins if last is None else 1 - last
+        others = [following, 1 - following]
+        return next((each for each in others if not self.records[each].is_over), 1 - following)
+
+    @property
+    def record(self) -> Record:
+        """The record of the player whose turn it is."""
+        return self.records[self.turn]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether both cards are full."""
+        return self.record.is_over
+
+    @property
+    def winner(self) -> int | None:
+        """The player with more points, 0 or 1; None for a draw."""
+        first, second = (record.total for record in self.records)
+        return None if first == second else int(second > first)
+
+    @property
+    def steps(self) -> Iterator[tuple[int, Step]]:
+        """All steps, in order, each with its player."""
+        done = [0, 0]
+        for player in self.order:
+            done[player] += 1
+            for step in self.records[player].steps:
+                if step.round == done[player]:
+                    yield player, step
+
+    def with_record(self, record: Record) -> RecordOfTwo:
+        """Return the game with a new record of the player whose turn it is."""
+        pair = list(self.records)
+        pair[self.turn] = record
+        return attrs.evolve(self, records=pair)
+
+    def begun(self) -> RecordOfTwo:
+        """Return the game before the first step."""
+        return attrs.evolve(self, records=[record.begun() for record in self.records])
+
+    def taken_back(self) -> RecordOfTwo:
+        """Return the game without its last step; the same one if there is none."""
+        if not self.order:
+            return self
+        pair, last = list(self.records), self.order[-1]
+        pair[last] = pair[last].taken_back()
+        return attrs.evolve(self, records=pair)
+
+    def to_lines(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        head = {
+            "rules": attrs.asdict(self.rules),
+            "seeds": [record.seed for record in self.records],
+            "cards": [record.start.arguments for record in self.records],
+            "further": [record.start.further for record in self.records],
+            "begins": self.begins + 1,
+        }
+        rounds = [iter(record.rounds) for record in self.records]
+        language = self.rules.language
+        return head, [
+            {"player": player + 1} | next(rounds[player]).to_line(language) for player in self.order
+        ]
+
+    @classmethod
+    def of_lines(cls, head: dict[str, Any], rounds: list[dict[str, Any]]) -> RecordOfTwo:
+        rules, order = Kniffel(**head["rules"]), [line["player"] for line in rounds]
+        records = [
+            _of_player(number, rules, head, [line for line in rounds if line["player"] == number])
+            for number in (1, 2)
+        ]
+        game = cls(records, head["begins"] - 1)
+        if order != [player + 1 for player in game.order]:
+            message = "the rounds are not played in turns."
+            raise ValueError(message)
+        return game
+
+    def _in_turns(self) -> Iterator[int]:
+        """Yield the player of each round, as far as there are rounds."""
+        played = [len(record.rounds) for record in self.records]
+        free = [record.start.entries.count(None) for record in self.records]
+        done, turn = [0, 0], self.begins
+        while True:
+            if done[turn] == free[turn]:
+                turn = 1 - turn
+            if done[turn] == played[turn]:
+                return
+            yield turn
+            if self.records[turn].rounds[done[turn]].box is None:
+                return
+            done[turn] += 1
+            turn = 1 - turn
 
 
-def save_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a temporary file, sync and rename it, so that the file is complete or unchanged."""
-    target = Path(path)
-    beside = target.with_name(f"{target.name}.{secrets.token_hex(8)}.gamedp-tmp")
+def _of_player(
+    number: int, rules: Kniffel, head: dict[str, Any], lines: list[dict[str, Any]]
+) -> Record:
+    """Return the record of player 1 or 2."""
+    card, further, seed = (head[name][number - 1] for name in ("cards", "further", "seeds"))
     try:
-        with beside.open("x", encoding="utf-8") as file:  # never the target of a link
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(target)
-    except OSError as error:
-        error.filename = str(target)  # missing when a disk is full
-        raise
-    finally:
-        beside.unlink(missing_ok=True)
+        start = Card.of(card, further=further)
+        return Record(rules, start, seed=seed, rounds=[Round.of_line(line) for line in lines])
+    except gamedp.errors.InvalidParameterError as error:
+        message = f"player {number}, {error}"
+        raise gamedp.errors.InvalidParameterError(message) from None
 
 
-def load_text(path: str | os.PathLike[str], read: Callable[[str], Kept]) -> Kept:
-    """Return the result of `read` for the text of a file.
+def load_record(path: str | os.PathLike[str]) -> Record | RecordOfTwo:
+    """Read the record in a file, of a game of one player or of two.
 
     Raises
     ------
     gamedp.errors.DamagedFileError
-        If `read` cannot interpret it.
+        If it is not such a file, its version is unknown, or the game is impossible.
     OSError
-        If the file cannot be read.
+        If it cannot be read.
     """
+    return _load(path, [Record, RecordOfTwo])
+
+
+def _load(path: str | os.PathLike[str], kinds: list[type[Kind]]) -> Kind:
+    """Read the file of a game of one of some kinds; raise errors as for :func:`load_record`."""
     file = Path(path)
     if file.exists() and not file.is_file():  # a pipe may have no end
         message = f"{path} is a folder, a pipe or a device; name a file that holds a game."
         raise gamedp.errors.DamagedFileError(message)
     try:
-        return read(file.read_text(encoding="utf-8"))
+        return _of_text(file.read_text(encoding="utf-8"), kinds)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         reason = f"it lacks {error}." if isinstance(error, KeyError) else str(error)
         message = f"{os.fspath(path)} is not a record of a game of Kniffel: {reason}"
         raise gamedp.errors.DamagedFileError(message) from error
+
+
+def _of_text(text: str, kinds: list[type[Kind]]) -> Kind:
+    """Return the game of the kind that the first line of a text names."""
+    head, *rounds = (
+        _line(number, line) for number, line in enumerate(text.splitlines() or ["{}"], start=1)
+    )
+    named = head.get("format")
+    kind = next((each for each in kinds if named == each.FORMAT), kinds[0])
+    if named != kind.FORMAT:
+        message = f"its first line does not say that it is a {kind.FORMAT}."
+        raise ValueError(message)
+    if head["version"] != VERSION:
+        message = f"it is of version {head['version']!r}; known here is {VERSION}."
+        raise ValueError(message)
+    return kind.of_lines(head, rounds)
 
 
 def _line(number: int, text: str) -> dict[str, Any]:

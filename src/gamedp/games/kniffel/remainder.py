@@ -6,7 +6,7 @@ points earned, or for the lead over an opponent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations_with_replacement
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -110,15 +110,10 @@ def _best_entry(rules: Kniffel, box: int) -> int:
     best = 0
     if rules.joker != "none" and FULL_HOUSE <= lower <= LARGE_STRAIGHT:
         best = points_as_joker(rules.faces, box)
-    for dice in _throws(rules.dice, rules.faces):
+    for faces in combinations_with_replacement(range(1, rules.faces + 1), rules.dice):
+        dice = throw(faces, dice=rules.dice, faces=rules.faces)
         best = max(best, points(dice, box, rules.kniffel_is_full_house))
     return best
-
-
-def _throws(dice: int, faces: int) -> Iterator[tuple[int, ...]]:
-    """Yield all throws of some dice."""
-    for shown_faces in combinations_with_replacement(range(1, faces + 1), dice):
-        yield throw(shown_faces, dice=dice, faces=faces)
 
 
 class Size(NamedTuple):
@@ -245,17 +240,11 @@ class RestOfCard(Kniffel):
         """The value of `boxes` when all are filled."""
         return len(self.masks) - 1
 
-    @property
-    def least_upper(self) -> int:
-        """The least number of the upper part."""
-        return self.uppers[0]
-
     def sheet(self, context: Any) -> Sheet:
         """Return the sheet of a context."""
         return Sheet(context.upper, self.masks[context.boxes], context.bonus)
 
     def upper_that_matters(self, upper: int, boxes: int) -> int:
         """Return the points in the upper part, dropped if they cannot lead to its bonus."""
-        if upper + self.upper_left[boxes] < self.threshold:
-            return self.least_upper
-        return upper
+        lost = upper + self.upper_left[boxes] < self.threshold
+        return self.uppers[0] if lost else upper

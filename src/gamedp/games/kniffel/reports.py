@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from gamedp.games.kniffel.adviser import Adviser, Option
+from gamedp.games.kniffel.adviser import Adviser
 from gamedp.games.kniffel.analysis import Analysis, AnalysisOfTwo
 from gamedp.games.kniffel.boxes import shown
-from gamedp.games.kniffel.card import Card
-from gamedp.games.kniffel.chances import Chance
+from gamedp.games.kniffel.card import Card, Situation
 from gamedp.games.kniffel.outlook import Opponent, Outlook
-from gamedp.games.kniffel.record import Round
-from gamedp.games.kniffel.record_of_two import RecordOfTwo
+from gamedp.games.kniffel.prospects import Kind, Option, Prospect
+from gamedp.games.kniffel.record import RecordOfTwo, Round
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS
-from gamedp.games.kniffel.situation import Situation
-from gamedp.games.kniffel.words import WORDS
+from gamedp.games.kniffel.turn import Chance
+from gamedp.games.kniffel.words import WORDS, in_words
 
 __all__ = [
     "advice",
@@ -25,7 +24,6 @@ __all__ = [
     "chance_in_words",
     "prospects_in_words",
     "report",
-    "report_of_two",
     "side_by_side",
     "winner_in_words",
     "winning_in_words",
@@ -42,24 +40,31 @@ def answer(adviser: Adviser, situation: Situation, language: str = "de") -> str:
     >>> print(answer(adviser, situation).splitlines()[-2])
     Punkterwartung: 2.301432
     """
-    words = WORDS[language]
     at_start_of_turn = adviser.expectation(Situation(situation.card))
     found = adviser.expectation(situation)
     options = adviser.options(situation)
     lines = [situation.card.render(language, at_start_of_turn.value)]
     if options:
-        best = words.query_entry if options[0].kept is None else words.query_keep
-        lines += [
-            words.query.format(number=situation.number, dice=shown(situation.dice)),
-            best.format(best=options[0].name(language)),
-        ]
+        lines += _best_in_words(situation, options[0], language)
     lines += [
-        words.query_value.format(value=found.value),
-        words.query_bounds.format(lower=found.lower, upper=found.upper),
+        in_words(language, "query_value", value=found.value),
+        in_words(language, "query_bounds", lower=found.lower, upper=found.upper),
     ]
     if options:
         lines += ["", advice(options, language)]
     return "\n".join(lines)
+
+
+def _best_in_words(
+    situation: Situation, best: Option | Prospect | None, language: str
+) -> list[str]:
+    """Return the lines of a throw, if there was one, and of the best decision after it."""
+    dice = shown(situation.dice)
+    lines = [in_words(language, "query", number=situation.number, dice=dice)]
+    if best is not None:
+        name = "query_entry" if best.kept is None else "query_keep"
+        lines.append(in_words(language, name, best=best.name(language)))
+    return lines if situation.number > 0 else []
 
 
 def chance_in_words(chance: Chance, name: str, throws: int, language: str = "de") -> str:
@@ -80,13 +85,12 @@ def chance_in_words(chance: Chance, name: str, throws: int, language: str = "de"
     >>> print(chance_in_words(chance_of("Kniffel"), "Kniffel", 3).splitlines()[0])
     Kniffel in 3 Würfen: 4.60 %
     """
-    words = WORDS[language]
-    count = words.throws[throws > 1].format(number=throws)
+    count = WORDS[language]["throws"][throws > 1].format(number=throws)
     return "\n".join(
         [
-            words.chance.format(box=name, throws=count, percent=100 * chance.value),
-            words.query_bounds.format(lower=chance.lower, upper=chance.upper),
-            words.chance_alone,
+            in_words(language, "chance", box=name, throws=count, percent=100 * chance.value),
+            in_words(language, "query_bounds", lower=chance.lower, upper=chance.upper),
+            in_words(language, "chance_alone"),
         ]
     )
 
@@ -102,22 +106,34 @@ def advice(options: Sequence[Option], language: str = "de", most: int | None = N
     most : int, optional
         The number of decisions shown; all if not given.
     """
-    words = WORDS[language]
-    shown_options = options[:most]
-    is_keep = options[0].kept is not None
-    rows = [
-        (
-            option.name(language),
-            *(() if is_keep else (str(option.points),)),
-            f"{option.value:.6f}",
-            f"{option.loss:.6f}",
-        )
-        for option in shown_options
-    ]
-    lines = _table(words.keeps_head if is_keep else words.entries_head, rows, left={0})
-    if len(shown_options) < len(options):
-        lines.append(words.more.format(count=len(options) - len(shown_options)))
+    lines = _decisions(
+        options[:most],
+        {
+            "expected": lambda option: f"{option.value:.6f}",
+            "loss": lambda option: f"{option.loss:.6f}",
+        },
+        language,
+    )
+    if len(lines) <= len(options):
+        lines.append(in_words(language, "more", count=len(options) + 1 - len(lines)))
     return "\n".join(lines)
+
+
+def _decisions(
+    options: Sequence[Kind], numbers: dict[str, Callable[[Kind], str]], language: str
+) -> list[str]:
+    """Return the table of some decisions with their numbers, which are given by their heads."""
+    is_keep = options[0].kept is not None
+    heads = [options[0].kind, *([] if is_keep else ["points"]), *numbers]
+    rows = [
+        [
+            option.name(language),
+            *([] if is_keep else [str(option.points)]),
+            *(number(option) for number in numbers.values()),
+        ]
+        for option in options
+    ]
+    return _table([WORDS[language]["heads"][head] for head in heads], rows, left={0})
 
 
 def answer_for_goal(adviser: Adviser, outlook: Outlook, language: str = "de") -> str:
@@ -145,24 +161,22 @@ def answer_for_goal(adviser: Adviser, outlook: Outlook, language: str = "de") ->
     words = WORDS[language]
     situation, best = outlook.situation, outlook.best
     lines = [_cards(adviser, outlook, language)]
-    if situation.number > 0:
-        lines.append(words.query.format(number=situation.number, dice=shown(situation.dice)))
-    if best is not None:
-        line = words.query_entry if best.kept is None else words.query_keep
-        lines.append(line.format(best=best.name(language)))
     lines += [
+        *_best_in_words(situation, best, language),
         winning_in_words(outlook, language),
-        words.query_bounds.format(lower=outlook.lower, upper=outlook.upper),
+        in_words(language, "query_bounds", lower=outlook.lower, upper=outlook.upper),
         *_conditions(outlook, language),
     ]
     if best is None:
-        lines += [words.nothing_depends] if situation.number > 0 else []
+        lines += [words["nothing_depends"]] if situation.number > 0 else []
         return "\n".join(lines)
     expected = adviser.expected_after(situation)
     for_points = adviser.best(situation)
     if expected[best.decision] < for_points.lower:
         lines.append(
-            words.better_for_points.format(
+            in_words(
+                language,
+                "better_for_points",
                 best=for_points.name(language),
                 value=for_points.value,
                 mine=expected[best.decision],
@@ -176,19 +190,18 @@ def _cards(adviser: Adviser, outlook: Outlook, language: str) -> str:
     card, goal = outlook.situation.card, outlook.goal
     if not isinstance(goal, Opponent):
         return card.render(language, adviser.expectation(Situation(card)).value)
-    return side_by_side(adviser, (card, goal.card), WORDS[language].both_cards, language)
+    return side_by_side(adviser, (card, goal.card), WORDS[language]["both_cards"], language)
 
 
 def side_by_side(
-    adviser: Adviser, cards: tuple[Card, Card], heads: tuple[str, str], language: str = "de"
+    adviser: Adviser, cards: Sequence[Card], heads: Sequence[str], language: str = "de"
 ) -> str:
     """Return two cards as text, each with its expectation, under a heading.
 
     Parameters
     ----------
     adviser : Adviser
-    cards : tuple of two Card
-    heads : tuple of two str
+    cards, heads : sequences of two Card, two str
     language : {"de", "en"}
     """
     mine, his = (
@@ -202,12 +215,11 @@ def side_by_side(
 
 def winning_in_words(outlook: Outlook, language: str) -> str:
     """Return the probability of winning, or of the total, on one line."""
-    words = WORDS[language]
     if not isinstance(outlook.goal, Opponent):
-        return words.reaches.format(total=outlook.goal, value=outlook.value)
+        return in_words(language, "reaches", total=outlook.goal, value=outlook.value)
     if outlook.exact:
-        return words.wins.format(value=outlook.value)
-    return words.wins_between.format(lower=outlook.lower, upper=outlook.upper)
+        return in_words(language, "wins", value=outlook.value)
+    return in_words(language, "wins_between", lower=outlook.lower, upper=outlook.upper)
 
 
 def _conditions(outlook: Outlook, language: str) -> list[str]:
@@ -215,42 +227,42 @@ def _conditions(outlook: Outlook, language: str) -> list[str]:
     words, goal, larger = WORDS[language], outlook.goal, outlook.larger
     if not isinstance(goal, Opponent):
         return []
-    is_next = words.is_next if goal.is_next else ""
-    lines = [words.plays_for[goal.plays_for] + is_next + words.draw.format(draw=goal.draw)]
+    is_next = words["is_next"] if goal.is_next else ""
+    lines = [
+        words["plays_for"][goal.plays_for] + is_next + in_words(language, "draw", draw=goal.draw)
+    ]
     if not outlook.exact:
-        lines.append(words.between)
+        lines.append(words["between"])
         if larger is not None and larger.contexts <= MOST_CONTEXTS:
-            lines.append(words.exact_takes.format(size=larger))
+            lines.append(in_words(language, "exact_takes", size=larger))
     return lines
 
 
 def prospects_in_words(outlook: Outlook, expected: Mapping[Any, float], language: str) -> list[str]:
     """Return the table of all decisions."""
-    is_keep = outlook.options[0].kept is not None
-    columns = ["keep"] if is_keep else ["entry", "points"]
-    columns.append("wins" if isinstance(outlook.goal, Opponent) else "reaches")
-    columns += ["loss", "expected"] if outlook.exact else ["upper", "loss", "expected"]
-    rows = []
-    for option in outlook.options:
-        cells = {
-            columns[0]: option.name(language),
-            "points": str(option.points),
-            "wins": f"{option.value:.6f}",
-            "reaches": f"{option.value:.6f}",
-            "upper": f"{option.upper:.6f}",
-            "loss": f"{option.loss:.6f}",
-            "expected": f"{expected[option.decision]:.3f}",
-        }
-        rows.append([cells[column] for column in columns])
-    heads = WORDS[language].goal_heads
-    return _table([heads[column] for column in columns], rows, left={0})
+    value = "wins" if isinstance(outlook.goal, Opponent) else "reaches"
+    numbers: dict[str, Callable[[Prospect], str]] = {value: lambda each: f"{each.value:.6f}"}
+    if not outlook.exact:
+        numbers["upper"] = lambda each: f"{each.upper:.6f}"
+    numbers["loss"] = lambda each: f"{each.loss:.6f}"
+    numbers["expected"] = lambda each: f"{expected[each.decision]:.3f}"
+    return _decisions(outlook.options, numbers, language)
 
 
-def report(analysis: Analysis, language: str = "de") -> str:
-    """Return the points of a game round by round, and where points were lost."""
+def report(analysis: Analysis | AnalysisOfTwo, language: str = "de") -> str:
+    """Return the points of a game round by round, and where points were lost.
+
+    Of a game of two, the result is first, and then the report of each player.
+    """
     words = WORDS[language]
+    if isinstance(analysis, AnalysisOfTwo):
+        lines = [winner_in_words(analysis.game, language)] if analysis.game.is_over else []
+        for number, each in enumerate(analysis.players, start=1):
+            lines += [*([""] if lines else []), in_words(language, "player", number=number)]
+            lines += [report(each, language)]
+        return "\n".join(lines)
     record = analysis.record
-    labels = list(words.report_rows)
+    labels = list(words["report_rows"])
     numbers = [
         f"{analysis.start.value:.3f}",
         f"{analysis.luck:+.3f}",
@@ -258,14 +270,14 @@ def report(analysis: Analysis, language: str = "de") -> str:
         f"{analysis.now.value:.3f}",
     ]
     if record.is_over:
-        labels[-1], numbers[-1] = words.report_end, str(record.total)
+        labels[-1], numbers[-1] = words["report_end"], str(record.total)
     lines = [f"{label:<24}{number:>9}" for label, number in zip(labels, numbers, strict=True)]
     rounds = [
         _round(analysis, number, played, language)
         for number, played in enumerate(record.rounds, start=1)
     ]
     if rounds:
-        lines += ["", *_table(words.rounds_head, rounds, left={1, 2})]
+        lines += ["", *_table(words["rounds_head"], rounds, left={1, 2})]
     mistakes = [
         (
             str(each.round),
@@ -278,29 +290,20 @@ def report(analysis: Analysis, language: str = "de") -> str:
         for each in analysis.mistakes
     ]
     if mistakes:
-        lines += ["", words.mistakes, *_table(words.mistakes_head, mistakes, left={2, 3, 4})]
+        lines += ["", words["mistakes"], *_table(words["mistakes_head"], mistakes, left={2, 3, 4})]
     elif analysis.decisions:
-        lines += ["", words.no_mistakes]
-    return "\n".join(lines)
-
-
-def report_of_two(analysis: AnalysisOfTwo, language: str = "de") -> str:
-    """Return the result of a game of two, and the report of each player."""
-    lines = [winner_in_words(analysis.game, language)] if analysis.game.is_over else []
-    for number, each in enumerate(analysis.players, start=1):
-        lines += [*([""] if lines else []), WORDS[language].player.format(number=number)]
-        lines += [report(each, language)]
+        lines += ["", words["no_mistakes"]]
     return "\n".join(lines)
 
 
 def winner_in_words(game: RecordOfTwo, language: str = "de") -> str:
     """Return the points of both players, and the winner."""
-    words, (first, second) = WORDS[language], (record.total for record in game.records)
-    points = words.points_of_both.format(first=first, second=second)
+    first, second = (record.total for record in game.records)
+    points = in_words(language, "points_of_both", first=first, second=second)
     if game.winner is None:
-        return f"{points}\n{words.no_winner}"
-    winner = words.player.format(number=game.winner + 1)
-    return f"{points}\n{words.winner.format(player=winner)}"
+        return f"{points}\n{in_words(language, 'no_winner')}"
+    winner = in_words(language, "player", number=game.winner + 1)
+    return f"{points}\n{in_words(language, 'winner', player=winner)}"
 
 
 def _round(analysis: Analysis, number: int, played: Round, language: str) -> tuple[str, ...]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -19,6 +18,8 @@ from gamedp.games.kniffel.boxes import (
     a_language,
     box_names,
     counted,
+    one_of,
+    refuse,
 )
 from gamedp.games.kniffel.turn import ENTERING, KniffelTurn, Turn
 
@@ -44,8 +45,6 @@ PRESETS: dict[str, dict[str, Any]] = {
 """The parameters of known rules, by name."""
 
 MOST_FACES = 20
-
-Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 
 
 class Sheet(NamedTuple):
@@ -74,15 +73,6 @@ def _by_the_rules(name: str) -> Any:
         return PRESETS.get(str(game.rules), PRESETS["article"])[name]
 
     return attrs.Factory(default, takes_self=True)
-
-
-def _one_of(*known: str) -> Validator:
-    def check(_game: object, attribute: attrs.Attribute[Any], value: object) -> None:
-        if value not in known:
-            message = f"{attribute.name} must be one of {', '.join(known)}, not {shown(value)}."
-            raise gamedp.errors.InvalidParameterError(message)
-
-    return check
 
 
 @attrs.frozen
@@ -131,14 +121,14 @@ class Kniffel:
     'forced'
     """
 
-    rules: str = attrs.field(default="article", validator=_one_of(*PRESETS))
+    rules: str = attrs.field(default="article", validator=one_of(*PRESETS))
     throws: int = attrs.field(default=3, converter=as_whole, validator=whole_at_least(1))
     dice: int = attrs.field(default=5, converter=as_whole, validator=whole_at_least(1))
     faces: int = attrs.field(default=6, converter=as_whole, validator=whole_at_least(2))
     threshold: int = attrs.field(default=63, converter=as_whole, validator=whole_at_least(0))
     upper_bonus: int = attrs.field(default=35, converter=as_whole, validator=whole_at_least(0))
     further_bonus: int = attrs.field(default=_by_the_rules("further_bonus"), converter=as_whole)
-    joker: str = attrs.field(default=_by_the_rules("joker"), validator=_one_of(*JOKERS))
+    joker: str = attrs.field(default=_by_the_rules("joker"), validator=one_of(*JOKERS))
     kniffel_is_full_house: bool = attrs.field(
         default=_by_the_rules("kniffel_is_full_house"), validator=a_truth_value
     )
@@ -147,20 +137,18 @@ class Kniffel:
     @faces.validator
     def _not_too_many_faces(self, _attribute: object, faces: int) -> None:
         if faces > MOST_FACES:
-            message = (
+            refuse(
                 f"faces={faces} makes a sheet of {faces + LOWER_BOXES} boxes, too many to solve; "
                 f"take dice with at most {MOST_FACES} faces."
             )
-            raise gamedp.errors.InvalidParameterError(message)
 
     @further_bonus.validator
     def _further_bonus_is_no_loss(self, _attribute: object, bonus: object) -> None:
         if not isinstance(bonus, int) or isinstance(bonus, bool) or bonus < 0:
-            message = (
+            refuse(
                 f"further_bonus must be a whole number of at least 0, not {shown(bonus)}; "
                 "leave it out for what the rules say, or set it to 0 for no such bonus."
             )
-            raise gamedp.errors.InvalidParameterError(message)
 
     @property
     def num_boxes(self) -> int:

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 import gamedp
+from gamedp.games.kniffel.boxes import refuse
 from gamedp.games.kniffel.card import Card
 from gamedp.games.kniffel.prospects import Prospect, as_thrown, prospects
 from gamedp.games.kniffel.remainder import (
@@ -180,15 +181,8 @@ class Targets:
         context = self.context(total)
         if not self.is_open(total):
             word = "out of reach" if context is None else "reached, or the card full"
-            message = f"{total} points are {word}: every decision is as good."
-            raise gamedp.errors.InvalidParameterError(message)
-        return prospects(
-            self.solution.inside(context),
-            self.game.stage(),
-            self.game.entries(context, thrown),
-            (number, thrown),
-            lambda state: state,
-        )
+            refuse(f"{total} points are {word}: every decision is as good.")
+        return prospects(self.solution.inside(context), self.game, context, thrown)
 
     def best(self, dice: str | tuple[int, ...], number: int, *, total: int) -> Prospect:
         """Return the best decision; see :meth:`options`."""
@@ -199,22 +193,8 @@ EARLY = 10
 """Least number of free boxes of the sheets that are kept."""
 
 
-@attrs.frozen(eq=False)
-class Rest:
-    """The remaining points from some sheets on, with the bonus for the upper part.
-
-    Attributes
-    ----------
-    known : dict
-        The distribution for each :class:`Sheet`.
-    """
-
-    known: dict[Sheet, Any] = attrs.field(repr=False)
-
-    @property
-    def bytes(self) -> int:
-        """The approximate memory in bytes."""
-        return sum(each.totals.nbytes + each.probabilities.nbytes for each in self.known.values())
+Rest: TypeAlias = dict[Sheet, Any]
+"""The distribution of the remaining points, with the bonus for the upper part, from some sheets."""
 
 
 def early_rest(solution: Any, *, progress: ProgressCallback | None = None) -> Rest:
@@ -237,7 +217,7 @@ def rest_after(solution: Any, sheet: Sheet, *, progress: ProgressCallback | None
 
 def _found(solution: Any, sheets: list[Sheet], progress: ProgressCallback | None) -> Rest:
     found = gamedp.stages.distributions(solution, sheets, progress=progress)
-    return Rest(dict(zip(sheets, found, strict=True)))
+    return dict(zip(sheets, found, strict=True))
 
 
 def _following(solution: Any, sheet: Sheet) -> list[Sheet]:
@@ -402,7 +382,7 @@ class ForPoints:
     @property
     def slack(self) -> float:
         """The largest error of a number."""
-        errors = [each.relative_error for each in self.rest.known.values()]
+        errors = [each.relative_error for each in self.rest.values()]
         return float(max(errors)) + self.error + ROUNDING
 
     @property
@@ -423,17 +403,14 @@ class ForPoints:
         """
         rules: Kniffel = self.solution.model.rules.game
         thrown = as_thrown(rules, dice, number)
-        entries = rules.entries(self.sheet, thrown)
-        found = prospects(
-            self._inside, rules.stage(), entries, (number, thrown), lambda state: state
-        )
         return tuple(
-            attrs.evolve(each, lower=max(each.value - self.slack, 0.0), upper=1.0) for each in found
+            attrs.evolve(each, lower=max(each.value - self.slack, 0.0), upper=1.0)
+            for each in prospects(self._inside, rules, self.sheet, thrown)
         )
 
     def _expected(self, sheet: Sheet, earned: int) -> float:
         """Return the probability of the goal from a sheet on, with points earned before it."""
-        rest = self.rest.known[sheet]
+        rest = self.rest[sheet]
         return float(rest.probabilities @ self.worth(earned + rest.totals))
 
     @cached_property

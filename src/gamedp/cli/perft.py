@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import make_ordinary_game
@@ -53,13 +51,6 @@ def perft(
         (str(ply), f"{positions:,}", f"{ended:,}")
         for ply, (positions, ended) in enumerate(zip(found.positions, found.ended, strict=True))
     ]
-    table = "\n".join("  ".join(column) for column in _aligned(rows))
-    pairs = [("game", report.game_words(made)), ("lines", table)]
+    pairs = [("game", report.game_words(made)), ("lines", report.table(rows))]
     time = f"{found.seconds:.3f} s, {a_second:,.0f} positions a second"
     print(report.lines([*pairs, ("in all", f"{total:,}"), ("time", time)]))
-
-
-def _aligned(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
-    """Return the rows with the columns aligned to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [[text.rjust(width) for text, width in zip(row, widths, strict=True)] for row in rows]

@@ -72,11 +72,11 @@ Add --debug to any command to see where an error was raised.
 COMMANDS = {
     "solve": "gamedp.cli.solve:solve",
     "query": "gamedp.cli.query:query",
-    "explain": "gamedp.cli.explain:explain",
+    "explain": "gamedp.cli.small:explain",
     "verify": "gamedp.cli.verify:verify",
     "compare": "gamedp.cli.compare:compare",
     "search": "gamedp.cli.search:search",
-    "perft": "gamedp.cli.perft:perft",
+    "perft": "gamedp.cli.small:perft",
     "play": "gamedp.cli.play:play",
     "serve": "gamedp.cli.serve:serve",
     "selfplay": "gamedp.cli.tournament:selfplay",
@@ -89,7 +89,7 @@ COMMANDS = {
     "games": "gamedp.cli.lists:games",
     "solvers": "gamedp.cli.lists:solvers",
     "searchers": "gamedp.cli.lists:searchers",
-    "grundy": "gamedp.cli.grundy:grundy",
+    "grundy": "gamedp.cli.small:grundy",
     "help": "gamedp.cli.usage:print_help",
     "completion": "gamedp.cli.usage:completion",
 }

@@ -113,12 +113,7 @@ def _words(game: Any, facts: dict[str, Any]) -> list[tuple[str, str]]:
             for row in facts["strata"]
         ),
     ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    )
-    pairs = [("game", report.game_words(game)), ("strata", table)]
+    pairs = [("game", report.game_words(game)), ("strata", report.table(rows))]
     pairs.append(("positions", f"{facts['positions']:,}"))
     if facts["verified"]:
         pairs.append(("verified", f"{facts['verified']:,} positions agree with what they lead to"))

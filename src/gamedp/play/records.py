@@ -29,7 +29,7 @@ __all__ = ["load_games", "save_games"]
 
 FORMAT, VERSION = "gamedp games", 1
 
-FAULTS = (*(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),)
+FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """Errors that reading invalid text can raise."""
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from gamedp.runtime.limit import ProgressCallback
-    from gamedp.web.catalogue import Listed
+    from gamedp.web.catalogue import Listed, Made
     from gamedp.web.jobs import Job
     from gamedp.web.plugin import Page
     from gamedp.web.tables import Tables
@@ -98,6 +98,8 @@ ERROR_PAGE = (
 in_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 Answered = TypeVar("Answered")
+
+LineRequest = TypeVar("LineRequest", PositionRequest, HistoryRequest)
 
 Language: TypeAlias = Literal["en", "de"]
 
@@ -342,23 +344,25 @@ class _Server:
 
     async def position(self, request: Request) -> Response:
         """Answer with a position."""
-        asked = read(await _body(request), PositionRequest)
-        listed = self._listed_as(request)
-
-        def work() -> Response:
-            made = listed.make(asked.parameters)
-            return answer_of(position_answer(self._tables, made, asked))
-
-        return await _answered(request, work)
+        return await self._of_line(request, PositionRequest, position_answer)
 
     async def history(self, request: Request) -> Response:
         """Answer with a game so far."""
-        asked = read(await _body(request), HistoryRequest)
+        return await self._of_line(request, HistoryRequest, history_answer)
+
+    async def _of_line(
+        self,
+        request: Request,
+        kind: type[LineRequest],
+        answer: Callable[[Tables, Made, LineRequest], dict[str, Any]],
+    ) -> Response:
+        """Answer a request about a game so far."""
+        asked = read(await _body(request), kind)
         listed = self._listed_as(request)
 
         def work() -> Response:
             made = listed.make(asked.parameters)
-            return answer_of(history_answer(self._tables, made, asked))
+            return answer_of(answer(self._tables, made, asked))
 
         return await _answered(request, work)
 

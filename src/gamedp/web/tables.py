@@ -176,9 +176,7 @@ def _solved(
         )
     except NotSolvedError as error:
         solution = error.solution
-    except LimitExceededError as error:
-        return _without(made, str(error))
-    except (UnsupportedProblemError, CompilationError) as error:
+    except (LimitExceededError, UnsupportedProblemError, CompilationError) as error:
         return _without(made, str(error))
     except GamedpError:
         raise

@@ -71,9 +71,9 @@ class MethodsOptions:
     peers: Flag = False
     sizes: str | None = None
     tolerance: float | None = None
-    max_seconds: float = 2.0
+    max_seconds: float = 1.0
     max_bytes: float | None = None
-    seconds: float = 0.3
+    seconds: float = 0.1
     save: Path | None = None
     csv: Path | None = None
 

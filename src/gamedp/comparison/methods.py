@@ -19,6 +19,7 @@ from gamedp.errors import (
     UnsupportedProblemError,
     shown,
 )
+from gamedp.model.model import Model
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.results.status import Guarantee, Status
@@ -26,6 +27,7 @@ from gamedp.rules.anatomy import rules_digest
 from gamedp.rules.game import is_staged
 from gamedp.runtime.options import settings_of, values_of
 from gamedp.runtime.registry import PEERS, SEARCHERS, SOLVERS, find, load, registered
+from gamedp.solvers.tools.prepared import prepare
 from gamedp.stages.flattened import Flattened
 from gamedp.stages.induction import StageInduction
 from gamedp.verbs.compiling import compile as compile_rules
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from gamedp.comparison.peers import StateValues
     from gamedp.model.objectives import Objective
     from gamedp.runtime.limit import ProgressCallback
+    from gamedp.solvers.tools.prepared import Prepared
 
 __all__ = ["PEER_TOLERANCE", "ComparedMethod", "ComparisonLimits", "Task", "methods_of", "peers_of"]
 
@@ -209,6 +212,11 @@ class Task:
         """The digest of the model or, without one, of the rules."""
         return str(self.model.digest()) if self.model is not None else rules_digest(self.game) or ""
 
+    @property
+    def _goal(self) -> Objective:
+        """The objective: the total reward if none is given."""
+        return TotalReward() if self.objective is None else self.objective
+
     def explore(self, limits: ComparisonLimits, progress: ProgressCallback | None) -> None:
         """Build the models, within the memory; a staged game's ordinary one only if it is small.
 
@@ -269,6 +277,12 @@ class Task:
 
         return run
 
+    def prepared(self) -> Prepared | None:
+        """Return the problem as solvers are asked about it; None for a staged game."""
+        if not isinstance(self.model, Model):
+            return None
+        return prepare(Problem(copy.copy(self.model), self._goal))
+
     def _model_for(self, tool: Any) -> Any:
         """Return the model that a solver takes: of stages, or ordinary."""
         if self.trouble:
@@ -297,7 +311,7 @@ class Task:
         return lambda: functools.partial(_facts_of_search, search(self.game, searcher=searcher))
 
     def _asked(self, peer: Any, model: Any, limits: ComparisonLimits) -> Call:
-        problem = Problem(model, TotalReward() if self.objective is None else self.objective)
+        problem = Problem(model, self._goal)
         run = peer.prepare(problem, limits.tolerance or PEER_TOLERANCE)
 
         def facts(values: StateValues) -> Facts:

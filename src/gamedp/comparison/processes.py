@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.comparison.measure import measured
+from gamedp.comparison.measure import measured, refused
 from gamedp.comparison.measurement import Measurement
 from gamedp.comparison.methods import Task
 from gamedp.errors import InvalidParameterError
@@ -56,7 +56,7 @@ def measured_apart(
     limits: ComparisonLimits,
     tell: Callable[[ComparedMethod], None],
 ) -> Iterator[Measurement]:
-    """Yield the row of each method, measured in a process of its own.
+    """Yield the row of each method, measured in a process of its own if it supports the problem.
 
     Parameters are those of :func:`gamedp.comparison.measure.measured`.
 
@@ -71,10 +71,12 @@ def measured_apart(
         path = Path(folder, "task")
         Path(folder, "path").write_text(json.dumps(sys.path), encoding="utf-8")
         _dump(path, task)
+        prepared = task.prepared()
         for method in methods:
             tell(method)
             _dump(Path(folder, "method"), (method, limits))
-            yield _row_of_child(path, task, method, limits)
+            row = refused(task, method, limits, prepared)
+            yield row or _row_of_child(path, task, method, limits)
 
 
 def _dump(path: Path, thing: Any) -> None:

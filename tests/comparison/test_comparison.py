@@ -221,6 +221,13 @@ class TestProcesses:
         again = compare(GAME, **options, processes=True, save=file)
         assert again.rows == table.rows  # to the last digit: nothing was measured again
 
+    def test_what_is_refused_at_once_needs_no_process(self, monkeypatch):
+        monkeypatch.delattr("gamedp.comparison.processes.subprocess.Popen")
+        table = compare(Wubbel(goal=5), solvers="backward-induction", processes=True)
+        together = compare(Wubbel(goal=5), solvers="backward-induction")
+        assert table.rows[0].status == together.rows[0].status == "UNSUPPORTED"
+        assert table.rows[0].reason == together.rows[0].reason != ""
+
     @pytest.mark.deep
     def test_the_endless_and_the_greedy_are_ended(self):
         wrong = [wrong_answers.Endless(), wrong_answers.Greedy()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import attrs
 from cyclopts import Group, Parameter
@@ -80,13 +80,16 @@ class MethodsOptions:
 
 METHODS = MethodsOptions()
 
+Options = TypeVar("Options", FileOptions, ObjectiveOptions)
+
 
 def compare(
     *problems: Annotated[
         str,
         Parameter(
             help="Games as for `gamedp solve`, with parameters after a question mark, as in "
-            "'wubbel?goal=20'; or files with models."
+            "'wubbel?goal=20'; or files with models, likewise with a question of their own, as in "
+            "'model.umb?reach=goal&optimum=min'."
         ),
     ],
     settings: GameSettings = None,
@@ -106,7 +109,7 @@ def compare(
     with watch(quiet=output.quiet) as progress:
         table = gamedp.compare(
             things if methods.sizes is None else list(things.values()),
-            None if all(map(is_model_file, things)) else objective.make(),
+            None if all(map(_is_file, things)) else objective.make(),
             None if methods.solvers is None else methods.solvers.split(","),
             sizes=None if methods.sizes is None else _sizes(methods.sizes, [*things.values()]),
             peers=methods.peers,
@@ -129,17 +132,38 @@ def compare(
         raise GamedpError(message)
 
 
+def _is_file(name: str) -> bool:
+    """Return whether a text stands for a model in a file."""
+    return is_model_file(name.partition("?")[0])
+
+
 def _problem(name: str, settings: list[str], objective: ObjectiveOptions, file: FileOptions) -> Any:
-    """Return the game or the problem that a text stands for."""
-    if is_model_file(name):
-        if settings:
-            message = f"--set is for games; {name} is a file."
-            raise InvalidParameterError(message)
-        question = question_about(file.read(name, None), file, objective)
-        return gamedp.Problem(question.model, question.objective)
-    file.refuse()
-    game, _, parameters = name.partition("?")
-    return make_game(game, [*settings, *(parameters.split("&") if parameters else ())])
+    """Return the game or the problem that a text stands for, with what follows a question mark."""
+    thing, _, text = name.partition("?")
+    own = text.split("&") if text else []
+    if not _is_file(name):
+        file.refuse()
+        return make_game(thing, [*settings, *own])
+    if settings:
+        message = f"--set is for games; {thing} is a file."
+        raise InvalidParameterError(message)
+    file, objective = _with_own(file, own), _with_own(objective, own)
+    question = question_about(file.read(thing, None), file, objective)
+    return gamedp.Problem(question.model, question.objective)
+
+
+def _with_own(options: Options, texts: list[str]) -> Options:
+    """Return the options with those that a problem has of its own, as in ``reach=goal``."""
+    kinds, own = settings_of(type(options)), {}
+    known = [*settings_of(FileOptions), *settings_of(ObjectiveOptions)]
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if name not in known or not equals:
+            kind = "option of a model in a file, as in reach=goal,"
+            raise UnknownNameError.nearest(kind, name, known)
+        if name in kinds:
+            own[name] = read_as(name, value, kinds[name].kind)
+    return attrs.evolve(options, **own)
 
 
 def _sizes(text: str, things: list[Any]) -> dict[str, list[Any]]:

@@ -348,7 +348,12 @@ class TestShowing:
         assert attrs.evolve(seen[-1], seconds=0.0).total == 3
 
 
-PEERS = {"quantecon": "quantecon", "mdpsolver": "mdpsolver", "pymdptoolbox": "mdptoolbox"}
+PEERS = {
+    "quantecon": "quantecon",
+    "mdpsolver": "mdpsolver",
+    "pymdptoolbox": "mdptoolbox",
+    "jaxdp": "jaxdp",
+}
 
 
 class TestPeers:
@@ -371,6 +376,14 @@ class TestPeers:
         table = compare(model, objective, ["default"], peers=[name])
         assert [table.verdict(each) for each in table.rows] == ["proven", "confirmed"]
         assert table.error(table.rows[1]) < 1e-5
+
+    def test_a_model_too_large_to_be_dense(self):
+        states = np.arange(4000)
+        ring = gamedp.Model.from_arrays(
+            np.append(states, 4000), np.append(states, 4000), (states + 1) % 4000, np.ones(4000)
+        )
+        table = compare(ring, gamedp.Discounted(0.9), "default", peers=["jaxdp"])
+        assert "dense entries" in table.rows[1].reason
 
     @pytest.mark.parametrize("optimum", ["max", "min"])
     def test_storm(self, optimum):

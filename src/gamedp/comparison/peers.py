@@ -7,6 +7,7 @@ It proves nothing here, whatever it says of itself: its values count only within
 from __future__ import annotations
 
 import importlib
+import math
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.problem import Problem
 
-__all__ = ["MdpSolver", "Peer", "PyMdpToolbox", "QuantEcon", "StateValues", "Storm"]
+__all__ = ["JaxDp", "MdpSolver", "Peer", "PyMdpToolbox", "QuantEcon", "StateValues", "Storm"]
 
 StateValues: TypeAlias = "Callable[[NDArray[np.int64]], NDArray[np.float64]]"
 """Returns the values of player 0 in some states."""
@@ -37,6 +38,9 @@ Solve: TypeAlias = "Callable[[], StateValues]"
 
 MAX_SWEEPS = 10**6
 """Limit of packages that stop at a number of sweeps."""
+
+MAX_DENSE = 10**7
+"""Largest number of entries of all matrices of a package that has no sparse ones."""
 
 
 class Peer(Protocol):
@@ -108,6 +112,18 @@ def _endless(model: Model, discount: float, sign: float) -> Model:
         probabilities,
         rewards=sign * rewards,
     )
+
+
+def _same_actions(model: Model) -> tuple[list[Any], NDArray[np.float64]]:
+    """Return a matrix for each action, and the rewards (S, A), where all states have all actions.
+
+    A state with fewer actions than others has its last one several times.
+    """
+    counts = np.diff(model.choice_offsets)
+    places = np.minimum(np.arange(counts.max()), counts[:, None] - 1)
+    picked = model.choice_offsets[:-1, None] + places
+    matrix = scipy.sparse.csr_matrix(model.transition_matrix.copy())
+    return [matrix[choices] for choices in picked.T], model.rewards[picked]
 
 
 def _reader(values: NDArray[np.float64]) -> StateValues:
@@ -186,13 +202,7 @@ class PyMdpToolbox:
         """Return what solves a discounted problem of one player."""
         model, discount, sign = _discounted(problem, "pymdptoolbox")
         package = _package("mdptoolbox.mdp", "pymdptoolbox")
-        counts = np.diff(model.choice_offsets)
-        # A state with fewer actions than others has its last one several times.
-        places = np.minimum(np.arange(counts.max()), counts[:, None] - 1)
-        picked = model.choice_offsets[:-1, None] + places
-        matrix = scipy.sparse.csr_matrix(model.transition_matrix.copy())
-        matrices = [matrix[choices] for choices in picked.T]
-        rewards = model.rewards[picked]
+        matrices, rewards = _same_actions(model)
 
         def solve() -> StateValues:
             with warnings.catch_warnings():
@@ -202,6 +212,58 @@ class PyMdpToolbox:
                 )
                 program.run()
             return _reader(sign * np.array(program.V))
+
+        return solve
+
+
+@attrs.frozen
+class JaxDp:
+    """Value iteration of ``jaxdp``, whose models are dense: states times states for each action.
+
+    It has single steps and leaves stopping to the caller. Here, that is where the last change
+    proves the tolerance (M. Puterman, Markov Decision Processes, 1994, theorem 6.3.1). All numbers
+    of JAX are 64-bit from then on in the process.
+    """
+
+    def prepare(self, problem: Problem, tolerance: float) -> Solve:
+        """Return what solves a small discounted problem of one player."""
+        model, discount, sign = _discounted(problem, "jaxdp")
+        matrices, rewards = _same_actions(model)
+        shape = (len(matrices), model.num_states, model.num_states)
+        if math.prod(shape) > MAX_DENSE:
+            message = f"jaxdp is asked about models of {MAX_DENSE:,} dense entries at most."
+            raise UnsupportedProblemError(message)
+        package, jax = _package("jaxdp", "jaxdp"), _package("jax", "jaxdp")
+        jax.config.update("jax_enable_x64", True)
+        dense = np.stack([matrix.toarray() for matrix in matrices])
+        program = package.MDP(
+            transition=jax.numpy.asarray(dense.swapaxes(1, 2)),  # from column to row
+            reward=jax.numpy.asarray(np.broadcast_to(rewards.T[:, :, None], shape)),
+            initial=jax.numpy.full(model.num_states, 1 / model.num_states),
+            terminal=jax.numpy.zeros(model.num_states),
+        )
+        method = package.ValueIteration(gamma=discount)
+        least = tolerance * (1 - discount) / (2 * max(discount, tolerance))
+
+        def iterate(program: Any) -> Any:
+            def step(pair: Any) -> Any:
+                return pair[1], method.update(program, pair[1])
+
+            def goes_on(pair: Any) -> Any:
+                return abs(pair[1].v_val - pair[0].v_val).max() > least
+
+            start = method.init(program)
+            pair = jax.lax.while_loop(goes_on, step, step((start, start)))
+            return pair[1].v_val
+
+        compiled, chex = jax.jit(iterate), _package("chex", "jaxdp")
+
+        def solve() -> StateValues:
+            chex.disable_asserts()  # of values, for which compiled code has none in each step
+            try:
+                return _reader(sign * np.asarray(compiled(program)))
+            finally:
+                chex.enable_asserts()
 
         return solve
 

@@ -252,10 +252,7 @@ class _KeptRows:
 
     def _key(self, task: Task, method: ComparedMethod) -> str:
         parts = [
-            version("gamedp"),
-            platform.python_version(),
-            platform.machine(),
-            processors(),
+            _here(),
             task.name,
             task.digest,
             _words(task.objective),
@@ -276,14 +273,21 @@ class _KeptRows:
         (method,) = (each for each in methods if each.name == row.method)
         line = {
             "key": self._key(task, method),
-            "version": version("gamedp"),
-            "python": platform.python_version(),
-            "machine": f"{platform.machine()}, {processors()} processors",
+            **_here(),
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "row": json.loads(row.to_json()),
         }
         with self.path.open("ab") as file:
             file.write(json.dumps(line).encode() + b"\n")
+
+
+def _here() -> dict[str, str]:
+    """Return the version and the machine."""
+    return {
+        "version": version("gamedp"),
+        "python": platform.python_version(),
+        "machine": f"{platform.machine()}, {processors()} processors",
+    }
 
 
 def _words(objective: Objective | None) -> list[str]:

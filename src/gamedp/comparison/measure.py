@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.comparison.measurement import Measurement
 from gamedp.comparison.methods import facts_of_error
 from gamedp.runtime import compile_clock, jit
 from gamedp.solvers.tools.base import handed, require
@@ -16,6 +15,7 @@ from gamedp.solvers.tools.base import handed, require
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from gamedp.comparison.measurement import Measurement
     from gamedp.comparison.methods import Call, ComparedMethod, ComparisonLimits, Facts, Task
     from gamedp.solvers.tools.prepared import Prepared
 
@@ -72,16 +72,7 @@ class _Run:
 
     def row(self, task: Task) -> Measurement:
         """Return the row of what was measured so far."""
-        return Measurement(
-            problem=task.name,
-            size=task.size,
-            method=self.method.name,
-            kind=self.method.kind,
-            model=task.digest,
-            explore_seconds=task.explore_seconds,
-            warm_seconds=tuple(self.warm),
-            **self.facts,
-        )
+        return task.row(self.method, warm_seconds=tuple(self.warm), **self.facts)
 
 
 def measured(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 import numpy as np
 
+from gamedp.comparison.measurement import Measurement
 from gamedp.errors import (
     GamedpError,
     InvalidParameterError,
@@ -47,6 +48,9 @@ __all__ = ["PEER_TOLERANCE", "ComparedMethod", "ComparisonLimits", "Task", "meth
 
 DEFAULT = "default"
 """The name of the method that :func:`gamedp.solve` chooses."""
+
+GROUPS: dict[str, Kind] = {SOLVERS: "solver", SEARCHERS: "searcher"}
+"""The kinds of methods by their groups of entry points."""
 
 EXAMINED = 64
 """Largest number of states whose bounds are kept and held against each other."""
@@ -107,8 +111,8 @@ def methods_of(given: Any) -> list[ComparedMethod]:
     """
     if given is None:
         found = [ComparedMethod(DEFAULT, "solver", None)]
-        for group, kind in ((SOLVERS, "solver"), (SEARCHERS, "searcher")):
-            found += [_loaded(name, kind, group) for name in registered(group)]  # type: ignore[arg-type] # a literal
+        for group, kind in GROUPS.items():
+            found += [_loaded(name, kind, group) for name in registered(group)]
         return found
     several = isinstance(given, (list, tuple))
     found = [_method(each) for each in (given if several else [given])]
@@ -141,16 +145,15 @@ def _loaded(name: str, kind: Kind, group: str) -> ComparedMethod:
 
 
 def _method(given: Any) -> ComparedMethod:
+    if given == DEFAULT:
+        return ComparedMethod(DEFAULT, "solver", None)
     if isinstance(given, str):
-        if given == DEFAULT:
-            return ComparedMethod(DEFAULT, "solver", None)
-        if given in registered(SEARCHERS):
-            return ComparedMethod(given, "searcher", find(SEARCHERS, given)())
-        if given in registered(SOLVERS):
-            return ComparedMethod(given, "solver", find(SOLVERS, given)())
+        for group, kind in GROUPS.items():
+            if given in registered(group):
+                return ComparedMethod(given, kind, find(group, given)())
         known = [DEFAULT, *registered(SOLVERS), *registered(SEARCHERS)]
-        kind = "solver or searcher"
-        raise UnknownNameError.nearest(kind, given, known)
+        what = "solver or searcher"
+        raise UnknownNameError.nearest(what, given, known)
     if not isinstance(given, type):
         if hasattr(given, "search"):
             return ComparedMethod(_name_of(given, SEARCHERS), "searcher", given)
@@ -211,6 +214,18 @@ class Task:
     def digest(self) -> str:
         """The digest of the model or, without one, of the rules."""
         return str(self.model.digest()) if self.model is not None else rules_digest(self.game) or ""
+
+    def row(self, method: ComparedMethod, **facts: Any) -> Measurement:
+        """Return the row of a method that has found out these facts."""
+        return Measurement(
+            problem=self.name,
+            size=self.size,
+            method=method.name,
+            kind=method.kind,
+            model=self.digest,
+            explore_seconds=self.explore_seconds,
+            **facts,
+        )
 
     @property
     def _goal(self) -> Objective:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import attrs
 from cyclopts import Group, Parameter
@@ -13,6 +11,7 @@ from cyclopts import Group, Parameter
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, make_game
+from gamedp.cli.keeping import write_csv
 from gamedp.cli.models import question_about
 from gamedp.cli.options import (
     FILE,
@@ -29,12 +28,8 @@ from gamedp.cli.options import (
 from gamedp.cli.texts import assignments, read_as
 from gamedp.cli.watch import watch
 from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
-from gamedp.runtime.files import write_whole
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import SOLVERS
-
-if TYPE_CHECKING:
-    from gamedp.comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -122,7 +117,7 @@ def compare(
             progress=progress,
         )
     if methods.csv is not None:
-        _write_csv(methods.csv, table)
+        write_csv(methods.csv, table)
     if output.json:
         report.print_json(table.facts())
     else:
@@ -171,17 +166,6 @@ def _sizes(text: str, things: list[Any]) -> dict[str, list[Any]]:
     ((parameter, values),) = assignments([text], option="--sizes").items()
     settings = settings_of(type(things[0]))
     if parameter not in settings:
-        what = f"parameter of {type(things[0]).__name__} called"
-        raise UnknownNameError.nearest(what, parameter, settings)
+        return {parameter: []}  # refused by the comparison
     kind = settings[parameter].kind
     return {parameter: [read_as(parameter, value, kind) for value in values.split(",")]}
-
-
-def _write_csv(path: Path, table: Comparison) -> None:
-    """Write the rows as text for spreadsheets, whole or not at all."""
-    columns = table.to_columns()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
-    write_whole(path, lambda out: out.write(text.getvalue().encode()))

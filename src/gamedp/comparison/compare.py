@@ -290,19 +290,15 @@ def _here() -> dict[str, str]:
     }
 
 
-def _words(objective: Objective | None) -> list[str]:
-    """Return an objective as texts, with sets of states by their content."""
-    if objective is None:
-        return []
-    return [
-        type(objective).__name__,
-        *(
-            hashlib.sha256(value.tobytes()).hexdigest()
-            if isinstance(value, np.ndarray)
-            else repr(value)
-            for value in attrs.asdict(objective).values()
-        ),
-    ]
+def _words(objective: Objective | None) -> str:
+    """Return an objective as text, with sets of states by their content."""
+
+    def text(value: Any) -> str:
+        is_mask = isinstance(value, np.ndarray)
+        return hashlib.sha256(value.tobytes()).hexdigest() if is_mask else repr(value)
+
+    values = {} if objective is None else attrs.asdict(objective)
+    return f"{type(objective).__name__} {json.dumps(values, default=text)}"
 
 
 def _lines(path: Path) -> tuple[list[dict[str, Any]], int]:

@@ -176,9 +176,9 @@ class Comparison:
             least - self.tolerance <= value <= most + self.tolerance
             for (value, _), (least, most) in zip(row.intervals, known, strict=False)
         )
-        if not row.is_solved:
-            return "stopped" if within else "wrong"
-        return "confirmed" if within else "wrong"
+        if not within:
+            return "wrong"
+        return "confirmed" if row.is_solved else "stopped"
 
     def counts(self, row: Measurement) -> bool:
         """Return whether a row has a time that may be compared."""

@@ -7,6 +7,7 @@ It proves nothing here, whatever it says of itself: its values count only within
 from __future__ import annotations
 
 import importlib
+import itertools
 import math
 import tempfile
 import warnings
@@ -163,28 +164,20 @@ class MdpSolver:
         """Return what solves a discounted problem of one player."""
         model, discount, sign = _discounted(problem, "mdpsolver")
         package = _package("mdpsolver", "mdpsolver")
-        states = [
-            range(model.choice_offsets[state], model.choice_offsets[state + 1])
-            for state in range(model.num_states)
-        ]
-        parts = [
-            slice(*pair)
-            for pair in zip(
-                model.transition_offsets[:-1], model.transition_offsets[1:], strict=True
-            )
-        ]
+        offsets, cuts = model.choice_offsets.tolist(), model.transition_offsets[1:-1]
+
+        def by_state(lists: list[Any]) -> list[Any]:
+            return [lists[first:end] for first, end in itertools.pairwise(offsets)]
+
+        def by_choice(array: NDArray[Any]) -> list[Any]:
+            return by_state([part.tolist() for part in np.split(array, cuts)])
+
         program = package.model()
         program.mdp(
             discount=discount,
-            rewards=[[float(model.rewards[choice]) for choice in choices] for choices in states],
-            tranMatProbs=[
-                [model.probabilities[parts[choice]].tolist() for choice in choices]
-                for choices in states
-            ],
-            tranMatColumns=[
-                [model.successors[parts[choice]].tolist() for choice in choices]
-                for choices in states
-            ],
+            rewards=by_state(model.rewards.tolist()),
+            tranMatProbs=by_choice(model.probabilities),
+            tranMatColumns=by_choice(model.successors),
         )
 
         def solve() -> StateValues:

@@ -11,7 +11,6 @@ What is measured is said in `models.py`, whose warm rows these are.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -160,7 +159,3 @@ def by_size(rows: list[measure.Row]) -> list[measure.Row]:
         of_class = [row for row in rows if least <= row.facts["transitions"] < most]
         means += mean_of(of_class, f"10^{power} to 10^{power + 1} transitions")
     return [*means, *mean_of(rows, "all sizes")]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(families))

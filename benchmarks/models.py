@@ -238,7 +238,3 @@ def models(quick: bool = False) -> list[measure.Row]:
         *cold,
         *mean_of(cold, "whole processes"),
     ]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(models))

@@ -209,7 +209,7 @@ def _is_model(thing: Any) -> bool:
 
 def _task(name: str, thing: Any, objective: Objective | None, size: float | None) -> Task:
     if isinstance(thing, Problem):
-        return Task(name, None, thing.objective, size, model=thing.model)
+        thing, objective = thing.model, thing.objective
     if not _is_model(thing):
         return Task(name, thing, objective, size)
     return Task(name, None, objective, size, model=thing)

@@ -126,19 +126,19 @@ def refused(
     """
     if method.kind == "peer":
         return None
-    run = _begun(task, method, limits)
-    if run.call is not None and method.kind == "solver" and method.tool and prepared:
-        try:
-            require(method.tool, handed(method.tool, prepared))
-        except Exception as error:  # noqa: BLE001 - of any package; the others are unharmed
-            run = _Run(method, None, facts_of_error(error, type(method.tool).__name__))
+    run = _begun(task, method, limits, prepared)
     return run.row(task) if run.call is None else None
 
 
-def _begun(task: Task, method: ComparedMethod, limits: ComparisonLimits) -> _Run:
-    """Return the run of a method, before its first call."""
+def _begun(
+    task: Task, method: ComparedMethod, limits: ComparisonLimits, prepared: Prepared | None = None
+) -> _Run:
+    """Return the run of a method, before its first call; it is asked about a prepared problem."""
     try:
-        return _Run(method, task.call(method, limits), {})
+        call = task.call(method, limits)
+        if prepared is not None and method.kind == "solver" and method.tool is not None:
+            require(method.tool, handed(method.tool, prepared))
+        return _Run(method, call, {})
     except Exception as error:  # noqa: BLE001 - of any package; the others are unharmed
         return _Run(method, None, facts_of_error(error, type(method.tool).__name__))
 

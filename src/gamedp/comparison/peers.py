@@ -6,6 +6,7 @@ It proves nothing here, whatever it says of itself: its values count only within
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 import math
@@ -90,28 +91,15 @@ def _endless(model: Model, discount: float, sign: float) -> Model:
     (1 - discount) · payoff in each step is worth the same. Rewards are multiplied by `sign`.
     """
     counts = np.diff(model.choice_offsets)
-    ends = counts == 0
-    states = np.repeat(np.arange(model.num_states), np.maximum(counts, 1))
-    is_added = ends[states]
-    lengths = np.ones(len(states), np.int64)
-    lengths[~is_added] = np.diff(model.transition_offsets)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    is_loop = np.repeat(is_added, lengths)
-    successors = np.repeat(states, lengths)
-    successors[~is_loop] = model.successors
-    probabilities = np.ones(len(successors))
-    probabilities[~is_loop] = model.probabilities
-    rewards = np.empty(len(states))
-    rewards[~is_added] = model.rewards
-    payoffs = np.zeros(model.num_states)
-    payoffs[model.terminals] = model.payoffs
-    rewards[is_added] = (1 - discount) * payoffs[ends]
+    at = model.choice_offsets[model.terminals]  # where their new choices begin
+    first = model.transition_offsets[at]
+    lengths = np.insert(np.diff(model.transition_offsets), at, 1)
     return Model.from_arrays(
         np.concatenate([[0], np.cumsum(np.maximum(counts, 1))]),
-        offsets,
-        successors,
-        probabilities,
-        rewards=sign * rewards,
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.insert(model.successors, first, model.terminals),
+        np.insert(model.probabilities, first, 1.0),
+        rewards=sign * np.insert(model.rewards, at, (1 - discount) * model.payoffs),
     )
 
 
@@ -148,12 +136,10 @@ class QuantEcon:
             s_indices=np.repeat(np.arange(model.num_states), counts),
             a_indices=np.arange(model.num_choices) - first,
         )
-        options = {
-            "method": "modified_policy_iteration",
-            "epsilon": tolerance,
-            "max_iter": MAX_SWEEPS,
-        }
-        return lambda: _reader(sign * np.asarray(program.solve(**options).v))
+        solve = functools.partial(
+            program.solve, "modified_policy_iteration", epsilon=tolerance, max_iter=MAX_SWEEPS
+        )
+        return lambda: _reader(sign * np.asarray(solve().v))
 
 
 @attrs.frozen
@@ -300,11 +286,10 @@ def _formula(
     optimum, rewards = objective.optimum, model.rewards
     if isinstance(objective, Reachability):
         labels = {"target": np.asarray(objective.target)}
-        allowed = ""
+        path = 'F "target"'
         if objective.allowed is not None:
             labels["allowed"] = np.asarray(objective.allowed)
-            allowed = '"allowed" U "target"'
-        path = allowed or 'F "target"'
+            path = '"allowed" U "target"'
         return f"P{optimum}=? [{path}]", labels, {}
     if (rewards < 0).any():
         message = "Storm is asked about rewards that are not negative."

@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import measure
-from averages import averages
-from certificates import certificates
-from discounted import discounted
-from exploration import exploration
-from families import families
-from games import games
-from graph import graph
-from kniffel import kniffel
-from mancala import mancala
-from memory import memory
-from methods import methods
-from models import models
-from pig import pig
-from referee import referee
-from server import server
-from start import start
-from sweep import sweep
-from wubbel import wubbel
+
+NAMES = (
+    *("exploration", "wubbel", "pig", "kniffel", "mancala", "models", "families", "averages"),
+    *("certificates", "discounted", "sweep", "methods", "start", "memory", "graph", "referee"),
+    *("server", "games"),
+)
+"""The modules; each has a function of its own name."""
 
 if __name__ == "__main__":
-    sys.exit(
-        measure.main(
-            exploration,
-            wubbel,
-            pig,
-            kniffel,
-            mancala,
-            models,
-            families,
-            averages,
-            certificates,
-            discounted,
-            sweep,
-            methods,
-            start,
-            memory,
-            graph,
-            referee,
-            server,
-            games,
-        )
-    )
+    sys.exit(measure.main(*(getattr(importlib.import_module(name), name) for name in NAMES)))

@@ -6,8 +6,6 @@ the model in memory. Seconds are of processor time.
 
 from __future__ import annotations
 
-import sys
-
 import attrs
 import measure
 import numpy as np
@@ -77,7 +75,3 @@ def averages(quick: bool = False) -> list[measure.Row]:
         seconds=0.01 if quick else 1.0,
     )
     return measure.beside_peers(table, goal=("<=", AT_MOST))
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(averages))

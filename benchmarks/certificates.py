@@ -7,7 +7,6 @@ with nothing known of the model but its arrays. Seconds are of processor time.
 from __future__ import annotations
 
 import copy
-import sys
 
 import measure
 import numpy as np
@@ -74,7 +73,3 @@ def certificates(quick: bool = False) -> list[measure.Row]:
     """Measure all models."""
     rounds = 1 if quick else 5
     return [of_instance(name, *asked, rounds) for name, asked in instances(quick).items()]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(certificates))

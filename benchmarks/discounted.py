@@ -12,8 +12,6 @@ its model again each time); seconds are of processor time. A rival that is not i
 
 from __future__ import annotations
 
-import sys
-
 import measure
 from problems import many_choices
 
@@ -51,7 +49,3 @@ def discounted(quick: bool = False) -> list[measure.Row]:
     """Measure all sizes."""
     sizes, seconds = (QUICK, 0.01) if quick else (SIZES, 3.0)
     return [row for size in sizes for row in of_size(size, seconds)]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(discounted))

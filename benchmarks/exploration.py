@@ -10,7 +10,6 @@ overflow.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import attrs
@@ -194,7 +193,3 @@ def exploration(quick: bool) -> list[measure.Row]:
         3e6,
     )
     return [*rows_of(wubbel, rounds), *rows_of(grid, rounds)]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(exploration))

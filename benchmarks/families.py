@@ -11,43 +11,28 @@ What is measured is said in `models.py`, whose warm rows these are.
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Literal
 
 import measure
-import storm
-from models import OWN, Instance, mean_of, of_instance
+from models import Instance, beside_storm, mean_of, problems
 
-Optimum = Literal["max", "min"]
-
-SHORT = 10_000
-"""Transitions below which a round is over so soon that there are more of them."""
+Question = tuple[str, str | None, Literal["max", "min"]]
+"""What is to be reached, the reward till then or None for the probability, and the optimum."""
 
 
 def _family(
-    name: str,
-    program: str,
-    constants: list[dict[str, Any]],
-    questions: list[tuple[str, str | None, Optimum]],
-) -> Iterator[Instance]:
+    name: str, program: str, constants: list[dict[str, Any]], questions: list[Question]
+) -> Iterator[tuple[str, Instance]]:
     """Go through the instances of a program: each choice of constants, each question."""
     for chosen in constants:
         numbers = " ".join([name, ", ".join(map(str, chosen.values()))]).strip()
         for target, reward, optimum in questions:
-            yield Instance(
-                name=f"{numbers}: {optimum} {reward or target}",
-                program=program,
-                constants=chosen,
-                target=target,
-                reward=reward,
-                optimum=optimum,
-            )
+            instance = Instance(program, chosen, target, reward, optimum)
+            yield f"{numbers}: {optimum} {reward or target}", instance
 
 
-FAMILIES = (
+FAMILIES = dict((
     *_family(
         "consensus",
         "mdp/coin2.nm",
@@ -152,25 +137,17 @@ FAMILIES = (
     *_family("slip grid", "grid", [{"size": size} for size in (4, 12, 40)], [
         ("target", "steps", "min")
     ]),
-)  # fmt: skip
+))  # fmt: skip
 
 QUICK = ("two dice:", "slow chain 5:", "slip grid 4:", "Herman's ring 3:", "retransmission 4,")
 
 
 def families(quick: bool = False) -> list[measure.Row]:
     """Measure all instances, and their means by classes of size."""
-    instances = [
-        instance
-        for instance in FAMILIES
-        if (storm.is_installed() or instance.program in OWN)
-        and (not quick or instance.name.startswith(QUICK))
-    ]
-    rows: list[measure.Row] = []
-    with tempfile.TemporaryDirectory(prefix="gamedp-families-") as folder:
-        for number, instance in enumerate(instances):
-            path = Path(folder, f"{number}.umb")
-            rows.append(of_instance(instance, path, 1 if quick else 3, short=SHORT))
-            path.unlink()
+    chosen = {
+        name: instance for name, instance in FAMILIES.items() if not quick or name.startswith(QUICK)
+    }
+    rows = beside_storm(problems(chosen), 0.01 if quick else 0.3)
     return [*rows, *by_size(rows)]
 
 
@@ -182,7 +159,3 @@ def by_size(rows: list[measure.Row]) -> list[measure.Row]:
         of_class = [row for row in rows if least <= row.facts["transitions"] < most]
         means += mean_of(of_class, f"10^{power} to 10^{power + 1} transitions")
     return [*means, *mean_of(rows, "all sizes")]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(families))

@@ -10,7 +10,6 @@ value says, within five standard errors, and take as many plies.
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -120,7 +119,3 @@ def _row(
         "games a second": count / row.ours,
     }
     return attrs.evolve(row, agrees=agrees, facts=facts)
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(games))

@@ -80,7 +80,7 @@ def of_shape(shape: str, size: int, rounds: int) -> list[measure.Row]:
     last: dict[str, dict[str, Any]] = {}
 
     def run(side: str) -> float:
-        command = [sys.executable, __file__, "--child", side, shape, str(size)]
+        command = [sys.executable, __file__, side, shape, str(size)]
         last[side] = json.loads(measure.run_child(command).output)
         return float(last[side]["seconds"])
 
@@ -111,8 +111,5 @@ def graph(quick: bool) -> list[measure.Row]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--child"]:
-        side, shape, size = sys.argv[2:]
-        print(json.dumps(child(side, shape, int(size))))
-        sys.exit()
-    sys.exit(measure.main(graph))
+    side, shape, size = sys.argv[1:]
+    print(json.dumps(child(side, shape, int(size))))

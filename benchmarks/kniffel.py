@@ -215,7 +215,3 @@ def kniffel(quick: bool) -> list[measure.Row]:
     rows = [*beside_c(rounds, with_unrolled_code=not quick), *beside_rust(min(rounds, 3))]
     rows += [threads(rounds), *queries(rounds)]
     return rows if quick else [*rows, peak()]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(kniffel))

@@ -21,7 +21,6 @@ same means: endgame tables, transposition cutoffs and bounds from the stones in 
 from __future__ import annotations
 
 import importlib.util
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -250,7 +249,3 @@ def mancala(quick: bool) -> list[measure.Row]:
         solved(large, Mancala(PITS, 3), 20, all_best=False),
         solved(large, Mancala(PITS, 3), 20, all_best=True),
     ]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(mancala))

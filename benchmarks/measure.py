@@ -242,7 +242,7 @@ def compare(
     )
 
 
-def beside_peers(table: Comparison, goal: tuple[str, float]) -> list[Row]:
+def beside_peers(table: Comparison, goal: tuple[str, float] | None = None) -> list[Row]:
     """Return a row for each other program that a comparison has asked, or one without any.
 
     The ratios are those of the calls, which were made in turns. A program agrees if it is off by no
@@ -255,7 +255,9 @@ def beside_peers(table: Comparison, goal: tuple[str, float]) -> list[Row]:
         facts = {
             "states": ours.states,
             "transitions": ours.transitions,
-            "solver": ours.solver,
+            "value": ours.value,
+            "status": ours.status,
+            "solver": ours.solver.partition("(")[0],
             "sweeps": ours.sweeps,
             "proven bound": ours.width,
         }

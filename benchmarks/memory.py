@@ -150,8 +150,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
         size, limit = sys.argv[2:]
         print(json.dumps(child(int(size), float(limit) if limit else None)))
-        sys.exit()
-    if sys.argv[1:2] == ["--solve"]:
+    else:
         print(json.dumps(solving_child(sys.argv[2], int(sys.argv[3]))))
-        sys.exit()
-    sys.exit(measure.main(memory))

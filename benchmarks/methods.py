@@ -9,7 +9,6 @@ its limit of time is shown with the time of its one call and the width that it h
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 import measure
@@ -88,7 +87,3 @@ def methods(quick: bool) -> list[measure.Row]:
     """Measure each method on each kind."""
     options = {"tolerance": TOLERANCE, "max_seconds": SECONDS, "seconds": 0.01 if quick else 0.5}
     return list(rows_of(gamedp.compare(problems(quick), solvers=SOLVERS, **options)))
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(methods))

@@ -7,8 +7,6 @@ side is measured from the rules on: exploration, structure, solve. Seconds are o
 
 from __future__ import annotations
 
-import sys
-
 import measure
 
 import gamedp
@@ -48,7 +46,3 @@ def pig(quick: bool = False) -> list[measure.Row]:
     """Measure both ways to write the rules."""
     goal, rounds = (12, 1) if quick else (100, 9)
     return [of_form(goal, throws, rounds) for throws in (False, True)]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(pig))

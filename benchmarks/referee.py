@@ -78,7 +78,3 @@ def referee(quick: bool) -> list[measure.Row]:
             goal=(">=", A_SECOND),
         ),
     ]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(referee))

@@ -176,7 +176,3 @@ def server(quick: bool) -> list[measure.Row]:
         measure.Row(what="a history, median", ours=statistics.median(looks)),
         *rows,
     ]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(server))

@@ -156,7 +156,3 @@ def start(quick: bool) -> list[measure.Row]:
         after_an_edit(quick, rounds),
         *of_the_import(rounds),
     ]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(start))

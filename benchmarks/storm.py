@@ -1,4 +1,4 @@
-"""What the benchmarks ask of Storm, through its Python package: build, read, check.
+"""Storm, which builds the models that are written as programs, and answers as a process of its own.
 
 Storm is free software under the GPL, and no part of gamedp: it runs beside it, where it is
 installed (``pip install --group peers``). This module imports neither gamedp nor numpy, so that a
@@ -12,33 +12,25 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from programs import PROGRAMS
 
-__all__ = ["build", "check", "is_installed", "load", "sound", "value_at_start"]
+__all__ = ["answer", "build"]
 
 
-def is_installed() -> bool:
-    """Say whether Storm is there."""
-    try:
-        import stormpy  # noqa: F401, PLC0415 - may be missing
-    except ImportError:
-        return False
-    return True
-
-
-def build(program: str, constants: Mapping[str, object]) -> Any:
-    """Return the model of a program: one that Storm brings along, or one of `PROGRAMS`."""
+def build(program: str, constants: Mapping[str, object], path: str) -> None:
+    """Write the model of a program to a file: one of Storm's own, or one of `PROGRAMS`."""
     import stormpy  # noqa: PLC0415 - may be missing
+    from stormpy import io  # noqa: PLC0415
 
     is_own = program in PROGRAMS
     text = PROGRAMS[program](**constants) if is_own else _text(program, constants)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "program.prism")
-        path.write_text(text, encoding="utf-8")
-        parsed = stormpy.parse_prism_program(str(path))
-    return stormpy.build_model(parsed, options=stormpy.BuilderOptions(build_full=True))
+    with tempfile.NamedTemporaryFile("w", suffix=".prism", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        parsed = stormpy.parse_prism_program(file.name)
+    model = stormpy.build_model(parsed, options=stormpy.BuilderOptions(build_full=True))
+    io.export_to_umb(model, path)
 
 
 def _text(program: str, constants: Mapping[str, object]) -> str:
@@ -55,45 +47,23 @@ def _text(program: str, constants: Mapping[str, object]) -> str:
     return text
 
 
-def load(path: Path | str, *, exact: bool = False) -> Any:
-    """Return the model in a file, with fractions instead of doubles if it is to be `exact`."""
+def answer(path: str, formula: str, error: str) -> float:
+    """Return the value at the start of the model in a file, off by at most `error`."""
     import stormpy  # noqa: PLC0415 - may be missing
     from stormpy import io  # noqa: PLC0415
 
     options = io.UmbImportOptions()
     options.build_state_valuations = False
-    if exact:
-        options.value_type = io.UmbImportValueType.RATIONAL
-    return stormpy.build_model_from_umb(str(path), options=options)
-
-
-def sound(error: str) -> Any:
-    """Return the settings under which Storm's answers are off by at most `error`."""
-    import stormpy  # noqa: PLC0415 - may be missing
-
+    model = stormpy.build_model_from_umb(path, options=options)
     environment = stormpy.environments.sound()
     solver = environment.solver()
     for settings in (solver.min_max(), solver.native()):
         settings.precision = stormpy.Rational(error)
         settings.relative_termination_criterion = False
-    return environment
-
-
-def check(model: Any, formula: str, environment: Any = None) -> Any:
-    """Return the answer for all states."""
-    import stormpy  # noqa: PLC0415 - may be missing
-
     (wanted,) = stormpy.parse_properties(formula)
-    return stormpy.model_checking(model, wanted, environment=environment)
-
-
-def value_at_start(model: Any, answer: Any) -> float:
-    """Return the value of the one initial state."""
     (state,) = model.initial_states
-    return float(answer.get_value(state))
+    return float(stormpy.model_checking(model, wanted, environment=environment).get_value(state))
 
 
 if __name__ == "__main__":
-    _, file, asked, precision = sys.argv
-    read = load(file)
-    print(value_at_start(read, check(read, asked, sound(precision))))
+    print(answer(*sys.argv[1:]))

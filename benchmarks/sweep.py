@@ -17,7 +17,6 @@ Both find the same to the last bit.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -170,7 +169,3 @@ def sweep(quick: bool = False) -> list[measure.Row]:
     """Measure all models."""
     cases, rounds = (QUICK, 1) if quick else (CASES, 3)
     return [row for states, banded in cases for row in of_case(states, banded, rounds)]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(sweep))

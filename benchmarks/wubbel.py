@@ -14,7 +14,6 @@ rules (the exploration, too). Seconds are of processor time.
 from __future__ import annotations
 
 import copy
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -150,7 +149,3 @@ def of_goal(goal: int, rounds: int) -> list[measure.Row]:
 def wubbel(quick: bool) -> list[measure.Row]:
     goals, rounds = ((12,), 2) if quick else ((50, 100), 9)
     return [row for goal in goals for row in of_goal(goal, rounds)]
-
-
-if __name__ == "__main__":
-    sys.exit(measure.main(wubbel))

@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+import gamedp
+
 QUICK = ("--quiet", "--seconds", "0.001", "--max-seconds", "60")
 
 
@@ -36,27 +38,36 @@ def test_json_csv_and_rows(run, tmp_path):
     assert len(rows.read_text(encoding="utf-8").splitlines()) == 3
 
 
-def test_a_model_in_a_file(run, tmp_path):
-    import gamedp
-
+@pytest.fixture
+def model_file(tmp_path):
     path = tmp_path / "model.umb"
     model = gamedp.Model.from_arrays(
         [0, 1, 1, 1], [0, 3], [0, 1, 2], [0.25, 0.5, 0.25], terminals=[1, 2]
     )
     gamedp.write_model(path, model, labels={"goal": [False, True, False]}, rewards={})
-    code, out, _ = run(
-        "compare",
-        path,
-        "--reach",
-        "goal",
-        "--solvers",
-        "default,policy-iteration",
-        "--json",
-        *QUICK,
-    )
+    return path
+
+
+def test_a_model_in_a_file(run, model_file):
+    methods = ("--solvers", "default,policy-iteration", "--json", *QUICK)
+    code, out, _ = run("compare", model_file, "--reach", "goal", *methods)
     assert code == 0
     values = [row["value"] for row in json.loads(out)["rows"]]
     assert values == pytest.approx([2 / 3] * 2)
+
+
+def test_each_file_has_a_question_of_its_own(run, model_file):
+    problems = [f"{model_file}?reach={states}" for states in ("goal", "2", "2&optimum=min")]
+    options = ("--solvers", "default", "--json", *QUICK)
+    code, out, _ = run(
+        "compare", "matches?matches=9", model_file, *problems, "--reach", "1", *options
+    )
+    assert code == 2  # --reach is for files
+    code, out, _ = run("compare", "matches?matches=9", *problems, *options)
+    assert code == 0
+    rows = json.loads(out)["rows"]
+    assert [row["problem"] for row in rows] == ["matches?matches=9", *problems]
+    assert [row["value"] for row in rows][1:] == pytest.approx([2 / 3, 1 / 3, 1 / 3])
 
 
 @pytest.mark.deep
@@ -81,6 +92,9 @@ def test_all_methods_on_a_game(run):
         (("matches", "--reach", "goal"), "for a model in a file"),
         (("matches", "--csv", "."), "folder"),
         (("matches?sticks=3",), "matches"),
+        (("model.umb?reech=goal",), "reach"),
+        (("model.umb?reach",), "as in reach=goal"),
+        (("model.umb?optimum=most",), "optimum"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run, arguments, words):

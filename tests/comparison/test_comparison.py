@@ -221,6 +221,13 @@ class TestProcesses:
         again = compare(GAME, **options, processes=True, save=file)
         assert again.rows == table.rows  # to the last digit: nothing was measured again
 
+    def test_what_is_refused_at_once_needs_no_process(self, monkeypatch):
+        monkeypatch.delattr("gamedp.comparison.processes.subprocess.Popen")
+        table = compare(Wubbel(goal=5), solvers="backward-induction", processes=True)
+        together = compare(Wubbel(goal=5), solvers="backward-induction")
+        assert table.rows[0].status == together.rows[0].status == "UNSUPPORTED"
+        assert table.rows[0].reason == together.rows[0].reason != ""
+
     @pytest.mark.deep
     def test_the_endless_and_the_greedy_are_ended(self):
         wrong = [wrong_answers.Endless(), wrong_answers.Greedy()]
@@ -341,7 +348,12 @@ class TestShowing:
         assert attrs.evolve(seen[-1], seconds=0.0).total == 3
 
 
-PEERS = {"quantecon": "quantecon", "mdpsolver": "mdpsolver", "pymdptoolbox": "mdptoolbox"}
+PEERS = {
+    "quantecon": "quantecon",
+    "mdpsolver": "mdpsolver",
+    "pymdptoolbox": "mdptoolbox",
+    "jaxdp": "jaxdp",
+}
 
 
 class TestPeers:
@@ -364,6 +376,14 @@ class TestPeers:
         table = compare(model, objective, ["default"], peers=[name])
         assert [table.verdict(each) for each in table.rows] == ["proven", "confirmed"]
         assert table.error(table.rows[1]) < 1e-5
+
+    def test_a_model_too_large_to_be_dense(self):
+        states = np.arange(4000)
+        ring = gamedp.Model.from_arrays(
+            np.append(states, 4000), np.append(states, 4000), (states + 1) % 4000, np.ones(4000)
+        )
+        table = compare(ring, gamedp.Discounted(0.9), "default", peers=["jaxdp"])
+        assert "dense entries" in table.rows[1].reason
 
     @pytest.mark.parametrize("optimum", ["max", "min"])
     def test_storm(self, optimum):

@@ -15,6 +15,7 @@ import pytest
 import gamedp
 import gamedp.runtime.jit  # who tells that numba compiles
 from gamedp.runtime import compile_clock
+from gamedp.runtime.limit import Budget
 
 PAUSE = 0.02
 
@@ -157,6 +158,15 @@ def test_what_is_known_at_a_limit_tells_it_as_well():
     with pytest.raises(gamedp.NotSolvedError) as caught:
         gamedp.solve(model(), gamedp.Discounted(0.999), solver)
     assert caught.value.solution.statistics.seconds["compile"] >= 2 * PAUSE
+
+
+def test_it_does_not_count_against_a_limit():
+    budget = Budget(None, "solve", max_seconds=0.25)
+    compile_for(0.3)
+    assert budget.seconds >= 0.3
+    assert not budget.is_late
+    time.sleep(0.3)
+    assert budget.is_late
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")

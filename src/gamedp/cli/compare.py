@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import attrs
 from cyclopts import Group, Parameter
@@ -13,6 +11,7 @@ from cyclopts import Group, Parameter
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, make_game
+from gamedp.cli.keeping import write_csv
 from gamedp.cli.models import question_about
 from gamedp.cli.options import (
     FILE,
@@ -29,12 +28,8 @@ from gamedp.cli.options import (
 from gamedp.cli.texts import assignments, read_as
 from gamedp.cli.watch import watch
 from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
-from gamedp.runtime.files import write_whole
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import SOLVERS
-
-if TYPE_CHECKING:
-    from gamedp.comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -71,14 +66,16 @@ class MethodsOptions:
     peers: Flag = False
     sizes: str | None = None
     tolerance: float | None = None
-    max_seconds: float = 2.0
+    max_seconds: float = 1.0
     max_bytes: float | None = None
-    seconds: float = 0.3
+    seconds: float = 0.1
     save: Path | None = None
     csv: Path | None = None
 
 
 METHODS = MethodsOptions()
+
+Options = TypeVar("Options", FileOptions, ObjectiveOptions)
 
 
 def compare(
@@ -86,7 +83,8 @@ def compare(
         str,
         Parameter(
             help="Games as for `gamedp solve`, with parameters after a question mark, as in "
-            "'wubbel?goal=20'; or files with models."
+            "'wubbel?goal=20'; or files with models, likewise with a question of their own, as in "
+            "'model.umb?reach=goal&optimum=min'."
         ),
     ],
     settings: GameSettings = None,
@@ -106,7 +104,7 @@ def compare(
     with watch(quiet=output.quiet) as progress:
         table = gamedp.compare(
             things if methods.sizes is None else list(things.values()),
-            None if all(map(is_model_file, things)) else objective.make(),
+            None if all(map(_is_file, things)) else objective.make(),
             None if methods.solvers is None else methods.solvers.split(","),
             sizes=None if methods.sizes is None else _sizes(methods.sizes, [*things.values()]),
             peers=methods.peers,
@@ -119,7 +117,7 @@ def compare(
             progress=progress,
         )
     if methods.csv is not None:
-        _write_csv(methods.csv, table)
+        write_csv(methods.csv, table)
     if output.json:
         report.print_json(table.facts())
     else:
@@ -129,17 +127,38 @@ def compare(
         raise GamedpError(message)
 
 
+def _is_file(name: str) -> bool:
+    """Return whether a text stands for a model in a file."""
+    return is_model_file(name.partition("?")[0])
+
+
 def _problem(name: str, settings: list[str], objective: ObjectiveOptions, file: FileOptions) -> Any:
-    """Return the game or the problem that a text stands for."""
-    if is_model_file(name):
-        if settings:
-            message = f"--set is for games; {name} is a file."
-            raise InvalidParameterError(message)
-        question = question_about(file.read(name, None), file, objective)
-        return gamedp.Problem(question.model, question.objective)
-    file.refuse()
-    game, _, parameters = name.partition("?")
-    return make_game(game, [*settings, *(parameters.split("&") if parameters else ())])
+    """Return the game or the problem that a text stands for, with what follows a question mark."""
+    thing, _, text = name.partition("?")
+    own = text.split("&") if text else []
+    if not _is_file(name):
+        file.refuse()
+        return make_game(thing, [*settings, *own])
+    if settings:
+        message = f"--set is for games; {thing} is a file."
+        raise InvalidParameterError(message)
+    file, objective = _with_own(file, own), _with_own(objective, own)
+    question = question_about(file.read(thing, None), file, objective)
+    return gamedp.Problem(question.model, question.objective)
+
+
+def _with_own(options: Options, texts: list[str]) -> Options:
+    """Return the options with those that a problem has of its own, as in ``reach=goal``."""
+    kinds, own = settings_of(type(options)), {}
+    known = [*settings_of(FileOptions), *settings_of(ObjectiveOptions)]
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if name not in known or not equals:
+            kind = "option of a model in a file, as in reach=goal,"
+            raise UnknownNameError.nearest(kind, name, known)
+        if name in kinds:
+            own[name] = read_as(name, value, kinds[name].kind)
+    return attrs.evolve(options, **own)
 
 
 def _sizes(text: str, things: list[Any]) -> dict[str, list[Any]]:
@@ -147,17 +166,6 @@ def _sizes(text: str, things: list[Any]) -> dict[str, list[Any]]:
     ((parameter, values),) = assignments([text], option="--sizes").items()
     settings = settings_of(type(things[0]))
     if parameter not in settings:
-        what = f"parameter of {type(things[0]).__name__} called"
-        raise UnknownNameError.nearest(what, parameter, settings)
+        return {parameter: []}  # refused by the comparison
     kind = settings[parameter].kind
     return {parameter: [read_as(parameter, value, kind) for value in values.split(",")]}
-
-
-def _write_csv(path: Path, table: Comparison) -> None:
-    """Write the rows as text for spreadsheets, whole or not at all."""
-    columns = table.to_columns()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
-    write_whole(path, lambda out: out.write(text.getvalue().encode()))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gamedp.cli.options import KeepOptions
+    from gamedp.comparison import Comparison
     from gamedp.results.solution import Solution
     from gamedp.stages.solution import StagedSolution
 
@@ -39,8 +40,8 @@ def kept_in(solution: Solution | StagedSolution, keep: KeepOptions) -> list[tupl
     return pairs
 
 
-def write_csv(path: Path, solution: Solution | StagedSolution) -> int:
-    """Write the columns of a solution to a file, completely or not at all; return the row count.
+def write_csv(path: Path, table: Solution | StagedSolution | Comparison) -> int:
+    """Write the columns of a result to a file, completely or not at all; return the row count.
 
     Numbers have all their digits; masked values, such as the action in a terminal state, are empty.
 
@@ -49,7 +50,7 @@ def write_csv(path: Path, solution: Solution | StagedSolution) -> int:
     OSError
         If it cannot be written; names the file.
     """
-    columns = solution.to_columns()
+    columns = table.to_columns()
     count = len(next(iter(columns.values())))
 
     def write(file: Any) -> None:

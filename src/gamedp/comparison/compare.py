@@ -209,7 +209,7 @@ def _is_model(thing: Any) -> bool:
 
 def _task(name: str, thing: Any, objective: Objective | None, size: float | None) -> Task:
     if isinstance(thing, Problem):
-        return Task(name, None, thing.objective, size, model=thing.model)
+        thing, objective = thing.model, thing.objective
     if not _is_model(thing):
         return Task(name, thing, objective, size)
     return Task(name, None, objective, size, model=thing)
@@ -252,10 +252,7 @@ class _KeptRows:
 
     def _key(self, task: Task, method: ComparedMethod) -> str:
         parts = [
-            version("gamedp"),
-            platform.python_version(),
-            platform.machine(),
-            processors(),
+            _here(),
             task.name,
             task.digest,
             _words(task.objective),
@@ -276,9 +273,7 @@ class _KeptRows:
         (method,) = (each for each in methods if each.name == row.method)
         line = {
             "key": self._key(task, method),
-            "version": version("gamedp"),
-            "python": platform.python_version(),
-            "machine": f"{platform.machine()}, {processors()} processors",
+            **_here(),
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "row": json.loads(row.to_json()),
         }
@@ -286,19 +281,24 @@ class _KeptRows:
             file.write(json.dumps(line).encode() + b"\n")
 
 
-def _words(objective: Objective | None) -> list[str]:
-    """Return an objective as texts, with sets of states by their content."""
-    if objective is None:
-        return []
-    return [
-        type(objective).__name__,
-        *(
-            hashlib.sha256(value.tobytes()).hexdigest()
-            if isinstance(value, np.ndarray)
-            else repr(value)
-            for value in attrs.asdict(objective).values()
-        ),
-    ]
+def _here() -> dict[str, str]:
+    """Return the version and the machine."""
+    return {
+        "version": version("gamedp"),
+        "python": platform.python_version(),
+        "machine": f"{platform.machine()}, {processors()} processors",
+    }
+
+
+def _words(objective: Objective | None) -> str:
+    """Return an objective as text, with sets of states by their content."""
+
+    def text(value: Any) -> str:
+        is_mask = isinstance(value, np.ndarray)
+        return hashlib.sha256(value.tobytes()).hexdigest() if is_mask else repr(value)
+
+    values = {} if objective is None else attrs.asdict(objective)
+    return f"{type(objective).__name__} {json.dumps(values, default=text)}"
 
 
 def _lines(path: Path) -> tuple[list[dict[str, Any]], int]:

@@ -176,9 +176,9 @@ class Comparison:
             least - self.tolerance <= value <= most + self.tolerance
             for (value, _), (least, most) in zip(row.intervals, known, strict=False)
         )
-        if not row.is_solved:
-            return "stopped" if within else "wrong"
-        return "confirmed" if within else "wrong"
+        if not within:
+            return "wrong"
+        return "confirmed" if row.is_solved else "stopped"
 
     def counts(self, row: Measurement) -> bool:
         """Return whether a row has a time that may be compared."""
@@ -277,7 +277,9 @@ class Comparison:
         low, high = row.spread
         warm = f"{in_seconds(row.seconds)} ({in_seconds(low)} to {in_seconds(high)})"
         counted = self.counts(row)
-        work = f"{row.nodes:,} nodes" if row.nodes is not None else _number(row.sweeps)
+        work = "" if row.sweeps is None else f"{row.sweeps:,}"
+        if row.nodes is not None:
+            work = f"{row.nodes:,} nodes"
         words = verdict if verdict != "stopped" else row.status.lower().replace("_", " ")
         return (
             row.method,
@@ -416,10 +418,6 @@ def in_seconds(seconds: float | None) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds * 1e6:.3g} µs"
-
-
-def _number(number: int | None) -> str:
-    return "" if number is None else f"{number:,}"
 
 
 def _slope(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.comparison.measurement import Measurement
 from gamedp.comparison.methods import facts_of_error
 from gamedp.runtime import compile_clock, jit
+from gamedp.solvers.tools.base import handed, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from gamedp.comparison.measurement import Measurement
     from gamedp.comparison.methods import Call, ComparedMethod, ComparisonLimits, Facts, Task
+    from gamedp.solvers.tools.prepared import Prepared
 
-__all__ = ["measured"]
+__all__ = ["measured", "refused"]
 
 MIN_CALLS, MAX_CALLS = 3, 200
 """Numbers of warm calls: of a method that is not slow, and of one however quick."""
@@ -68,6 +70,10 @@ class _Run:
             return True
         return spent >= seconds and (len(self.warm) >= MIN_CALLS or spent >= 3 * seconds)
 
+    def row(self, task: Task) -> Measurement:
+        """Return the row of what was measured so far."""
+        return task.row(self.method, warm_seconds=tuple(self.warm), **self.facts)
+
 
 def measured(
     task: Task,
@@ -108,22 +114,31 @@ def measured(
                     if run.call is not None:
                         run.warm.append(seconds)
     for run in runs:
-        yield Measurement(
-            problem=task.name,
-            size=task.size,
-            method=run.method.name,
-            kind=run.method.kind,
-            model=task.digest,
-            explore_seconds=task.explore_seconds,
-            warm_seconds=tuple(run.warm),
-            **run.facts,
-        )
+        yield run.row(task)
 
 
-def _begun(task: Task, method: ComparedMethod, limits: ComparisonLimits) -> _Run:
-    """Return the run of a method, before its first call."""
+def refused(
+    task: Task, method: ComparedMethod, limits: ComparisonLimits, prepared: Prepared | None
+) -> Measurement | None:
+    """Return the row of a method that says at once why it gives no answer; else None.
+
+    Peers are not asked, which turn the whole problem into their own form first.
+    """
+    if method.kind == "peer":
+        return None
+    run = _begun(task, method, limits, prepared)
+    return run.row(task) if run.call is None else None
+
+
+def _begun(
+    task: Task, method: ComparedMethod, limits: ComparisonLimits, prepared: Prepared | None = None
+) -> _Run:
+    """Return the run of a method, before its first call; it is asked about a prepared problem."""
     try:
-        return _Run(method, task.call(method, limits), {})
+        call = task.call(method, limits)
+        if prepared is not None and method.kind == "solver" and method.tool is not None:
+            require(method.tool, handed(method.tool, prepared))
+        return _Run(method, call, {})
     except Exception as error:  # noqa: BLE001 - of any package; the others are unharmed
         return _Run(method, None, facts_of_error(error, type(method.tool).__name__))
 

@@ -157,27 +157,18 @@ class Measurement:
         values = {
             name: _checked(name, str(fields[name].type), value) for name, value in facts.items()
         }
-        missing = [
-            name
-            for name, field in fields.items()
-            if field.default is attrs.NOTHING and name not in values
-        ]
-        if missing:
-            message = f"a row of a comparison lacks {', '.join(missing)}: {shown(facts)}."
-            raise InvalidParameterError(message)
-        return cls(**values)
+        try:
+            return cls(**values)
+        except TypeError as error:
+            message = f"a row of a comparison lacks a field: {shown(facts)}."
+            raise InvalidParameterError(message) from error
 
 
-def _checked(name: str, kind: str, value: Any) -> Any:  # noqa: PLR0911 - one for each type
+def _checked(name: str, kind: str, value: Any) -> Any:
     """Return a value of the declared type of a field; lists become tuples."""
     kinds = {part.strip() for part in kind.split("|")}
-    if value is None and "None" in kinds:
-        return None
-    if "str" in kinds and isinstance(value, str):
-        return value
-    if "Kind" in kinds and value in get_args(Kind):
-        return value
-    if "int" in kinds and type(value) is int:
+    is_plain = {"None": value is None, "str": isinstance(value, str), "int": type(value) is int}
+    if any(is_plain.get(each) for each in kinds) or (kind == "Kind" and value in get_args(Kind)):
         return value
     if "float" in kinds and type(value) in {int, float}:
         return float(value)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 import numpy as np
 
+from gamedp.comparison.measurement import Measurement
 from gamedp.errors import (
     GamedpError,
     InvalidParameterError,
@@ -19,6 +20,7 @@ from gamedp.errors import (
     UnsupportedProblemError,
     shown,
 )
+from gamedp.model.model import Model
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.results.status import Guarantee, Status
@@ -26,6 +28,7 @@ from gamedp.rules.anatomy import rules_digest
 from gamedp.rules.game import is_staged
 from gamedp.runtime.options import settings_of, values_of
 from gamedp.runtime.registry import PEERS, SEARCHERS, SOLVERS, find, load, registered
+from gamedp.solvers.tools.prepared import prepare
 from gamedp.stages.flattened import Flattened
 from gamedp.stages.induction import StageInduction
 from gamedp.verbs.compiling import compile as compile_rules
@@ -39,11 +42,15 @@ if TYPE_CHECKING:
     from gamedp.comparison.peers import StateValues
     from gamedp.model.objectives import Objective
     from gamedp.runtime.limit import ProgressCallback
+    from gamedp.solvers.tools.prepared import Prepared
 
 __all__ = ["PEER_TOLERANCE", "ComparedMethod", "ComparisonLimits", "Task", "methods_of", "peers_of"]
 
 DEFAULT = "default"
 """The name of the method that :func:`gamedp.solve` chooses."""
+
+GROUPS: dict[str, Kind] = {SOLVERS: "solver", SEARCHERS: "searcher"}
+"""The kinds of methods by their groups of entry points."""
 
 EXAMINED = 64
 """Largest number of states whose bounds are kept and held against each other."""
@@ -104,8 +111,8 @@ def methods_of(given: Any) -> list[ComparedMethod]:
     """
     if given is None:
         found = [ComparedMethod(DEFAULT, "solver", None)]
-        for group, kind in ((SOLVERS, "solver"), (SEARCHERS, "searcher")):
-            found += [_loaded(name, kind, group) for name in registered(group)]  # type: ignore[arg-type] # a literal
+        for group, kind in GROUPS.items():
+            found += [_loaded(name, kind, group) for name in registered(group)]
         return found
     several = isinstance(given, (list, tuple))
     found = [_method(each) for each in (given if several else [given])]
@@ -138,16 +145,15 @@ def _loaded(name: str, kind: Kind, group: str) -> ComparedMethod:
 
 
 def _method(given: Any) -> ComparedMethod:
+    if given == DEFAULT:
+        return ComparedMethod(DEFAULT, "solver", None)
     if isinstance(given, str):
-        if given == DEFAULT:
-            return ComparedMethod(DEFAULT, "solver", None)
-        if given in registered(SEARCHERS):
-            return ComparedMethod(given, "searcher", find(SEARCHERS, given)())
-        if given in registered(SOLVERS):
-            return ComparedMethod(given, "solver", find(SOLVERS, given)())
+        for group, kind in GROUPS.items():
+            if given in registered(group):
+                return ComparedMethod(given, kind, find(group, given)())
         known = [DEFAULT, *registered(SOLVERS), *registered(SEARCHERS)]
-        kind = "solver or searcher"
-        raise UnknownNameError.nearest(kind, given, known)
+        what = "solver or searcher"
+        raise UnknownNameError.nearest(what, given, known)
     if not isinstance(given, type):
         if hasattr(given, "search"):
             return ComparedMethod(_name_of(given, SEARCHERS), "searcher", given)
@@ -209,6 +215,23 @@ class Task:
         """The digest of the model or, without one, of the rules."""
         return str(self.model.digest()) if self.model is not None else rules_digest(self.game) or ""
 
+    def row(self, method: ComparedMethod, **facts: Any) -> Measurement:
+        """Return the row of a method that has found out these facts."""
+        return Measurement(
+            problem=self.name,
+            size=self.size,
+            method=method.name,
+            kind=method.kind,
+            model=self.digest,
+            explore_seconds=self.explore_seconds,
+            **facts,
+        )
+
+    @property
+    def _goal(self) -> Objective:
+        """The objective: the total reward if none is given."""
+        return TotalReward() if self.objective is None else self.objective
+
     def explore(self, limits: ComparisonLimits, progress: ProgressCallback | None) -> None:
         """Build the models, within the memory; a staged game's ordinary one only if it is small.
 
@@ -269,6 +292,12 @@ class Task:
 
         return run
 
+    def prepared(self) -> Prepared | None:
+        """Return the problem as solvers are asked about it; None for a staged game."""
+        if not isinstance(self.model, Model):
+            return None
+        return prepare(Problem(copy.copy(self.model), self._goal))
+
     def _model_for(self, tool: Any) -> Any:
         """Return the model that a solver takes: of stages, or ordinary."""
         if self.trouble:
@@ -297,7 +326,7 @@ class Task:
         return lambda: functools.partial(_facts_of_search, search(self.game, searcher=searcher))
 
     def _asked(self, peer: Any, model: Any, limits: ComparisonLimits) -> Call:
-        problem = Problem(model, TotalReward() if self.objective is None else self.objective)
+        problem = Problem(model, self._goal)
         run = peer.prepare(problem, limits.tolerance or PEER_TOLERANCE)
 
         def facts(values: StateValues) -> Facts:

@@ -6,7 +6,10 @@ It proves nothing here, whatever it says of itself: its values count only within
 
 from __future__ import annotations
 
+import functools
 import importlib
+import itertools
+import math
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.problem import Problem
 
-__all__ = ["MdpSolver", "Peer", "PyMdpToolbox", "QuantEcon", "StateValues", "Storm"]
+__all__ = ["JaxDp", "MdpSolver", "Peer", "PyMdpToolbox", "QuantEcon", "StateValues", "Storm"]
 
 StateValues: TypeAlias = "Callable[[NDArray[np.int64]], NDArray[np.float64]]"
 """Returns the values of player 0 in some states."""
@@ -37,6 +40,9 @@ Solve: TypeAlias = "Callable[[], StateValues]"
 
 MAX_SWEEPS = 10**6
 """Limit of packages that stop at a number of sweeps."""
+
+MAX_DENSE = 10**7
+"""Largest number of entries of all matrices of a package that has no sparse ones."""
 
 
 class Peer(Protocol):
@@ -85,29 +91,28 @@ def _endless(model: Model, discount: float, sign: float) -> Model:
     (1 - discount) · payoff in each step is worth the same. Rewards are multiplied by `sign`.
     """
     counts = np.diff(model.choice_offsets)
-    ends = counts == 0
-    states = np.repeat(np.arange(model.num_states), np.maximum(counts, 1))
-    is_added = ends[states]
-    lengths = np.ones(len(states), np.int64)
-    lengths[~is_added] = np.diff(model.transition_offsets)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    is_loop = np.repeat(is_added, lengths)
-    successors = np.repeat(states, lengths)
-    successors[~is_loop] = model.successors
-    probabilities = np.ones(len(successors))
-    probabilities[~is_loop] = model.probabilities
-    rewards = np.empty(len(states))
-    rewards[~is_added] = model.rewards
-    payoffs = np.zeros(model.num_states)
-    payoffs[model.terminals] = model.payoffs
-    rewards[is_added] = (1 - discount) * payoffs[ends]
+    at = model.choice_offsets[model.terminals]  # where their new choices begin
+    first = model.transition_offsets[at]
+    lengths = np.insert(np.diff(model.transition_offsets), at, 1)
     return Model.from_arrays(
         np.concatenate([[0], np.cumsum(np.maximum(counts, 1))]),
-        offsets,
-        successors,
-        probabilities,
-        rewards=sign * rewards,
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.insert(model.successors, first, model.terminals),
+        np.insert(model.probabilities, first, 1.0),
+        rewards=sign * np.insert(model.rewards, at, (1 - discount) * model.payoffs),
     )
+
+
+def _same_actions(model: Model) -> tuple[list[Any], NDArray[np.float64]]:
+    """Return a matrix for each action, and the rewards (S, A), where all states have all actions.
+
+    A state with fewer actions than others has its last one several times.
+    """
+    counts = np.diff(model.choice_offsets)
+    places = np.minimum(np.arange(counts.max()), counts[:, None] - 1)
+    picked = model.choice_offsets[:-1, None] + places
+    matrix = scipy.sparse.csr_matrix(model.transition_matrix.copy())
+    return [matrix[choices] for choices in picked.T], model.rewards[picked]
 
 
 def _reader(values: NDArray[np.float64]) -> StateValues:
@@ -131,12 +136,10 @@ class QuantEcon:
             s_indices=np.repeat(np.arange(model.num_states), counts),
             a_indices=np.arange(model.num_choices) - first,
         )
-        options = {
-            "method": "modified_policy_iteration",
-            "epsilon": tolerance,
-            "max_iter": MAX_SWEEPS,
-        }
-        return lambda: _reader(sign * np.asarray(program.solve(**options).v))
+        solve = functools.partial(
+            program.solve, "modified_policy_iteration", epsilon=tolerance, max_iter=MAX_SWEEPS
+        )
+        return lambda: _reader(sign * np.asarray(solve().v))
 
 
 @attrs.frozen
@@ -147,28 +150,20 @@ class MdpSolver:
         """Return what solves a discounted problem of one player."""
         model, discount, sign = _discounted(problem, "mdpsolver")
         package = _package("mdpsolver", "mdpsolver")
-        states = [
-            range(model.choice_offsets[state], model.choice_offsets[state + 1])
-            for state in range(model.num_states)
-        ]
-        parts = [
-            slice(*pair)
-            for pair in zip(
-                model.transition_offsets[:-1], model.transition_offsets[1:], strict=True
-            )
-        ]
+        offsets, cuts = model.choice_offsets.tolist(), model.transition_offsets[1:-1]
+
+        def by_state(lists: list[Any]) -> list[Any]:
+            return [lists[first:end] for first, end in itertools.pairwise(offsets)]
+
+        def by_choice(array: NDArray[Any]) -> list[Any]:
+            return by_state([part.tolist() for part in np.split(array, cuts)])
+
         program = package.model()
         program.mdp(
             discount=discount,
-            rewards=[[float(model.rewards[choice]) for choice in choices] for choices in states],
-            tranMatProbs=[
-                [model.probabilities[parts[choice]].tolist() for choice in choices]
-                for choices in states
-            ],
-            tranMatColumns=[
-                [model.successors[parts[choice]].tolist() for choice in choices]
-                for choices in states
-            ],
+            rewards=by_state(model.rewards.tolist()),
+            tranMatProbs=by_choice(model.probabilities),
+            tranMatColumns=by_choice(model.successors),
         )
 
         def solve() -> StateValues:
@@ -186,13 +181,7 @@ class PyMdpToolbox:
         """Return what solves a discounted problem of one player."""
         model, discount, sign = _discounted(problem, "pymdptoolbox")
         package = _package("mdptoolbox.mdp", "pymdptoolbox")
-        counts = np.diff(model.choice_offsets)
-        # A state with fewer actions than others has its last one several times.
-        places = np.minimum(np.arange(counts.max()), counts[:, None] - 1)
-        picked = model.choice_offsets[:-1, None] + places
-        matrix = scipy.sparse.csr_matrix(model.transition_matrix.copy())
-        matrices = [matrix[choices] for choices in picked.T]
-        rewards = model.rewards[picked]
+        matrices, rewards = _same_actions(model)
 
         def solve() -> StateValues:
             with warnings.catch_warnings():
@@ -202,6 +191,58 @@ class PyMdpToolbox:
                 )
                 program.run()
             return _reader(sign * np.array(program.V))
+
+        return solve
+
+
+@attrs.frozen
+class JaxDp:
+    """Value iteration of ``jaxdp``, whose models are dense: states times states for each action.
+
+    It has single steps and leaves stopping to the caller. Here, that is where the last change
+    proves the tolerance (M. Puterman, Markov Decision Processes, 1994, theorem 6.3.1). All numbers
+    of JAX are 64-bit from then on in the process.
+    """
+
+    def prepare(self, problem: Problem, tolerance: float) -> Solve:
+        """Return what solves a small discounted problem of one player."""
+        model, discount, sign = _discounted(problem, "jaxdp")
+        matrices, rewards = _same_actions(model)
+        shape = (len(matrices), model.num_states, model.num_states)
+        if math.prod(shape) > MAX_DENSE:
+            message = f"jaxdp is asked about models of {MAX_DENSE:,} dense entries at most."
+            raise UnsupportedProblemError(message)
+        package, jax = _package("jaxdp", "jaxdp"), _package("jax", "jaxdp")
+        jax.config.update("jax_enable_x64", True)
+        dense = np.stack([matrix.toarray() for matrix in matrices])
+        program = package.MDP(
+            transition=jax.numpy.asarray(dense.swapaxes(1, 2)),  # from column to row
+            reward=jax.numpy.asarray(np.broadcast_to(rewards.T[:, :, None], shape)),
+            initial=jax.numpy.full(model.num_states, 1 / model.num_states),
+            terminal=jax.numpy.zeros(model.num_states),
+        )
+        method = package.ValueIteration(gamma=discount)
+        least = tolerance * (1 - discount) / (2 * max(discount, tolerance))
+
+        def iterate(program: Any) -> Any:
+            def step(pair: Any) -> Any:
+                return pair[1], method.update(program, pair[1])
+
+            def goes_on(pair: Any) -> Any:
+                return abs(pair[1].v_val - pair[0].v_val).max() > least
+
+            start = method.init(program)
+            pair = jax.lax.while_loop(goes_on, step, step((start, start)))
+            return pair[1].v_val
+
+        compiled, chex = jax.jit(iterate), _package("chex", "jaxdp")
+
+        def solve() -> StateValues:
+            chex.disable_asserts()  # of values, for which compiled code has none in each step
+            try:
+                return _reader(sign * np.asarray(compiled(program)))
+            finally:
+                chex.enable_asserts()
 
         return solve
 
@@ -245,11 +286,10 @@ def _formula(
     optimum, rewards = objective.optimum, model.rewards
     if isinstance(objective, Reachability):
         labels = {"target": np.asarray(objective.target)}
-        allowed = ""
+        path = 'F "target"'
         if objective.allowed is not None:
             labels["allowed"] = np.asarray(objective.allowed)
-            allowed = '"allowed" U "target"'
-        path = allowed or 'F "target"'
+            path = '"allowed" U "target"'
         return f"P{optimum}=? [{path}]", labels, {}
     if (rewards < 0).any():
         message = "Storm is asked about rewards that are not negative."

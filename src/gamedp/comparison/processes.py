@@ -1,6 +1,6 @@
 """Measurement of each method in a process of its own, which is ended at its limits.
 
-The problem goes to the child in a file, its arrays mapped into memory. The child writes a line
+The problem goes to the child in a file. The child writes a line
 whenever it begins a call or to compile something, and its row at the end. It ends when its parent
 does.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import mmap
 import os
 import pickle
 import selectors
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.comparison.measure import measured
+from gamedp.comparison.measure import measured, refused
 from gamedp.comparison.measurement import Measurement
 from gamedp.comparison.methods import Task
 from gamedp.errors import InvalidParameterError
@@ -56,7 +55,7 @@ def measured_apart(
     limits: ComparisonLimits,
     tell: Callable[[ComparedMethod], None],
 ) -> Iterator[Measurement]:
-    """Yield the row of each method, measured in a process of its own.
+    """Yield the row of each method, measured in a process of its own if it supports the problem.
 
     Parameters are those of :func:`gamedp.comparison.measure.measured`.
 
@@ -71,31 +70,26 @@ def measured_apart(
         path = Path(folder, "task")
         Path(folder, "path").write_text(json.dumps(sys.path), encoding="utf-8")
         _dump(path, task)
+        prepared = task.prepared()
         for method in methods:
             tell(method)
             _dump(Path(folder, "method"), (method, limits))
-            yield _row_of_child(path, task, method, limits)
+            row = refused(task, method, limits, prepared)
+            yield row or _row_of_child(path, task, method, limits)
 
 
 def _dump(path: Path, thing: Any) -> None:
-    """Write an object so that `_load` maps its arrays."""
-    buffers: list[pickle.PickleBuffer] = []
+    """Write an object for the child."""
     try:
         _refuse_main(thing)
-        data = pickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
+        with path.open("wb") as file:
+            pickle.dump(thing, file, protocol=5)  # locked arrays stay locked
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         message = (
             f"a process of its own cannot get this problem: {error}. Put classes into a file, or "
             "compare without processes."
         )
         raise InvalidParameterError(message) from error
-    parts = [memoryview(data), *(buffer.raw() for buffer in buffers)]
-    with path.open("wb") as file:
-        for part in parts:
-            file.write(part)
-            file.write(b"\0" * (-len(part) % 64))  # arrays are aligned
-    sizes = json.dumps([len(part) for part in parts])
-    path.with_suffix(".sizes").write_text(sizes, encoding="ascii")
 
 
 def _refuse_main(thing: Any) -> None:
@@ -107,18 +101,9 @@ def _refuse_main(thing: Any) -> None:
 
 
 def _load(path: Path) -> Any:
-    """Return an object that `_dump` has written; arrays are locked if they were before.
-
-    What is locked has another type for numba than what is not.
-    """
-    sizes = json.loads(path.with_suffix(".sizes").read_text(encoding="ascii"))
+    """Return an object that `_dump` has written."""
     with path.open("rb") as file:
-        whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
-    parts, place = [], 0
-    for size in sizes:
-        parts.append(whole[place : place + size])
-        place += size + -size % 64
-    return pickle.loads(parts[0], buffers=parts[1:])  # noqa: S301 - from our own parent
+        return pickle.load(file)  # noqa: S301 - from our own parent
 
 
 def serve() -> None:
@@ -162,14 +147,7 @@ def _row_of_child(
         _kill(child)
     if isinstance(found, str):
         return Measurement.from_facts(json.loads(found))
-    return Measurement(
-        problem=task.name,
-        size=task.size,
-        method=method.name,
-        kind=method.kind,
-        model=task.digest,
-        **found,
-    )
+    return task.row(method, **found)
 
 
 def _answer_of(child: subprocess.Popen[bytes], limits: ComparisonLimits) -> str | Facts:

@@ -54,6 +54,11 @@ INTERVAL = 0.1
 """Least number of seconds between two reports."""
 
 
+def without_compiling(seconds: float) -> float:
+    """Return how many of the last seconds this thread has not spent compiling."""
+    return seconds - compile_clock.seconds_within(seconds)
+
+
 class Reporter:
     """Passes on reports of one phase, no more often than a person can read them."""
 
@@ -67,6 +72,11 @@ class Reporter:
     def seconds(self) -> float:
         """Seconds since the phase began."""
         return time.perf_counter() - self._start
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the phase began that count against a limit: without compiling by numba."""
+        return without_compiling(self.seconds)
 
     def report(self, done: int, total: int | None, detail: str) -> None:
         """Pass the report on, unless the last one was a moment ago."""
@@ -107,7 +117,7 @@ class Budget(Reporter):
     @property
     def is_late(self) -> bool:
         """Whether the time is up."""
-        return self.seconds > self.max_seconds
+        return self.spent > self.max_seconds
 
     @property
     def is_spent(self) -> bool:
@@ -137,8 +147,7 @@ class Limit:
     def _spent(self) -> float:
         if self._began is None:
             self._began = time.perf_counter()
-        seconds = time.perf_counter() - self._began
-        return seconds - compile_clock.seconds_within(seconds)
+        return without_compiling(time.perf_counter() - self._began)
 
 
 def with_time_left(solver: Any, limit: Limit) -> Any:

@@ -93,7 +93,7 @@ class LinearProgramming(FixedPointSolver):
         own = scipy.sparse.csr_array(
             (np.ones(len(choices)), (np.arange(len(choices)), owners)), shape=matrix.shape
         )
-        left = self.max_seconds - run.reporter.seconds
+        left = self.max_seconds - run.reporter.spent
         found = scipy.optimize.linprog(
             sign * np.ones(size),
             A_ub=sign * (matrix - own),

@@ -145,7 +145,7 @@ class _GainSearch:
         self.status = Status.SOLVED
 
     def out_of_time(self) -> bool:
-        return self.reporter.seconds > self.solver.max_seconds
+        return self.reporter.spent > self.solver.max_seconds
 
     def find_gains(self) -> None:
         """Find bounds of the gain of each end component."""
@@ -268,7 +268,7 @@ class _GainSearch:
         return self._put_together(lower, upper, policy, biases)
 
     def _seconds_left(self) -> float:
-        return max(1e-3, self.solver.max_seconds - self.reporter.seconds)
+        return max(1e-3, self.solver.max_seconds - self.reporter.spent)
 
     def _check_range(self) -> None:
         """Raise InvalidModelError if rewards are so large that their sums overflow."""

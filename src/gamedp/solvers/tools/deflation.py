@@ -165,7 +165,7 @@ class _Deflating(BoundPair):
         ends = np.diff(model.choice_offsets) == 0
         until = ends if self.improper_value == np.inf else None
         problem = Problem(model, TotalReward(run.problem.objective.optimum, until=until))
-        limit = Limit(max(run.max_seconds - run.reporter.seconds, 1e-3))
+        limit = Limit(max(run.max_seconds - run.reporter.spent, 1e-3))
         prepared = prepare(problem)
         try:
             prepared.decide_opponents(limit)
@@ -205,7 +205,7 @@ class _Deflating(BoundPair):
         ends = np.diff(model.choice_offsets) == 0
         until = ends if self.improper_value == np.inf else None
         problem = Problem(fixed, TotalReward(run.problem.objective.optimum, until=until))
-        left = max(run.max_seconds - run.reporter.seconds, 1e-3)
+        left = max(run.max_seconds - run.reporter.spent, 1e-3)
         maximises = bool((who == run.equation.maximise).all())
         try:
             answer = solve_process(problem, tolerance, left)

@@ -116,7 +116,7 @@ def solve_discounted(
         change = float(numbers[policy_rows.LEAST])
         detail = f", change {change:.2e}" if count else ""
         reporter.report(count, None, f"{count:,} improvements{detail}")
-        if reporter.seconds > max_seconds and phase != kernels.BEGIN and limit is None:
+        if reporter.spent > max_seconds and phase != kernels.BEGIN and limit is None:
             limit = Status.TIME_LIMIT
             # One more improvement, because only that proves something.
             marks[kernels.MOST_IMPROVEMENTS] = 0

@@ -206,7 +206,7 @@ class Run:
     @property
     def out_of_time(self) -> bool:
         """Whether the time limit has passed."""
-        return self.reporter.seconds > self.max_seconds or self.stop()
+        return self.reporter.spent > self.max_seconds or self.stop()
 
     @property
     def sweeps(self) -> int:

@@ -145,7 +145,7 @@ class _StrategySearch:
             self.reporter.report(number, None, f"{number:,} policies evaluated")
             if self._bounds_meet():
                 return None
-            if self.reporter.seconds > self.max_seconds:
+            if self.reporter.spent > self.max_seconds:
                 return self._stop(Status.TIME_LIMIT)
             better = self._better(policy, own)
             if (better == policy).all() and stuck.any():
@@ -165,7 +165,7 @@ class _StrategySearch:
     def _answer(self, policy: Integers, who: Flags, precision: float) -> _PolicyBounds:
         """Solve the problem that is left if some players keep to a policy."""
         problem, rows = self.opponents.kept(policy, who)
-        left = max(self.max_seconds - self.reporter.seconds, 1e-3)
+        left = max(self.max_seconds - self.reporter.spent, 1e-3)
         found = solve_process(problem, precision, left)
         self.sweeps += found.sweeps
         least, most = found.lower, found.upper

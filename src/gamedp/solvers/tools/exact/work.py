@@ -80,7 +80,7 @@ class Work:
 
     def seconds_left(self) -> float:
         """Return the seconds that a part of the work may take."""
-        return max(self.max_seconds - self.reporter.seconds, 1e-3)
+        return max(self.max_seconds - self.reporter.spent, 1e-3)
 
     def guess(self, problem: Problem) -> Integers:
         """Return a policy that is nearly the best for a process of one player, found in doubles."""
@@ -88,7 +88,7 @@ class Work:
 
     def check_limits(self) -> None:
         """Raise if no time is left."""
-        if self.reporter.seconds > self.max_seconds:
+        if self.reporter.spent > self.max_seconds:
             raise StoppedError(Status.TIME_LIMIT)
 
     def count_policy(self) -> None:

@@ -10,7 +10,7 @@ import attrs
 
 from gamedp.comparison.methods import facts_of_error
 from gamedp.runtime import compile_clock, jit
-from gamedp.solvers.tools.base import handed, require
+from gamedp.solvers.tools.base import require, to_solver_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -137,7 +137,7 @@ def _begun(
     try:
         call = task.call(method, limits)
         if prepared is not None and method.kind == "solver" and method.tool is not None:
-            require(method.tool, handed(method.tool, prepared))
+            require(method.tool, to_solver_input(method.tool, prepared))
         return _Run(method, call, {})
     except Exception as error:  # noqa: BLE001 - of any package; the others are unharmed
         return _Run(method, None, facts_of_error(error, type(method.tool).__name__))

@@ -178,7 +178,10 @@ def _names(game: object) -> list[str]:
 
 def _is_method(game: object, name: str) -> bool:
     """Return whether a member is a method; a property is not, and is not evaluated."""
-    member = inspect.getattr_static(game, name, None)
+    # Of the class: since Python 3.13 an object is looked at only if its class can be hashed.
+    member = inspect.getattr_static(type(game), name, None)
+    if member is None:
+        member = object.__getattribute__(game, name)
     return callable(member) or isinstance(member, classmethod)
 
 

@@ -1,12 +1,11 @@
 """The tool that puts faults into the library: what it can make, draw, and notice."""
 
 import ast
-import json
 from functools import cache
 
 import attrs
-import coverage
 import pytest
+from mutants import recording
 from mutants.__main__ import judged
 from mutants.choosing import PACKAGE, ROOT, Recorded, Reviewed, chosen, known_mutants
 from mutants.making import mutants_of
@@ -120,12 +119,8 @@ def test_the_draw_depends_on_the_seed_alone():
 
 def record(folder, lines, seconds):
     """Write what a run under coverage would."""
-    data = coverage.CoverageData(str(folder / "data"))
-    for test, (path, numbers) in lines.items():
-        data.set_context(test)
-        data.add_lines({str(PACKAGE / path): numbers})
-    data.write()
-    (folder / "data-seconds.json").write_text(json.dumps(seconds), encoding="utf-8")
+    of_tests = {test: {str(PACKAGE / path): numbers} for test, (path, numbers) in lines.items()}
+    recording.write(folder / "data", of_tests, seconds)
     return Recorded(folder / "data")
 
 

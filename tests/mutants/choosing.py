@@ -115,7 +115,14 @@ class Recorded:
     """What a run of the tests under coverage has left; see `recording`."""
 
     def __init__(self, path: Path) -> None:
-        self._data = CoverageData(str(path))
+        tests = Path(f"{path}-tests")
+        if not tests.exists():
+            message = (
+                f"There is no {tests}, which says which test runs which line. Run the suite "
+                "uncompiled under coverage first, with Python 3.12 or newer."
+            )
+            raise FileNotFoundError(message)
+        self._data = CoverageData(str(tests))
         self._data.read()
         self._files = {
             Path(name).relative_to(Path(name).parents[_depth(name)]).as_posix(): name

@@ -77,6 +77,26 @@ def test_every_number_is_the_adviser_s(client, adviser, number, dice):
         assert (each["lower"], each["upper"]) == (known.lower, known.upper)
 
 
+@pytest.mark.parametrize(
+    ("change", "entry"),
+    [
+        ({}, {"name": "Large Straight", "box": 10, "points": 40}),
+        ({"goal": "total", "total": "190"}, {"name": "Large Straight", "box": 10, "points": 40}),
+        ({"dice": "11456"}, None),
+        ({"throw": "3"}, None),
+    ],
+)
+def test_what_is_best_entered_now_is_named(client, change, entry):
+    card = "1,8,9,16,15,18,15,9,25,30,-,-,20"
+    query = {"card": card, "throw": "1", "dice": "12345", "lang": "en"} | change
+    while (answer := client.get("/api/kniffel", params=query)).status_code == 202:
+        pass
+    best = answer.json()["options"][0]
+    assert best.get("entry") == entry
+    drawn = client.get("/kniffel", params=query).text
+    assert ("Best entry: Large Straight (40)" in drawn) == (entry is not None)
+
+
 def test_the_form_works_without_javascript(client):
     answer = client.get("/kniffel", params=QUERY)
     assert answer.status_code == 200

@@ -253,6 +253,17 @@ def test_a_decision_of_the_list_is_taken(visit, adviser):
     assert game_of(page).startswith(f"{GAME}_11446.{shown(best.kept)}.")
 
 
+@pytest.mark.parametrize(("goal", "total"), [("points", "200"), ("total", "40")])
+def test_what_is_best_entered_now_is_entered_by_one_click(visit, goal, total):
+    page = visit(game="12345", goal=goal, total=total)
+    best = advised(page).first
+    assert best.locator(".name").inner_text() == "enter: Large Straight (40)"
+    assert page.locator(".best-entry").get_attribute("data-key") == "box-10"
+    best.click()
+    page.get_by_text("Round 2 of 13").wait_for()
+    assert game_of(page) == "12345.12345.12345.12345.12345.k"
+
+
 def test_what_is_clicked_twice_is_done_once(visit):
     page = visit(advice=0)
     page.locator(".throw").evaluate("(button) => { button.click(); button.click(); }")
@@ -426,6 +437,19 @@ def test_nothing_scrolls_sideways_on_a_narrow_screen(visit, state):
         inner = page.locator(".decisions").first
         assert inner.evaluate("(part) => part.scrollWidth - part.clientWidth") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+@pytest.mark.parametrize(
+    ("width", "display"), [(360, "grid"), (768, "grid"), (1280, "table-row"), (1600, "table-row")]
+)
+def test_a_line_of_the_report_is_as_wide_as_its_table(visit, width, display):
+    page = visit(game=GAME, width=width)
+    page.locator("[data-key=so-far]").click()
+    row = page.locator(".decisions tbody > tr").first
+    row.wait_for()
+    assert row.evaluate("row => getComputedStyle(row).display") == display
+    table = page.locator(".decisions > table").bounding_box()
+    assert row.bounding_box()["width"] == pytest.approx(table["width"], abs=2)
 
 
 def test_on_a_telephone_advice_stands_between_the_dice_and_the_sheet(visit):

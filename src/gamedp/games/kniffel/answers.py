@@ -377,7 +377,11 @@ def answer_to(shared: Shared, asked: Asked) -> dict[str, Any]:
     if asked.why is not None:
         return found | {"why": _why(shared, adviser, asked)}
     if asked.advice:
-        found |= _advice(shared, adviser, asked)
+        last = attrs.evolve(situation, number=situation.number and asked.rules.throws)
+        entering = attrs.evolve(asked, situation=last)
+        found |= _named_entry(
+            _advice(shared, adviser, asked), lambda: _advice(shared, adviser, entering)
+        )
     if asked.report:
         found["report"] = [reported(record, adviser, asked.language) for record in asked.records]
     return found
@@ -484,6 +488,15 @@ def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
         "decision": outlook.best and outlook.best.kind,
         "options": options,
     }
+
+
+def _named_entry(found: dict[str, Any], entering: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Name the box to enter the dice in where it is best to keep them all."""
+    best = found["options"][0] if found["decision"] == "keep" else {"kept": ""}
+    if len(best["kept"]) == DICE:
+        entry = entering()["options"][0]
+        best["entry"] = {name: entry[name] for name in ("name", "box", "points")}
+    return found
 
 
 def _refused(goal: str, size: Size) -> dict[str, Any]:

@@ -131,7 +131,9 @@ def _answered(shared: Shared, query: Query) -> list[str]:
     if not options:
         return parts
     kind = found["decision"]
-    best = in_words(asked.language, f"query_{kind}", best=options[0]["name"])
+    entry = options[0].get("entry")
+    named = f"{entry['name']} ({entry['points']})" if entry else options[0]["name"]
+    best = in_words(asked.language, "query_entry" if entry else f"query_{kind}", best=named)
     parts.append(f"<h2>{escape(best)}</h2>")
     loose, is_entry = _is_loose(found), kind == "entry"
     columns = [kind, *(["points"] if is_entry else []), "expected", "loss"]

@@ -71,7 +71,8 @@ export function decisions(words, found, { choose, all, showAll }) {
     const bar = h("span", { class: "bar-full" });
     bar.style.width = `${Math.max(2, 100 * (1 - option.loss / worst))}%`;
     const isKeep = option.kept !== undefined;
-    const name = isKeep ? keepName(words, option.kept) : [option.name];
+    const name = option.entry ? [words.enterNow(option.entry.name, option.entry.points)]
+      : isKeep ? keepName(words, option.kept) : [option.name];
     return h("li", {}, h("button", {
       type: "button",
       class: `action${best ? " is-best" : ""}`,

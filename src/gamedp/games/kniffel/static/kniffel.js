@@ -297,16 +297,16 @@ function drawAdvice(answer) {
       answer.too_large ? tooLarge(words, answer) : null, soFar());
   };
   redraw();
-  if (answer.decision === "entry" && state.mode === "play") {
-    showSheet(answer.options.filter((each) => isBest(answer, each)).map((each) => each.box));
-  }
+  const best = answer.options.filter((each) => isBest(answer, each)).map((each) => (each.entry ?? each).box);
+  if (best.some((box) => box !== undefined) && state.mode === "play") showSheet(best);
 }
 
 function choose(option) {
   if (isLate() || advice.getAttribute("aria-busy") === "true") return;
-  if (option.kept === undefined) {
-    if (state.mode === "play") enter(option.box);
-    else enterAsked(option.box);
+  const { box } = option.entry ?? option;
+  if (box !== undefined) {
+    if (state.mode === "play") enter(box);
+    else enterAsked(box);
     return;
   }
   const rest = facesOf(option.kept);

@@ -56,7 +56,7 @@ function lines(words, report, { onlyLosses, why, gone, name }) {
   if (seen.length === 0) return h("p", { class: "note" }, words.noMistakes);
   const rows = seen.flatMap((each) => {
     const loss = h("td", { class: each.loss > 0 ? "lost" : null, "data-label": words.lineHead[7] }, each.loss > 0 ? points(each.loss) : "–");
-    const row = h("tr", { class: "line" },
+    const row = h("tr", { class: "decision" },
       h("th", { scope: "row", "data-label": words.lineHead[0] }, String(each.round)),
       h("td", { "data-label": words.lineHead[1] }, String(each.throw)),
       h("td", {}, smallDice(facesOf(each.dice)), h("span", { class: "unseen" }, each.dice)),

@@ -3,6 +3,7 @@
 import importlib.resources
 import itertools
 import json
+import math
 import re
 
 import attrs
@@ -15,8 +16,11 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
 from gamedp.games.wubbel import Wubbel
+from gamedp.play.advice import advise
 from gamedp.policies import remoteness
+from gamedp.results.search_result import SearchResult
 from gamedp.runtime.options import settings_of
+from gamedp.searchers.max_n import MaxNResult
 from gamedp.web import catalogue
 from gamedp.web.catalogue import Listed
 from gamedp.web.files import files_of_pages, page_files
@@ -271,6 +275,25 @@ def test_what_is_too_large_is_played_against_the_computer_all_the_same(game):
     if game.num_players == 3:
         assert answer["over"]
         assert sum(answer["payoffs"]) == 12
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_what_a_search_cannot_tell_is_null(players, monkeypatch):
+    def unsure(result, state):
+        advice = advise(result, state)
+        actions = [attrs.evolve(each, value=math.nan) for each in advice.actions]
+        return attrs.evolve(advice, actions=tuple(actions))
+
+    monkeypatch.setattr("gamedp.web.positions.advise", unsure)
+    for kind in (SearchResult, MaxNResult):
+        monkeypatch.setattr(kind, "value", lambda _result, _player=0: math.nan)
+    listed = listed_game("large", Mancala(players=players))
+    with Client([listed], Tables(Limits(states=10))) as client:
+        answer = client.position("large", look={"depth": 1})
+    assert answer["basis"]["kind"] == "search"
+    assert answer["value"]["number"] is None
+    assert {each["number"] for each in answer["each"]} == {None}
+    assert {(each["number"], each["loss"]) for each in answer["actions"]} == {(None, None)}
 
 
 def test_bounds_of_the_second_player_are_turned_round():

@@ -21,7 +21,7 @@ from gamedp.runtime.registry import GAMES, find
 from gamedp.views import to_plain
 from gamedp.web.refusals import Refused
 from gamedp.web.sentences import texts_of
-from gamedp.web.states import plain_number, plain_state
+from gamedp.web.states import plain_state
 from gamedp.web.surface import AXES
 
 if TYPE_CHECKING:
@@ -310,8 +310,6 @@ def _shape(plain: Any) -> Any:
 def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return plain_number(value)
     return plain_state(value)
 
 

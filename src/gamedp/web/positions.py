@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -172,7 +173,8 @@ def _actions(
     """Return each action with its value, and its possible outcomes."""
     rules, state = made.rules, played.states[-1]
     known = {} if advice is None else {each.action: each for each in advice.actions}
-    most = max((each.value for each in known.values()), default=0.0)
+    values = [each.value for each in known.values() if not math.isnan(each.value)]
+    most = max(values, default=math.nan)
     lengths = {} if basis.remoteness is None else basis.remoteness.after(state)
     answers = []
     left = MOST_OUTCOMES

@@ -24,18 +24,18 @@ LONGEST = 200
 """Largest number of parts of a tuple, and of characters of a text, in a state from a request."""
 
 
-def plain_number(number: float) -> float | str:
-    """Return a number for JSON; an infinite one becomes a text.
+def plain_number(number: float) -> float | str | None:
+    """Return a number for JSON: an infinite one as a text, an unknown one, NaN, as None.
 
     Examples
     --------
-    >>> plain_number(0.5), plain_number(-float("inf"))
-    (0.5, '-Infinity')
+    >>> plain_number(0.5), plain_number(-float("inf")), plain_number(float("nan"))
+    (0.5, '-Infinity', None)
     """
     number = float(number)
     if math.isfinite(number):
         return number
-    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    return None if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
 
 
 def plain_state(state: Any) -> Any:
@@ -55,7 +55,7 @@ def plain_state(state: Any) -> Any:
     if isinstance(state, int):
         return state if abs(state) <= EXACT else str(state)
     if isinstance(state, float):
-        return plain_number(state)
+        return "NaN" if math.isnan(state) else plain_number(state)
     return _plain_whole(state)
 
 

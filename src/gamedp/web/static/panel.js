@@ -206,7 +206,7 @@ export class Panel {
     if (!play.isPersonsTurn) return;
     const best = play.best();
     const names = best.map((each) => capital(named(each.name)));
-    const isKnown = play.now.value !== null && best.length > 0;
+    const isKnown = (play.now.value?.number ?? null) !== null && best.length > 0;
     this.status.textContent = !isKnown ? words.hintNone
       : best.length === play.now.actions.length && best.length > 1 ? words.hintAll
         : words.hintBest(names.join(", "));
@@ -361,6 +361,7 @@ function basisWords(now) {
   const { kind, states, why, depth, width } = now.basis;
   if (kind === "none" || now.value === null) return now.over ? "" : words.basisNone;
   if (kind === "search") {
+    if (now.value.number === null) return words.basisSearchUnknown;
     return why === "proven" || why === "exact" ? words.basisSearchProven(depth) : words.basisSearch(depth);
   }
   if (why === "exact") return words.basisExact(whole(states));

@@ -356,6 +356,7 @@ export class Play {
       const found = this.positions.get(JSON.stringify(this.part(plies)));
       if (!found || !(found.over || found.each.length)) return null;
       if (found.over) return found.payoffs.map(Number);
+      if (found.each.some(({ number }) => number === null)) return null;
       const values = [];
       for (const { player, number } of found.each) {
         values[player] = Number(number) + Number(found.earned[player]);

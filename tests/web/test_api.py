@@ -416,28 +416,38 @@ def test_history_without_a_table_has_no_values():
 
 
 def test_the_surface_is_that_of_the_policy(client):
-    game = client.games["wubbel"].make({"goal": 12}).rules.game
+    parameters = {"goal": 16, "faces": 3, "busts": [3]}
+    game = client.games["wubbel"].make(parameters).rules.game
     solution = solved(game)
-    query = {"x": "own", "y": "opponent", "z": "turn", "action": 1, "parameters": '{"goal":12}'}
-    client.position("wubbel", parameters={"goal": 12})
+    query = {"x": "own", "y": "opponent", "z": "turn", "action": 1}
+    query["parameters"] = json.dumps(parameters)
+    client.position("wubbel", parameters=parameters)
     answer = client.get("/api/games/wubbel/surface", params=query)
     assert answer.status_code == 200
     x0, width, y0, height, z0, z1 = np.frombuffer(answer.content, "<i4", 6).tolist()
-    assert (x0, width, y0, height, z0, z1) == (0, 12, 0, 12, 0, 12)
+    assert (x0, width, y0, height, z0, z1) == (0, 16, 0, 16, 0, 16)
     count = width * height
-    assert len(answer.content) == 24 + 9 * count
-    least = np.frombuffer(answer.content, "<i2", count, 24).reshape(width, height)
-    tops = np.frombuffer(answer.content, "<i2", count, 24 + 2 * count).reshape(width, height)
-    values = np.frombuffer(answer.content, "<f4", count, 24 + 4 * count).reshape(width, height)
-    reached = np.frombuffer(answer.content, "u1", count, 24 + 8 * count).reshape(width, height)
-    state = type(game.initial_state())
-    for own in range(12):
-        for opponent in range(12):
-            turns = [state(0, own, opponent, turn) for turn in range(12 - own)]
+    tops = np.frombuffer(answer.content, "<i2", count, 24).reshape(width, height)
+    counts = np.frombuffer(answer.content, "<i2", count, 24 + 2 * count)
+    reached = np.frombuffer(answer.content, "u1", count, 24 + 4 * count).reshape(width, height)
+    total = int(counts.sum())
+    assert len(answer.content) == 24 + 5 * count + 8 * total
+    ends = np.frombuffer(answer.content, "<i2", 2 * total, 24 + 5 * count).reshape(total, 2)
+    values = np.frombuffer(answer.content, "<f4", total, 24 + 5 * count + 4 * total)
+    assert counts.max() == 2  # further up in a column, rolling is better again
+    state, number = type(game.initial_state()), 0
+    for own in range(16):
+        for opponent in range(16):
+            turns = [state(0, own, opponent, turn) for turn in range(16 - own)]
             saves = [each.turn for each in turns if solution.best_action(each) == 1]
-            assert least[own, opponent] == min(saves, default=-1)
-            assert tops[own, opponent] == 12 - own
-            assert values[own, opponent] == np.float32(solution.value(turns[0]))
+            assert tops[own, opponent] == 16 - own
+            told = []
+            for low, high in ends[number : number + counts[own * height + opponent]].tolist():
+                told += range(low, min(high, 15 - own) + 1)
+                assert values[number] == np.float32(solution.value(turns[low]))
+                number += 1
+            assert told == saves
+    assert number == total
     assert set(np.unique(reached)) == {0, 1}
     assert reached[0, 0] == 1
     listed = {each["name"]: each["surface"] for each in client.get("/api/games").json()}
@@ -527,14 +537,14 @@ class High(Wide):
 
 def test_a_surface_is_right_as_high_as_it_goes():
     query = {"x": "[0]", "y": "[1]", "z": "[2]", "action": "1"}
-    games = [listed_game(f"high-{height}", High(height)) for height in (2**15 - 2, 2**15 - 1)]
+    games = [listed_game(f"high-{height}", High(height)) for height in (2**15 - 1, 2**15)]
     with Client(games) as client:
         for game in games:
             assert client.asked(game.name).status_code == 200
         highest, higher = (
             client.get(f"/api/games/{game.name}/surface", params=query) for game in games
         )
-    assert np.frombuffer(highest.content, "<i2")[12] == 2**15 - 2
+    assert np.frombuffer(highest.content, "<i2")[12] == 2**15 - 1
     assert higher.status_code == 422
 
 
@@ -593,7 +603,7 @@ def test_the_files_of_the_page_travel_packed(client):
     sizes = {path: len(file.packed) for path, file in page_files().items()}
     surface = sum(size for path, size in sizes.items() if "surface" in path)
     # Loaded when it is looked at; without a server.
-    assert 0 < surface < 5_000
+    assert 0 < surface < 5_500
     assert 0 < sizes["static/folder.js"] < 3_000
     assert sum(sizes.values()) - surface - sizes["static/folder.js"] < 39_000
 

@@ -352,13 +352,21 @@ def test_the_surface_is_drawn_turned_and_told_as_a_table(visit, listed):
     heads, cells = (
         row.split("\t")[1:] for row in page.locator(".surface-table tr").all_inner_texts()
     )
-    least = []
+    known = []
     for own in map(int, heads):
         turns = range(1, game.goal - own)
         saves = [turn for turn in turns if solution.best_action(State(0, own, 5, turn)) == SAVE]
-        least.append(str(min(saves)) if saves else "never")
-    assert cells == least
+        runs = [turn for turn in saves if turn - 1 not in saves]
+        ends = [turn for turn in saves if turn + 1 not in saves]
+        spans = [
+            f"{low}\N{EN DASH}{high}" if low < high else f"{low}"
+            for low, high in zip(runs, ends, strict=True)
+        ]
+        known.append(", ".join(spans) or "never")
+    assert cells == known
     assert len(set(cells)) > 2
+    parts = page.locator(".surface-flat .best")
+    assert parts.count() == sum(cell.count(",") + 1 for cell in cells if cell != "never")
     before = canvas.evaluate("(canvas) => canvas.toDataURL()")
     canvas.press("ArrowLeft")
     assert canvas.evaluate("(canvas) => canvas.toDataURL()") != before
@@ -369,10 +377,13 @@ def test_a_surface_of_very_many_places_is_drawn(visit):
     """More than a call of a function takes at once; no four of them are neighbours."""
     side = 520
     page = visit(address("wubbel"))
-    heights = (np.indices((side, side)).sum(axis=0) % 2 * 7 - 2).astype("<i2")
+    there = np.indices((side, side)).sum(axis=0).ravel() % 2
     head = np.array([0, side, 0, side, 0, 9], "<i4")
-    rest = np.zeros(5 * side * side, "u1")
-    body = b"".join(part.tobytes() for part in (head, heights, heights, rest))
+    tops, counts = (there * 7 - 1).astype("<i2"), there.astype("<i2")
+    reached = np.zeros(side * side, "u1")
+    ends, values = np.full(2 * there.sum(), 5, "<i2"), np.zeros(there.sum(), "<f4")
+    parts = (head, tops, counts, reached, ends, values)
+    body = b"".join(part.tobytes() for part in parts)
     page.route("**/surface?*", lambda route: route.fulfill(body=body))
     page.get_by_text("Where the decision changes").click()
     page.locator(".surface .problem, .surface canvas").wait_for()

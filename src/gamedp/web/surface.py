@@ -1,4 +1,4 @@
-"""The decision boundary in binary: for two fields of the state, a threshold of a third."""
+"""The states in which an action is best, in binary: for two fields, intervals of a third."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ __all__ = ["AXES", "surface_bytes"]
 
 AXES = ("x", "y", "z", "action")
 
-NEVER, NO_STATES = -1, -2
+NO_STATES = -1
+"""Marker for no states in the place of their largest z."""
 
 MOST_CELLS = 1_000_000
-NO_ACTION_MARKER = 2**15 - 1
-"""Marker for no action; numbers of z are sent in two bytes, and are smaller."""
+MOST_HEIGHT = 2**15 - 1
+"""Largest z, which is sent in two bytes."""
 
 
 def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> bytes:
@@ -41,28 +42,33 @@ def surface_bytes(solution: Solution, x: str, y: str, z: str, action: int) -> by
     low, high = places.min(axis=0).tolist(), places.max(axis=0).tolist()
     extents = [last - first + 1 for first, last in zip(low[:2], high[:2], strict=True)]
     count = math.prod(extents)
-    if count > MOST_CELLS or low[2] < 0 or high[2] >= NO_ACTION_MARKER:
+    if count > MOST_CELLS or low[2] < 0 or high[2] > MOST_HEIGHT:
         raise Refused(422, "these fields make no surface that a page can draw.")
     cells = np.ravel_multi_index(tuple((places[:, :2] - low[:2]).T), tuple(extents))
-    heights = places[:, 2]
-    if len(np.unique(cells * (high[2] + 1) + heights)) < len(cells):
+    order = np.lexsort((places[:, 2], cells))  # up each column
+    cells, heights = cells[order], places[order, 2]
+    same = cells[1:] == cells[:-1]
+    if (same & (heights[1:] == heights[:-1])).any():
         raise Refused(422, "several states have the same {x}, {y} and {z}.", x=x, y=y, z=z)
-    model = solution.model
-    chosen = np.where(solution.policy >= 0, model.action_labels[solution.policy], action - 1)
-    taking = (solution.policy >= 0) & (chosen == action)
+    policy, labels = solution.policy, solution.model.action_labels
+    taking = ((policy >= 0) & (np.where(policy >= 0, labels[policy], 0) == action))[order]
+    # An interval goes on while the next state of the column takes the action, too.
+    goes_on = same & taking[1:] & taking[:-1]
+    first = taking & ~np.concatenate(([False], goes_on))
+    last = taking & ~np.concatenate((goes_on, [False]))
     tops = np.full(count, NO_STATES, "<i2")
-    np.maximum.at(tops, cells, heights.astype("<i2"))
-    least = np.full(count, NO_ACTION_MARKER, "<i2")
-    np.minimum.at(least, cells[taking], heights[taking].astype("<i2"))
-    least[least == NO_ACTION_MARKER] = NEVER
-    least[tops == NO_STATES] = NO_STATES
-    values = np.full(count, np.nan, "<f4")
-    descending = np.argsort(-heights, kind="stable")  # the lowest one is written last
-    values[cells[descending]] = _numbers(solution)[descending]
+    tops[cells] = heights  # the highest one is written last
     reached = np.zeros(count, "u1")
-    reached[cells[_reached(solution)]] = 1
-    head = np.array([low[0], extents[0], low[1], extents[1], low[2], high[2]], "<i4")
-    return b"".join(part.tobytes() for part in (head, least, tops, values, reached))
+    reached[cells[_reached(solution)[order]]] = 1
+    parts = (
+        np.array([low[0], extents[0], low[1], extents[1], low[2], high[2]], "<i4"),
+        tops,
+        np.bincount(cells[first], minlength=count).astype("<i2"),
+        reached,
+        np.column_stack((heights[first], heights[last])).astype("<i2"),
+        _numbers(solution)[order][first].astype("<f4"),
+    )
+    return b"".join(part.tobytes() for part in parts)
 
 
 def _places(model: Model, names: tuple[str, ...]) -> NDArray[np.int64]:

@@ -1,16 +1,17 @@
-// Where the decision changes, as a surface over two parts of the position: drawn on a canvas from
-// the back to the front, turned by mouse and arrow keys; and as a slice and a table.
+// Where an action is best, over two parts of the position: the least of a third as a surface, drawn on
+// a canvas from the back to the front, turned by mouse and arrow keys; and slices that show all of it.
 
-import { h } from "./dom.js";
-import { capital, language, named } from "./words.js";
+import { h, s } from "./dom.js";
+import { capital, language, named, number } from "./words.js";
 
 export const WORDS = {
   en: {
     lead: (action, z, x, y) =>
-      `From where on ${action} is best. Height: ${z}; sides: ${x}, ${y}.`,
+      `The fewest ${z} at which ${action} is best. Height: ${z}; sides: ${x}, ${y}.`,
+    gaps: (action) => `Further up, ${action} may not be best any more, or be best again: the slice shows all of it.`,
+    colours: (low, high) => `what the player to move can expect there: ${low} to ${high}`,
     nowhere: (action) => `never ${action}`,
-    unreached: "not reached by best play",
-    reached: "reached by best play",
+    unreached: "pale: not reached by best play",
     turn: "Drag, or use the arrow keys, to turn the picture.",
     slice: (y) => `Slice: ${y}`,
     table: "The slice as a table",
@@ -18,10 +19,11 @@ export const WORDS = {
   },
   de: {
     lead: (action, z, x, y) =>
-      `Von wo an „${action}“ am besten ist. Höhe: ${z}; Seiten: ${x}, ${y}.`,
+      `Das kleinste ${z}, bei dem „${action}“ am besten ist. Höhe: ${z}; Seiten: ${x}, ${y}.`,
+    gaps: (action) => `Weiter oben kann „${action}“ nicht mehr oder wieder am besten sein: Der Schnitt zeigt alles.`,
+    colours: (low, high) => `was der Spieler am Zug dort erwarten kann: ${low} bis ${high}`,
     nowhere: (action) => `nie ${action}`,
-    unreached: "bei bestem Spiel nicht erreicht",
-    reached: "bei bestem Spiel erreicht",
+    unreached: "blass: bei bestem Spiel nicht erreicht",
     turn: "Zum Drehen ziehen oder die Pfeiltasten drücken.",
     slice: (y) => `Schnitt: ${y}`,
     table: "Der Schnitt als Tabelle",
@@ -29,23 +31,33 @@ export const WORDS = {
   },
 };
 
-const NEVER = -1;
-const NOT_THERE = -2;
+const NOT_THERE = -1;
 const [SIDE, ABOVE, BELOW] = [48, 30, 46]; // around the picture, for numbers and names
 
+// Of each place, the largest z and the intervals of z, each with the value in its first state.
 function read(buffer) {
-  const [x0, nx, y0, ny, z0, z1] = new Int32Array(buffer, 0, 6);
-  const count = nx * ny;
   const view = new DataView(buffer);
-  const heights = new Int16Array(count);
-  const tops = new Int16Array(count);
-  const reached = new Uint8Array(buffer, 24 + 8 * count, count);
-  for (let n = 0; n < count; n++) {
-    heights[n] = view.getInt16(24 + 2 * n, true);
-    tops[n] = view.getInt16(24 + 2 * (count + n), true);
-  }
-  return { x0, nx, y0, ny, z0, z1, heights, tops, reached };
+  const [x0, nx, y0, ny, z0, z1] = [0, 4, 8, 12, 16, 20].map((at) => view.getInt32(at, true));
+  const count = nx * ny;
+  const short = (at, n) => view.getInt16(at + 2 * n, true);
+  const tops = Int16Array.from({ length: count }, (_, n) => short(24, n));
+  const counts = Int16Array.from({ length: count }, (_, n) => short(24 + 2 * count, n));
+  const reached = new Uint8Array(buffer, 24 + 4 * count, count);
+  const all = counts.reduce((sum, each) => sum + each, 0);
+  const start = 24 + 5 * count;
+  let next = 0;
+  const intervals = Array.from(counts, (each) => Array.from({ length: each }, () => {
+    const n = next++;
+    return { first: short(start, 2 * n), last: short(start, 2 * n + 1), value: view.getFloat32(start + 4 * (all + n), true) };
+  }));
+  const values = intervals.flatMap((each) => each.map(({ value }) => value));
+  const ends = (pick, from) => values.reduce((one, other) => pick(one, other), from);
+  return { x0, nx, y0, ny, z0, z1, tops, intervals, reached, low: ends(Math.min, Infinity), high: ends(Math.max, -Infinity) };
 }
+
+// How far a value is from the least to the largest one.
+const shareOf = ({ low, high }, value) => (high > low ? (value - low) / (high - low) : 0.5);
+const tint = (data, value) => `color-mix(in oklab, var(--surface-high) ${Math.round(100 * shareOf(data, value))}%, var(--surface-low))`;
 
 // The picture, its legend, the slice and the table, of what the server answers.
 export async function surface(play) {
@@ -68,7 +80,7 @@ function show(data, { x, y, z, name }) {
   const said = WORDS[language];
   const lead = said.lead(name, names.z, names.x, names.y);
   const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": `${lead} ${said.turn}` });
-  const where = { turn: 4.06, tilt: 0.75, slice: Math.floor(data.ny / 2) };
+  const where = { turn: 4.06, tilt: 0.75, slice: mostCut(data) };
   const picture = () => paint(canvas, data, where, names);
   let dragged = null;
   canvas.addEventListener("pointerdown", (event) => {
@@ -92,7 +104,7 @@ function show(data, { x, y, z, name }) {
     where.tilt = Math.max(0.12, Math.min(1.45, where.tilt + over));
     picture();
   }
-  new ResizeObserver(picture).observe(canvas);
+  new ResizeObserver(() => cut()).observe(canvas);
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   scheme.addEventListener("change", function again() {
     if (canvas.isConnected) picture();
@@ -104,16 +116,17 @@ function show(data, { x, y, z, name }) {
     id: "surface-slice", type: "range", min: data.y0, max: data.y0 + data.ny - 1, value: data.y0 + where.slice,
   });
   const table = h("div", { class: "surface-table", tabindex: "0", role: "region", "aria-label": said.table });
+  const flat = h("div", { class: "surface-flat" });
   function cut() {
     where.slice = Number(slider.value) - data.y0;
     label.textContent = said.slice(`${names.y} ${slider.value}`);
     const columns = Array.from({ length: data.nx }, (_, n) => n)
-      .filter((n) => data.heights[n * data.ny + where.slice] !== NOT_THERE);
+      .filter((n) => data.tops[n * data.ny + where.slice] !== NOT_THERE);
     const cell = (n) => {
       const at = n * data.ny + where.slice;
-      const text = data.heights[at] === NEVER ? said.never : String(data.heights[at]);
-      return h("td", { class: data.reached[at] ? null : "unreached" }, text);
+      return h("td", { class: data.reached[at] ? null : "unreached" }, spans(data.intervals[at]) || said.never);
     };
+    flat.replaceChildren(profile(data, where.slice, canvas.clientWidth || 600, `${label.textContent}. ${names.x}, ${names.z}`));
     table.replaceChildren(h("table", {},
       h("tbody", {},
         h("tr", {}, h("th", { scope: "row" }, capital(names.x)), ...columns.map((n) => h("td", {}, String(data.x0 + n)))),
@@ -124,12 +137,55 @@ function show(data, { x, y, z, name }) {
   cut();
   const key = (kind, text) => h("span", { class: "key" }, h("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), text);
   return [
-    h("p", {}, lead), canvas,
-    h("p", { class: "legend" }, key("reached", said.reached), key("unreached", said.unreached),
-      key("never", said.nowhere(name))),
+    h("p", {}, lead, " ", said.gaps(name)), canvas,
+    h("p", { class: "legend" },
+      data.low <= data.high ? key("values", said.colours(number(data.low, { digits: 2 }), number(data.high, { digits: 2 }))) : null,
+      key("never", said.nowhere(name)), h("span", { class: "key" }, said.unreached)),
     h("p", { class: "note" }, said.turn),
-    h("div", { class: "slice" }, label, slider), h("h3", {}, said.table), table,
+    h("div", { class: "slice" }, label, slider), flat, h("h3", {}, said.table), table,
   ];
+}
+
+const spans = (intervals) =>
+  intervals.map(({ first, last }) => (first === last ? String(first) : `${first}–${last}`)).join(", ");
+
+// The slice in which the action is interrupted most, for there is most to see; else the middle one.
+function mostCut({ nx, ny, intervals }) {
+  const gaps = Array.from({ length: ny }, (_, j) => {
+    let sum = 0;
+    for (let i = 0; i < nx; i++) {
+      const column = intervals[i * ny + j];
+      for (let n = 1; n < column.length; n++) sum += column[n].first - column[n - 1].last;
+    }
+    return sum;
+  });
+  const most = gaps.reduce((one, other) => Math.max(one, other), 0);
+  return most ? gaps.indexOf(most) : Math.floor(ny / 2);
+}
+
+// A slice, flat: each column as high as there are positions, and coloured where the action is best.
+function profile(data, slice, wide, title) {
+  const { nx, ny, z0, z1, x0, tops, intervals, reached } = data;
+  const [left, foot, high] = [30, 20, 180 + wide / 10];
+  const [column, row] = [(wide - left) / nx, (high - foot) / (z1 - z0 + 1)];
+  const bar = (i, first, last, more) => s("rect", {
+    x: left + i * column, width: column, y: high - foot - (last - z0 + 1) * row, height: (last - first + 1) * row, ...more,
+  });
+  const parts = [];
+  for (let i = 0; i < nx; i++) {
+    const at = i * ny + slice;
+    if (tops[at] === NOT_THERE) continue;
+    parts.push(bar(i, z0, tops[at], { class: "there" }));
+    for (const { first, last, value } of intervals[at]) {
+      const part = bar(i, first, last, { class: reached[at] ? "best" : "best unreached" });
+      part.style.fill = tint(data, value);
+      parts.push(part);
+    }
+  }
+  const text = (x, y, content, kind) => s("text", { x, y, class: `tick ${kind}` }, String(content));
+  return s("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": title }, ...parts,
+    text(left - 6, high - foot, z0, ""), text(left - 6, 12, z1, ""),
+    text(left + column / 2, high - 4, x0, "middle"), text(wide - column / 2 - 6, high - 4, x0 + nx - 1, "middle"));
 }
 
 function paint(canvas, data, where, names) {
@@ -151,14 +207,14 @@ function paint(canvas, data, where, names) {
     const [across, deep] = [u * cosine - v * sine, u * sine + v * cosine];
     return [across, deep * flat - ((z - data.z0) / span) * 0.6 * up, deep];
   };
-  const z = (at) => (data.heights[at] === NEVER ? data.tops[at] : data.heights[at]);
+  const z = (at) => data.intervals[at][0]?.first ?? data.tops[at];
   // As large as it fits, whichever way it is turned: the surface, the floor and the axis that stands on it.
   const [nearX, nearY] = [sine > 0 ? data.nx - 1 : 0, cosine > 0 ? data.ny - 1 : 0];
   const pole = [nearX ? 0 : data.nx - 1, nearY];
   const box = [0, data.nx - 1].flatMap((x) => [0, data.ny - 1].map((y) => turned(x, y, data.z0)));
   box.push(turned(...pole, data.z1));
-  data.heights.forEach((height, at) => {
-    if (height !== NOT_THERE) box.push(turned(Math.floor(at / data.ny), at % data.ny, z(at)));
+  data.tops.forEach((top, at) => {
+    if (top !== NOT_THERE) box.push(turned(Math.floor(at / data.ny), at % data.ny, z(at)));
   });
   const ends = (n) => box.reduce(([low, high], p) => [Math.min(low, p[n]), Math.max(high, p[n])], [Infinity, -Infinity]);
   const [[left, right], [top, bottom]] = [ends(0), ends(1)];
@@ -172,26 +228,33 @@ function paint(canvas, data, where, names) {
   };
   const axes = { near: [nearX, nearY], pole, foot: place(...pole, data.z0), top: place(...pole, data.z1) };
   lines(pen, data, place, axes, colour("--rule"));
-  const kindOf = (at) => (data.heights[at] === NEVER ? "never" : data.reached[at] ? "reached" : "unreached");
+  // Canvases know no variables: these are the colours that `tint` mixes.
+  const [least, most, never, card] = ["--surface-low", "--surface-high", "--surface-never", "--card"].map(colour);
+  const fillOf = (at) => {
+    const [interval] = data.intervals[at];
+    if (!interval) return never;
+    return `color-mix(in oklab, ${most} ${Math.round(100 * shareOf(data, interval.value))}%, ${least})`;
+  };
   const cells = [];
   for (let i = 0; i + 1 < data.nx; i++) {
     for (let j = 0; j + 1 < data.ny; j++) {
       const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
       const places = corners.map(([a, b]) => a * data.ny + b);
-      if (places.some((at) => data.heights[at] === NOT_THERE)) continue;
+      if (places.some((at) => data.tops[at] === NOT_THERE)) continue;
       const points = corners.map(([a, b], n) => place(a, b, z(places[n])));
       const deep = points.reduce((sum, point) => sum + point[2], 0);
       const mean = places.reduce((sum, at) => sum + z(at), 0) / 4;
-      cells.push({ points, deep, kind: kindOf(places[0]), light: (mean - data.z0) / span, slice: j === where.slice });
+      const light = (data.reached[places[0]] ? 80 : 35) + 20 * ((mean - data.z0) / span);
+      cells.push({ points, deep, fill: fillOf(places[0]), light: Math.round(light), slice: j === where.slice });
     }
   }
   cells.sort((one, other) => one.deep - other.deep);
   pen.lineWidth = 0.6;
-  for (const { points, kind, light, slice } of cells) {
+  for (const { points, fill, light, slice } of cells) {
     pen.beginPath();
     points.forEach(([px, py], n) => (n ? pen.lineTo(px, py) : pen.moveTo(px, py)));
     pen.closePath();
-    pen.fillStyle = `color-mix(in srgb, ${colour(`--surface-${kind}`)} ${Math.round(45 + 55 * light)}%, ${colour("--card")})`;
+    pen.fillStyle = `color-mix(in srgb, ${fill} ${light}%, ${card})`;
     pen.strokeStyle = slice ? colour("--ink") : colour("--surface-line");
     pen.lineWidth = slice ? 1.4 : 0.5;
     pen.fill();

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.cli.games import is_saved, load_saved, make_ordinary_game
+from gamedp.cli.games import first_value, is_saved, load_saved, make_ordinary_game
 from gamedp.cli.options import Flag, GameSettings, SavedGame
 from gamedp.cli.players import checked_solution
 from gamedp.cli.texts import assignments, how_to_draw
@@ -208,10 +208,12 @@ def _one(name: str, rules: str | None, settings: list[str] | None) -> Listed:
         message = f"--game is for the folder of a saved solution; {name} is a game."
         raise InvalidParameterError(message)
     game = make_ordinary_game(name, settings or (), command="serve")
+    name, value = first_value(name)
     if name in registered(GAMES):
         values = values_of(game)
-        given = assignments(settings or (), option="--set")
-        return from_registry(name, {key: values[key] for key in given})
+        given = assignments(settings or (), option="--set").keys()
+        first = () if value is None else [*values][:1]
+        return from_registry(name, {key: values[key] for key in (*first, *given)})
     short = _short(type(game).__name__)
     return Listed(short, type(game), fixed=made(short, game))
 

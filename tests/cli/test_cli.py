@@ -25,6 +25,7 @@ from waiting import PATIENCE, output_after_interrupt
 import gamedp
 from gamedp import __main__, cli
 from gamedp.cli import COMMANDS, keeping, lists, watch
+from gamedp.cli.games import is_model_file
 from gamedp.cli.parameters import make
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
 from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
@@ -756,6 +757,52 @@ class TestStaged:
             "gamedp: interrupted.\n",
         )
         assert not cache.exists()
+
+
+class Bare:
+    """A game without parameters."""
+
+    initial_state = is_terminal = actions = outcomes = payoff = lambda *_: ()
+
+
+class TestFirstParameter:
+    """A value after the name of a registered game is that of its first parameter."""
+
+    def test_it_is_the_same_as_set(self, run_json):
+        short, long = run_json("solve", "wubbel:7"), run_json("solve", "wubbel", "--set", "goal=7")
+        assert short["parameters"] == long["parameters"]
+        assert short["parameters"]["goal"] == 7
+        assert (short["lower"], short["upper"]) == (long["lower"], long["upper"])
+
+    def test_values_with_commas_and_points(self, run_json):
+        heaps = run_json("solve", "nim:1,2", "--set", "misere=false")["parameters"]
+        assert heaps == {"heaps": [1, 2], "misere": False}
+        assert not is_model_file("wubbel:7.5")
+        assert is_model_file("other:7.drn")
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (("wubbel:many",), "goal=many: 'many' is not a whole number"),
+            (("wubbel:",), "goal=: '' is not a whole number"),
+            (("wubbel:7.5",), "goal=7.5: '7.5' is not a whole number"),
+            (("wubbel:7", "--set", "goal=8"), "goal=8 says again"),
+            (("wubbel:-1",), "goal"),
+            (("no-such-game:7",), "there is no module no-such-game"),
+        ],
+    )
+    def test_what_it_refuses(self, run, arguments, words):
+        code, out, err = run("solve", *arguments)
+        assert (code != 0, out) == (True, "")
+        assert words in err
+
+    def test_a_game_without_parameters_takes_none(self, run, register, monkeypatch):
+        register(registry.GAMES, f"{__name__}:Bare")
+        known = registry.registered
+        points = {"bare": known(registry.GAMES)[f"{__name__}:Bare"]}
+        monkeypatch.setattr("gamedp.cli.games.registered", lambda _: points)
+        monkeypatch.setattr(registry, "registered", lambda _: points)
+        assert "bare has no parameters" in run("solve", "bare:7")[2]
 
 
 class TestLists:

@@ -6,6 +6,7 @@ import json
 import pytest
 
 import gamedp
+from gamedp.games.wubbel import Wubbel
 
 QUICK = ("--quiet", "--seconds", "0.001", "--max-seconds", "60")
 
@@ -20,6 +21,15 @@ def test_a_table(run):
         ["alpha-beta", "proven"],
         ["default", "proven"],
     ]
+
+
+def test_the_first_parameter_may_follow_a_colon(run):
+    problem = "wubbel:4?grace=true"
+    code, out, _ = run("compare", problem, "--solvers", "default", "--json", *QUICK)
+    assert code == 0
+    (row,) = json.loads(out)["rows"]
+    assert row["problem"] == problem
+    assert row["value"] == pytest.approx(gamedp.solve(Wubbel(goal=4, grace=True)).value())
 
 
 def test_json_csv_and_rows(run, tmp_path):

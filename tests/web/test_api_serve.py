@@ -333,6 +333,14 @@ def test_a_saved_solution_is_served(tmp_path, run, monkeypatch):
     assert listed.fixed.rules.game == Matches(9)
 
 
+def test_the_first_parameter_may_follow_a_colon(monkeypatch):
+    served = {}
+    monkeypatch.setattr(serve, "serve", lambda games, tables, **_: served.update(games=games))
+    assert main(["serve", "matches:9", "--set=takes=1,2", "--quiet"]) == 0
+    (listed,) = served["games"].values()
+    assert (listed.name, listed.given) == ("matches", {"matches": 9, "takes": (1, 2)})
+
+
 def test_a_page_that_a_game_brings_along_is_served(run, register, monkeypatch):
     name = "gamedp.games.kniffel.page:page"
     register("gamedp.pages", name)
@@ -381,7 +389,9 @@ def test_what_cannot_be_served_is_left_out_of_all_and_an_error_by_name(run, regi
     assert code == 0
     assert list(served) == ["mancala", "matches", "nim", "wubbel"]
     for name, why in zip(names, ("needs size", "4,000 outcomes", "cannot be loaded"), strict=True):
-        assert re.search(f"warning: {name} is left out: .*{why}", err)
+        warning = re.search(f"warning: {name} is left out: .*{why}", err)
+        # Among all, a game without defaults is no surprise.
+        assert (warning is None) == (why == "needs size")
         code, _, err_of_one = run("serve", f"--games={name}")
         assert code != 0
         assert why in err_of_one

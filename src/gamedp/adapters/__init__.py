@@ -1,4 +1,4 @@
-"""Reading and writing of models in the file formats of other tools."""
+"""Files of other tools, and games of other libraries."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
+from gamedp.adapters.gymnasium import Gymnasium
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.parts import Parts, assemble
 from gamedp.errors import InvalidParameterError, shown
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from gamedp.adapters.writing import Ends
     from gamedp.model.model import Model
 
-__all__ = ["FORMATS", "LoadedModel", "read_model", "write_model"]
+__all__ = ["FORMATS", "Gymnasium", "LoadedModel", "read_model", "write_model"]
 
 Format: TypeAlias = Literal["umb", "drn", "prism"]
 

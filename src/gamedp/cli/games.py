@@ -13,6 +13,7 @@ from typing import Any
 
 import gamedp
 from gamedp.cli.parameters import make
+from gamedp.cli.texts import read_as
 from gamedp.errors import (
     GamedpError,
     InvalidParameterError,
@@ -20,10 +21,12 @@ from gamedp.errors import (
     UnsupportedProblemError,
 )
 from gamedp.rules.game import REQUIRED, STAGED_REQUIRED, is_staged
+from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import GAMES, find, registered
 
 __all__ = [
     "class_named",
+    "first_value",
     "is_model_file",
     "is_saved",
     "load_saved",
@@ -38,7 +41,8 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
     Parameters
     ----------
     name : str
-        A registered name, ``path/to/file.py:ClassName`` or ``package.module:ClassName``.
+        A registered name, alone or as ``name:value`` with the value of the first parameter;
+        ``path/to/file.py:ClassName`` or ``package.module:ClassName``.
     texts : iterable of str
         The texts given to ``--set``.
 
@@ -49,6 +53,7 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
     InvalidParameterError
         If the object found is not a game, or refuses the parameters.
     """
+    name, value = first_value(name)
     kind = class_named(name)
     missing = _missing_methods(kind)
     if missing:
@@ -57,7 +62,25 @@ def make_game(name: str, texts: Iterable[str]) -> Any:
             f"A game has the methods {', '.join(_required_methods(kind))}."
         )
         raise InvalidParameterError(message)
-    return make(kind, texts, name=name, option="--set", word="parameter")
+    given = {} if value is None else _first_parameter(name, kind, value)
+    return make(kind, texts, name=name, option="--set", word="parameter", given=given)
+
+
+def first_value(name: str) -> tuple[str, str | None]:
+    """Return the registered name and the value in ``name:value``; a value of None for other texts.
+
+    A registered name takes precedence over a module that is called the same.
+    """
+    home, colon, value = name.partition(":")
+    return (home, value) if colon and home in registered(GAMES) else (name, None)
+
+
+def _first_parameter(name: str, kind: type, text: str) -> dict[str, Any]:
+    """Return the first parameter of a game, read from a text, by its name."""
+    for setting in settings_of(kind).values():
+        return {setting.name: read_as(setting.name, text, setting.kind)}
+    message = f"{name} has no parameters, so {name}:{text} says nothing; give {name} alone."
+    raise InvalidParameterError(message)
 
 
 def make_ordinary_game(name: str, texts: Iterable[str], *, command: str) -> Any:
@@ -109,7 +132,9 @@ def load_saved(folder: str, game: str | None, settings: Iterable[str] | None) ->
 def is_model_file(name: str) -> bool:
     """Return whether GAME is a file other than Python code: a model of another tool."""
     suffix = Path(name).suffix
-    return suffix not in ("", ".py") and ":" not in suffix
+    if suffix in {"", ".py"} or ":" in suffix:
+        return False
+    return first_value(name)[1] is None  # such as openspiel:pig(p=0.5)
 
 
 def class_named(name: str, group: str = GAMES) -> type:

@@ -63,8 +63,9 @@ Flag: TypeAlias = Annotated[bool, Parameter(show_default=False)]
 GameOrFile: TypeAlias = Annotated[
     str,
     Parameter(
-        help="A name that `gamedp games` lists, `path/to/file.py:ClassName`, or "
-        "`package.module:ClassName`; or a file with a model: `.umb`, `.drn` or `.tra`.",
+        help="A name that `gamedp games` lists, also with its first parameter as in `wubbel:20`; "
+        "`path/to/file.py:ClassName`, or `package.module:ClassName`; or a file with a model: "
+        "`.umb`, `.drn` or `.tra`.",
         completer=names_in(GAMES),
     ),
 ]
@@ -72,8 +73,8 @@ GameOrFile: TypeAlias = Annotated[
 GameName: TypeAlias = Annotated[
     str,
     Parameter(
-        help="A name that `gamedp games` lists, `path/to/file.py:ClassName`, or "
-        "`package.module:ClassName`.",
+        help="A name that `gamedp games` lists, also with its first parameter as in `wubbel:20`; "
+        "`path/to/file.py:ClassName`, or `package.module:ClassName`.",
         completer=names_in(GAMES),
     ),
 ]

@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gamedp.cli.games import is_saved, load_saved, make_ordinary_game
+from gamedp.cli.games import first_value, is_saved, load_saved, make_ordinary_game
 from gamedp.cli.options import Flag, GameSettings, SavedGame
 from gamedp.cli.players import checked_solution
 from gamedp.cli.texts import assignments, how_to_draw
 from gamedp.cli.watch import watch
 from gamedp.errors import GamedpError, InvalidParameterError, UnsupportedProblemError
 from gamedp.rules.game import is_staged
-from gamedp.runtime.options import values_of
+from gamedp.runtime.options import REQUIRED, settings_of, values_of
 from gamedp.runtime.registry import GAMES, PAGES, load, registered
 
 if TYPE_CHECKING:
@@ -182,6 +182,8 @@ def _all(names: str | None) -> tuple[list[Listed], list[Page]]:
                 pages.append(load(with_pages[name]))
                 continue
             game = from_registry(name)
+            if names is None and _needs_parameters(game.kind):
+                continue
             if is_staged(game.kind):
                 message = f"{name} is a staged game, which this page cannot show."
                 raise UnsupportedProblemError(message)
@@ -193,6 +195,11 @@ def _all(names: str | None) -> tuple[list[Listed], list[Page]]:
                 raise
             print(f"gamedp: warning: {name} is left out: {error}", file=sys.stderr)
     return listed, pages
+
+
+def _needs_parameters(kind: type) -> bool:
+    """Return whether a game has no defaults with which a page could first show it."""
+    return any(each.default is REQUIRED for each in settings_of(kind).values())
 
 
 def _one(name: str, rules: str | None, settings: list[str] | None) -> Listed:
@@ -208,10 +215,12 @@ def _one(name: str, rules: str | None, settings: list[str] | None) -> Listed:
         message = f"--game is for the folder of a saved solution; {name} is a game."
         raise InvalidParameterError(message)
     game = make_ordinary_game(name, settings or (), command="serve")
-    if name in registered(GAMES):
+    name, value = first_value(name)
+    if name in registered(GAMES) and not _needs_parameters(type(game)):
         values = values_of(game)
-        given = assignments(settings or (), option="--set")
-        return from_registry(name, {key: values[key] for key in given})
+        given = assignments(settings or (), option="--set").keys()
+        first = () if value is None else [*values][:1]
+        return from_registry(name, {key: values[key] for key in (*first, *given)})
     short = _short(type(game).__name__)
     return Listed(short, type(game), fixed=made(short, game))
 

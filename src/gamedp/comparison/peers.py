@@ -7,7 +7,6 @@ It proves nothing here, whatever it says of itself: its values count only within
 from __future__ import annotations
 
 import functools
-import importlib
 import itertools
 import math
 import tempfile
@@ -21,7 +20,8 @@ import numpy as np
 import scipy.sparse
 
 from gamedp.adapters import write_model
-from gamedp.errors import MissingPackageError, UnsupportedProblemError
+from gamedp.adapters.packages import installed
+from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import Model
 from gamedp.model.objectives import AverageReward, Discounted, Reachability, TotalReward
 
@@ -58,14 +58,6 @@ class Peer(Protocol):
         MissingPackageError
             If it is not installed.
         """
-
-
-def _package(name: str, install: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        message = f"{name} is not installed; pip install {install}"
-        raise MissingPackageError(message) from error
 
 
 def _discounted(problem: Problem, name: str) -> tuple[Model, float, float]:
@@ -126,7 +118,7 @@ class QuantEcon:
     def prepare(self, problem: Problem, tolerance: float) -> Solve:
         """Return what solves a discounted problem of one player."""
         model, discount, sign = _discounted(problem, "QuantEcon")
-        markov = _package("quantecon.markov", "quantecon")
+        markov = installed("quantecon.markov", "quantecon")
         counts = np.diff(model.choice_offsets)
         first = np.repeat(model.choice_offsets[:-1], counts)
         program = markov.DiscreteDP(
@@ -149,7 +141,7 @@ class MdpSolver:
     def prepare(self, problem: Problem, tolerance: float) -> Solve:
         """Return what solves a discounted problem of one player."""
         model, discount, sign = _discounted(problem, "mdpsolver")
-        package = _package("mdpsolver", "mdpsolver")
+        package = installed("mdpsolver", "mdpsolver")
         offsets, cuts = model.choice_offsets.tolist(), model.transition_offsets[1:-1]
 
         def by_state(lists: list[Any]) -> list[Any]:
@@ -180,7 +172,7 @@ class PyMdpToolbox:
     def prepare(self, problem: Problem, tolerance: float) -> Solve:
         """Return what solves a discounted problem of one player."""
         model, discount, sign = _discounted(problem, "pymdptoolbox")
-        package = _package("mdptoolbox.mdp", "pymdptoolbox")
+        package = installed("mdptoolbox.mdp", "pymdptoolbox")
         matrices, rewards = _same_actions(model)
 
         def solve() -> StateValues:
@@ -212,7 +204,7 @@ class JaxDp:
         if math.prod(shape) > MAX_DENSE:
             message = f"jaxdp is asked about models of {MAX_DENSE:,} dense entries at most."
             raise UnsupportedProblemError(message)
-        package, jax = _package("jaxdp", "jaxdp"), _package("jax", "jaxdp")
+        package, jax = installed("jaxdp", "jaxdp"), installed("jax", "jaxdp")
         jax.config.update("jax_enable_x64", True)
         dense = np.stack([matrix.toarray() for matrix in matrices])
         program = package.MDP(
@@ -235,7 +227,7 @@ class JaxDp:
             pair = jax.lax.while_loop(goes_on, step, step((start, start)))
             return pair[1].v_val
 
-        compiled, chex = jax.jit(iterate), _package("chex", "jaxdp")
+        compiled, chex = jax.jit(iterate), installed("chex", "jaxdp")
 
         def solve() -> StateValues:
             chex.disable_asserts()  # of values, for which compiled code has none in each step
@@ -254,11 +246,11 @@ class Storm:
     def prepare(self, problem: Problem, tolerance: float) -> Solve:
         """Return what solves a reachability, a total reward up to states, or an average."""
         formula, labels, rewards = _formula(problem)
-        stormpy = _package("stormpy", "stormpy")
+        stormpy = installed("stormpy", "stormpy")
         with tempfile.TemporaryDirectory(prefix="gamedp-storm-") as folder:
             path = Path(folder, "model.umb")
             write_model(path, problem.model, labels=labels, rewards=rewards)
-            options = _package("stormpy.io", "stormpy").UmbImportOptions()
+            options = installed("stormpy.io", "stormpy").UmbImportOptions()
             options.build_state_valuations = False
             model = stormpy.build_model_from_umb(str(path), options=options)
         environment = stormpy.environments.sound()

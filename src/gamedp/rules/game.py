@@ -317,6 +317,8 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
                 message += f" Does {given} mean {name}?"
         if hasattr(game, "model"):  # a loaded file, a solution
             message += f" If a model will do, pass the `.model` of this {type(game).__name__}."
+        if hasattr(game, "action_space"):
+            message += " An environment of Gymnasium is solved as gamedp.adapters.Gymnasium(env)."
         raise TypeError(message)
     refuse_static(game, required)
 

@@ -120,11 +120,11 @@ def measured(
 def refused(
     task: Task, method: ComparedMethod, limits: ComparisonLimits, prepared: Prepared | None
 ) -> Measurement | None:
-    """Return the row of a method that says at once why it gives no answer; else None.
+    """Return the row of a method of gamedp's own that refuses a problem at once; else None.
 
-    Peers are not asked, which turn the whole problem into their own form first.
+    Others are not asked in this process, which they might end or never give back.
     """
-    if method.kind == "peer":
+    if method.kind == "peer" or not type(method.tool).__module__.startswith("gamedp."):
         return None
     run = _begun(task, method, limits, prepared)
     return run.row(task) if run.call is None else None

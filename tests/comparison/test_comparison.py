@@ -209,14 +209,14 @@ class TestTrust:
 class TestProcesses:
     def test_each_method_has_its_own_process_and_limits(self, tmp_path):
         file = tmp_path / "rows.jsonl"
-        wrong = [getattr(wrong_answers, name)() for name in ("Wrong", "Dying", "Loud")]
+        wrong = [getattr(wrong_answers, name)() for name in ("Wrong", "Dying", "Mute", "Loud")]
         options = {"solvers": ["default", "retrograde", *wrong]}
         table = compare(GAME, **options, processes=True, save=file)
         rows = of_methods(table)
         verdicts = {name: table.verdict(each) for name, each in rows.items()}
         proven = dict.fromkeys(["default", "retrograde", "Loud"], "proven")
-        assert verdicts == proven | {"Wrong": "conflict", "Dying": "none"}
-        assert "exit code 7" in rows["Dying"].reason
+        assert verdicts == proven | {"Wrong": "conflict", "Dying": "none", "Mute": "none"}
+        assert all("exit code 7" in rows[name].reason for name in ("Dying", "Mute"))
         assert rows["default"].peak_bytes > 10**7
         again = compare(GAME, **options, processes=True, save=file)
         assert again.rows == table.rows  # to the last digit: nothing was measured again
@@ -290,6 +290,10 @@ class TestFiles:
     def test_a_row_survives_json(self):
         one = row("one", -math.inf, 1.0, examined=((0.0, math.inf),), states=3, size=2.0)
         assert Measurement.from_facts(json.loads(one.to_json())) == one
+
+    def test_what_a_row_lacks_is_named(self):
+        with pytest.raises(InvalidParameterError, match="lacks method, kind"):
+            Measurement.from_facts({"problem": "p", "status": "SOLVED"})
 
 
 class TestErrors:

@@ -157,11 +157,12 @@ class Measurement:
         values = {
             name: _checked(name, str(fields[name].type), value) for name, value in facts.items()
         }
-        try:
-            return cls(**values)
-        except TypeError as error:
-            message = f"a row of a comparison lacks a field: {shown(facts)}."
-            raise InvalidParameterError(message) from error
+        needed = (name for name, field in fields.items() if field.default is attrs.NOTHING)
+        missing = [name for name in needed if name not in values]
+        if missing:
+            message = f"a row of a comparison lacks {', '.join(missing)}: {shown(facts)}."
+            raise InvalidParameterError(message)
+        return cls(**values)
 
 
 def _checked(name: str, kind: str, value: Any) -> Any:

@@ -377,11 +377,10 @@ def answer_to(shared: Shared, asked: Asked) -> dict[str, Any]:
     if asked.why is not None:
         return found | {"why": _why(shared, adviser, asked)}
     if asked.advice:
-        last = attrs.evolve(situation, number=situation.number and asked.rules.throws)
-        entering = attrs.evolve(asked, situation=last)
-        found |= _named_entry(
-            _advice(shared, adviser, asked), lambda: _advice(shared, adviser, entering)
-        )
+        advice = _advice(shared, adviser, asked)
+        if advice["decision"] == "keep" and len(advice["options"][0]["kept"]) == DICE:
+            advice["options"][0]["entry"] = _entry_now(shared, adviser, asked)
+        found |= advice
     if asked.report:
         found["report"] = [reported(record, adviser, asked.language) for record in asked.records]
     return found
@@ -490,13 +489,11 @@ def _advice(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _named_entry(found: dict[str, Any], entering: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Name the box to enter the dice in where it is best to keep them all."""
-    best = found["options"][0] if found["decision"] == "keep" else {"kept": ""}
-    if len(best["kept"]) == DICE:
-        entry = entering()["options"][0]
-        best["entry"] = {name: entry[name] for name in ("name", "box", "points")}
-    return found
+def _entry_now(shared: Shared, adviser: Adviser, asked: Asked) -> dict[str, Any]:
+    """Return the box that the dice are best entered in now, without throwing again."""
+    last = attrs.evolve(asked.situation, number=asked.rules.throws)
+    best = _advice(shared, adviser, attrs.evolve(asked, situation=last))["options"][0]
+    return {name: best[name] for name in ("name", "box", "points")}
 
 
 def _refused(goal: str, size: Size) -> dict[str, Any]:

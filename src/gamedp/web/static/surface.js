@@ -7,7 +7,7 @@ import { capital, language, named, number } from "./words.js";
 export const WORDS = {
   en: {
     lead: (action, z, x, y) =>
-      `The fewest ${z} at which ${action} is best. Height: ${z}; sides: ${x}, ${y}.`,
+      `The lowest position of each column in which ${action} is best. Height: ${z}; sides: ${x}, ${y}.`,
     gaps: (action) => `Further up, ${action} may not be best any more, or be best again: the slice shows all of it.`,
     colours: (low, high) => `what the player to move can expect there: ${low} to ${high}`,
     nowhere: (action) => `never ${action}`,
@@ -19,7 +19,7 @@ export const WORDS = {
   },
   de: {
     lead: (action, z, x, y) =>
-      `Das kleinste ${z}, bei dem „${action}“ am besten ist. Höhe: ${z}; Seiten: ${x}, ${y}.`,
+      `Die unterste Stellung jeder Säule, in der „${action}“ am besten ist. Höhe: ${z}; Seiten: ${x}, ${y}.`,
     gaps: (action) => `Weiter oben kann „${action}“ nicht mehr oder wieder am besten sein: Der Schnitt zeigt alles.`,
     colours: (low, high) => `was der Spieler am Zug dort erwarten kann: ${low} bis ${high}`,
     nowhere: (action) => `nie ${action}`,

@@ -36,7 +36,7 @@ CAREFUL = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
-SUFFIXES = {"umb": ".umb", "drn": ".drn", "prism": ".tra"}
+KINDS = ("umb", "drn", "tra")
 
 DRN = """\
 // Written by hand
@@ -112,7 +112,7 @@ def a_model(**changes):
 
 
 def saved(folder, kind="umb", model=None, **keywords):
-    path = folder / f"model{SUFFIXES[kind]}"
+    path = folder / f"model.{kind}"
     gamedp.write_model(path, a_model() if model is None else model, **keywords)
     return path
 
@@ -140,7 +140,7 @@ def action_names_of(loaded):
     return [loaded.action_name(action) for action in loaded.model.action_labels.tolist()]
 
 
-@pytest.mark.parametrize("kind", ["drn", "prism"])
+@pytest.mark.parametrize("kind", ["drn", "tra"])
 def test_files_written_by_hand(folder, kind):
     loaded = by_hand(folder, kind)
     model = loaded.model
@@ -156,10 +156,10 @@ def test_files_written_by_hand(folder, kind):
     assert np.flatnonzero(loaded.states("goal")).tolist() == [3]
     assert "init" not in loaded.labels
     # Of a state and of a choice, or of a state and, on average, of its transitions.
-    steps = {"drn": [3, 1, 1, 0, 0], "prism": [3, 1, 4, 0, 0]}
+    steps = {"drn": [3, 1, 1, 0, 0], "tra": [3, 1, 4, 0, 0]}
     assert loaded.rewards["steps"].tolist() == steps[kind]
     assert loaded.with_rewards("steps").rewards.tolist() == steps[kind]
-    assert ["depends on where" in note for note in loaded.notes] == [True] * (kind == "prism")
+    assert ["depends on where" in note for note in loaded.notes] == [True] * (kind == "tra")
 
 
 def test_a_reward_structure_without_a_name(folder):
@@ -312,11 +312,11 @@ def test_names_of_a_model_of_arrays(folder):
         [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], payoffs=[1.0], **fields
     )
     assert (model.state_name(1), model.action_name(1)) == ("x=-5, done=true", "leave")
-    for suffix in SUFFIXES.values():
-        gamedp.write_model(folder / f"m{suffix}", model)
-        loaded = gamedp.read_model(folder / f"m{suffix}")
+    for kind in KINDS:
+        gamedp.write_model(folder / f"m.{kind}", model)
+        loaded = gamedp.read_model(folder / f"m.{kind}")
         assert loaded.action_names[:2] == ("stay", "leave")
-        if suffix != ".drn":
+        if kind != "drn":
             assert loaded.variables["x"].tolist() == [4, -5, 0]  # and the state that pays
     swapped = gamedp.Model.from_arrays(
         [0, 1, 1],
@@ -353,7 +353,7 @@ def test_names_that_do_not_fit_are_refused(fields, words):
 LABELS = ["(x = 1)", "two words", "[one]", "!not", "{set}", "plain"]
 
 
-@pytest.mark.parametrize("kind", SUFFIXES)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("label", LABELS)
 def test_labels_come_back_as_they_were(folder, kind, label):
     path = saved(folder, kind, labels={label: [1], f"un{label}": []})
@@ -393,7 +393,7 @@ ANY_NAME = NAMES | st.text(max_size=3) | st.text('0123[]{}()!@/# ,:"', max_size=
 
 @CAREFUL
 @given(
-    kind=st.sampled_from(list(SUFFIXES)),
+    kind=st.sampled_from(KINDS),
     actions=st.lists(ANY_NAME, min_size=2, max_size=2),
     others=st.lists(ANY_NAME, min_size=3, max_size=3),
 )
@@ -419,13 +419,13 @@ def test_names_come_back_or_are_refused(tmp_path_factory, kind, actions, others)
     assert list(loaded.variables) == list(model.variables)
 
 
-@pytest.mark.parametrize("kind", ["drn", "prism"])
+@pytest.mark.parametrize("kind", ["drn", "tra"])
 @pytest.mark.parametrize("name", ["01", "007", "\u0663", "1" * 5000])
 def test_actions_are_numbers_only_as_python_writes_them(folder, kind, name):
     text = DRN.replace("go", name).replace("wait", "1").replace("__NOLABEL__", "7")
     table = TRA.replace("go", name).replace("wait", "1").replace("0.75\n", "0.75 7\n")
     files = {"m_drn": text, "m_tra": table.replace("0.25\n", "0.25 7\n")}
-    loaded = gamedp.read_model(written(folder, **files) / f"m{SUFFIXES[kind]}")
+    loaded = gamedp.read_model(written(folder, **files) / f"m.{kind}")
     assert action_names_of(loaded) == [name, "1", "7", name, "1"]
 
 
@@ -434,11 +434,11 @@ def test_actions_are_numbers_only_as_python_writes_them(folder, kind, name):
     [
         ("drn", {"action_names": ("a", "__NOLABEL__")}, {}, "'__NOLABEL__' stands for no name"),
         ("drn", {}, {"rewards": {"@model": np.ones(4)}}, "begins with @ is a keyword"),
-        ("prism", {"action_names": ("", "")}, {}, "every choice has the name ''"),
-        ("prism", {"variables": {"x,y": np.arange(3)}}, {}, "no brackets and commas, not 'x,y'"),
-        ("prism", {"variables": {"": np.arange(3)}}, {}, "no brackets and commas, not ''"),
-        ("prism", {"variables": {" x": np.arange(3)}}, {}, "no brackets and commas, not ' x'"),
-        ("prism", {"action_names": ("a", "\ud800")}, {}, r"'\\ud800' is not text that a file"),
+        ("tra", {"action_names": ("", "")}, {}, "every choice has the name ''"),
+        ("tra", {"variables": {"x,y": np.arange(3)}}, {}, "no brackets and commas, not 'x,y'"),
+        ("tra", {"variables": {"": np.arange(3)}}, {}, "no brackets and commas, not ''"),
+        ("tra", {"variables": {" x": np.arange(3)}}, {}, "no brackets and commas, not ' x'"),
+        ("tra", {"action_names": ("a", "\ud800")}, {}, r"'\\ud800' is not text that a file"),
         ("umb", {"action_names": ("a", "\ud800")}, {}, r"'\\ud800' is not text that a file"),
         ("drn", {}, {"labels": {"\udfff": [1]}}, r"'\\udfff' is not text that a file"),
         ("umb", {}, {"labels": {5: [1]}}, "the name 5 is not text that a file can hold"),
@@ -451,7 +451,7 @@ def test_names_that_would_not_be_read_are_not_written(folder, kind, fields, keyw
     assert not list(folder.iterdir())
 
 
-@pytest.mark.parametrize("kind", ["umb", "prism"])
+@pytest.mark.parametrize("kind", ["umb", "tra"])
 def test_a_reward_structure_may_have_an_empty_name(folder, kind):
     loaded = gamedp.read_model(saved(folder, kind, rewards={"": np.ones(4), "r": np.ones(4)}))
     assert list(loaded.rewards) == ["", "r"]
@@ -719,7 +719,7 @@ def test_a_loaded_model_is_locked_also_after_pickling(folder):
 
 
 def test_a_loaded_model_is_solved(folder):
-    loaded = by_hand(folder, "prism")
+    loaded = by_hand(folder, "tra")
     goal = loaded.states("goal")
     assert gamedp.solve(loaded.model, gamedp.Reachability(goal)).value() == 1
     steps = gamedp.TotalReward("min", until=goal)
@@ -736,7 +736,7 @@ def without_payoffs(model):
 
 
 @CAREFUL
-@given(model=models(players=(1,)).map(without_payoffs), kind=st.sampled_from(list(SUFFIXES)))
+@given(model=models(players=(1,)).map(without_payoffs), kind=st.sampled_from(KINDS))
 def test_round_trips(folder, model, kind):
     mask = np.arange(model.num_states) % 2 == 0
     path = saved(
@@ -758,10 +758,10 @@ def test_round_trips_of_games(folder, model):
     assert loaded.player_names == ("max", "min")
 
 
-@pytest.mark.parametrize("kind", SUFFIXES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_written_of_one_format_is_read_of_another(folder, kind):
     loaded = by_hand(folder, "drn")
-    path = folder / f"other{SUFFIXES[kind]}"
+    path = folder / f"other.{kind}"
     gamedp.write_model(path, loaded)
     again = gamedp.read_model(path)
     assert list(again.labels) == list(loaded.labels)
@@ -773,7 +773,7 @@ def test_what_is_written_of_one_format_is_read_of_another(folder, kind):
     assert action_names_of(again) == action_names_of(loaded)
 
 
-@pytest.mark.parametrize("kind", SUFFIXES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_same_model_gives_the_same_bytes(folder, kind):
     path = saved(folder, kind)
     content = path.read_bytes()
@@ -824,7 +824,7 @@ def test_players_who_change_places_are_unfolded(folder, game):
 
 def test_actions_with_any_numbers(folder):
     model = a_model(action_labels=[-3, 10**12, 0, 5])
-    for kind in SUFFIXES:
+    for kind in KINDS:
         loaded = gamedp.read_model(saved(folder, kind, model))
         found = action_names_of(loaded)
         if kind == "drn" or loaded.action_names:
@@ -841,7 +841,7 @@ def test_labels_as_objectives_take_them(folder):
     }
 
 
-@pytest.mark.parametrize("kind", SUFFIXES)
+@pytest.mark.parametrize("kind", KINDS)
 def test_labels_that_no_state_has(folder, kind):
     """In DRN, there is no place for them but a comment."""
     loaded = gamedp.read_model(saved(folder, kind, labels={"never": [], "once": [1], "no": []}))
@@ -885,12 +885,12 @@ REFUSED_TO_WRITE = {
         "write a game as .umb",
     ),
     "a game of PRISM": (
-        {"model": lambda: a_model(num_players=2), "kind": "prism"},
+        {"model": lambda: a_model(num_players=2), "kind": "tra"},
         InvalidModelError,
         "write a game as .umb",
     ),
     "a label with quotation marks": (
-        {"labels": {'"': [0]}, "kind": "prism"},
+        {"labels": {'"': [0]}, "kind": "tra"},
         InvalidModelError,
         "quotation marks",
     ),
@@ -907,10 +907,10 @@ def test_what_cannot_be_written(folder, case):
 
 
 def test_rewards_beside_that_would_be_taken_for_the_model_s(folder):
-    saved(folder, "prism", rewards={"one": np.ones(4), "two": np.ones(4)})
+    saved(folder, "tra", rewards={"one": np.ones(4), "two": np.ones(4)})
     assert list(gamedp.read_model(folder / "model.tra").rewards) == ["one", "two"]
     with pytest.raises(InvalidParameterError, match=r"model1\.trew is there already"):
-        saved(folder, "prism")
+        saved(folder, "tra")
 
 
 # What is refused

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from gamedp.adapters.gymnasium import Gymnasium
 from gamedp.adapters.loaded import LoadedModel
-from gamedp.adapters.parts import Parts, assemble
+from gamedp.adapters.parts import FileFormat, Parts, assemble
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.runtime.files import as_path, write_whole
+from gamedp.runtime.registry import FORMATS, find, registered
 
 if TYPE_CHECKING:
     from gamedp.adapters.writing import Ends
     from gamedp.model.model import Model
 
-__all__ = ["FORMATS", "Gymnasium", "LoadedModel", "read_model", "write_model"]
-
-Format: TypeAlias = Literal["umb", "drn", "prism"]
-
-FORMATS: dict[str, Format] = {".umb": "umb", ".drn": "drn", ".tra": "prism"}
-"""The format for each suffix of a file's name."""
-
-# What a format needs is imported when it is asked for: one file takes no part of the others.
-
+__all__ = ["FileFormat", "Gymnasium", "LoadedModel", "Parts", "read_model", "write_model"]
 
 UNPACKED = 1 << 30
 """Number of bytes that reading any file may take; a large one `RATIO` times its own size."""
@@ -33,58 +25,31 @@ UNPACKED = 1 << 30
 RATIO = 20
 
 
-def _read(path: Path, kind: Format, max_bytes: float | None) -> Parts:
-    """Read a file of a format."""
-    most = max(UNPACKED, RATIO * path.stat().st_size) if max_bytes is None else int(max_bytes)
-    if kind == "umb":
-        from gamedp.adapters.umb import read_umb  # noqa: PLC0415
-
-        return read_umb(path, most)
-    if kind == "drn":
-        from gamedp.adapters.drn import read_drn  # noqa: PLC0415
-
-        return read_drn(path, most)
-    from gamedp.adapters.prism import read_prism  # noqa: PLC0415
-
-    return read_prism(path, most)
-
-
-def _writers(path: Path, kind: Format, parts: Parts) -> dict[Path, Callable[[BinaryIO], object]]:
-    """Return the files of a format, each with its writer."""
-    if kind == "umb":
-        from gamedp.adapters.umb import write_umb  # noqa: PLC0415
-
-        return {path: functools.partial(write_umb, parts=parts)}
-    if kind == "drn":
-        from gamedp.adapters.drn import write_drn  # noqa: PLC0415
-
-        return {path: functools.partial(write_drn, parts=parts)}
-    from gamedp.adapters.prism import prism_files  # noqa: PLC0415
-
-    return prism_files(parts)
-
-
-def _format(path: Path, given: Any) -> Format:
-    """Return the format of a file."""
-    if given is not None:
-        for known in FORMATS.values():
-            if isinstance(given, str) and given == known:
-                return known
-        message = f"there is no format {shown(given)}; there are {', '.join(FORMATS.values())}."
+def _format(path: Path, given: Any) -> FileFormat:
+    """Return the format of a file; no other one is imported."""
+    known = registered(FORMATS)
+    if given is None:
+        given = path.suffix.lower().removeprefix(".")
+        if given not in known:
+            message = (
+                f"the name {path.name!r} does not show the format: it ends in none of "
+                f".{', .'.join(known)}. Pass `format`, one of: {', '.join(known)}."
+            )
+            raise InvalidParameterError(message)
+    elif not isinstance(given, str) or given not in known:
+        message = f"there is no format {shown(given)}; there are {', '.join(known)}."
         raise InvalidParameterError(message)
-    if path.suffix.lower() in FORMATS:
-        return FORMATS[path.suffix.lower()]
-    message = (
-        f"the name {path.name!r} does not show the format: it ends in none of "
-        f"{', '.join(FORMATS)}. Pass `format`, one of: {', '.join(FORMATS.values())}."
-    )
-    raise InvalidParameterError(message)
+    found = find(FORMATS, given)
+    if not isinstance(found, FileFormat):
+        message = f"{registered(FORMATS)[given].value} must be a FileFormat, not {found!r}."
+        raise InvalidParameterError(message)
+    return found
 
 
 def read_model(
     path: str | Path,
     *,
-    format: Format | None = None,  # noqa: A002 - the word that everyone expects
+    format: str | None = None,  # noqa: A002 - the word that everyone expects
     coalition: Iterable[str | int] | None = None,
     normalise: bool = False,
     max_bytes: float | None = None,
@@ -107,9 +72,10 @@ def read_model(
         * ``.drn``: Storm's text format;
         * ``.tra``: PRISM's explicit files [2]_; those beside it with the same name and the endings
           ``.lab``, ``.sta``, ``.srew`` and ``.trew`` are read, too. Storm's older dialect is
-          understood.
-    format : {"umb", "drn", "prism"}, optional
-        The format of the file, if its name does not show it.
+          understood;
+        * the name of a format of an installed package: see :class:`gamedp.adapters.FileFormat`.
+    format : str, optional
+        The format of the file, such as ``"umb"``, if the ending of its name does not show it.
     coalition : iterable of str or int, optional
         For a game: the players who together become player 0, by name or number; all others become
         player 1. Required with more than two players; with two, the first is player 0 if not given.
@@ -170,8 +136,9 @@ def read_model(
     >>> folder.cleanup()
     """
     path = as_path(path)
-    parts = _read(path, _format(path, format), max_bytes)
-    return assemble(parts, coalition, normalise=normalise)
+    reader = _format(path, format).read
+    most = max(UNPACKED, RATIO * path.stat().st_size) if max_bytes is None else int(max_bytes)
+    return assemble(reader(path, most), coalition, normalise=normalise)
 
 
 def write_model(
@@ -181,7 +148,7 @@ def write_model(
     labels: Mapping[str, Any] | None = None,
     rewards: Mapping[str, Any] | None = None,
     ends: Ends = "loop",
-    format: Format | None = None,  # noqa: A002 - as for load_model
+    format: str | None = None,  # noqa: A002 - as for load_model
 ) -> None:
     """Write a model to a file for other tools.
 
@@ -206,7 +173,7 @@ def write_model(
         the latter.
     ends : {"loop", "none"}
         Whether terminal states lead to themselves, or have no choices in the file.
-    format : {"umb", "drn", "prism"}, optional
+    format : str, optional
         The format to write, if the name does not show it. Only ``"umb"`` can express the players
         of a game.
 
@@ -231,12 +198,15 @@ def write_model(
     <LoadedModel matches.umb: <Model ...>; labels 'swapped', 'over'; rewards 'reward'>
     """
     path = as_path(path)
-    kind = _format(path, format)
+    files = _format(path, format).files
+    if files is None:
+        message = f"the format of {path.name!r} can be read, but not written."
+        raise InvalidParameterError(message)
     if ends not in ("loop", "none"):
         message = f'ends is {ends!r}; it must be "loop" or "none".'
         raise InvalidParameterError(message)
     from gamedp.adapters.writing import parts_of  # noqa: PLC0415 - not for reading
 
     parts = parts_of(path, model, labels, rewards, ends)
-    for file, writer in _writers(path, kind, parts).items():
-        write_whole(file, writer)
+    for file, write in files(parts).items():
+        write_whole(file, write)

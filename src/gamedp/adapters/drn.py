@@ -5,6 +5,7 @@ Read as written by Storm 1.8 and newer. It has no players, so games are in UMB.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import attrs
 import numpy as np
 
-from gamedp.adapters.parts import CHOICES, STATES, Parts, check_memory, spread
+from gamedp.adapters.parts import CHOICES, STATES, FileFormat, Parts, check_memory, spread
 from gamedp.adapters.text import TextFile, word_of, word_of_fraction, write_lines
 from gamedp.adapters.writing import INITIAL, names_of
 from gamedp.errors import InvalidModelError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["read_drn", "write_drn"]
+__all__ = ["DRN", "read_drn", "write_drn"]
 
 KINDS = ("DTMC", "MDP")
 
@@ -405,3 +406,9 @@ def _word(name: str) -> str:
         message = f"a name in this format has no spaces and no quotation marks, not {name!r}."
         raise InvalidModelError(message)
     return name
+
+
+DRN = FileFormat(
+    read=read_drn,
+    files=lambda parts: {parts.path: functools.partial(write_drn, parts=parts)},
+)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import attrs
 import numpy as np
@@ -34,6 +34,7 @@ __all__ = [
     "CHOICES",
     "STATES",
     "TRANSITIONS",
+    "FileFormat",
     "Parts",
     "assemble",
     "check_memory",
@@ -115,6 +116,51 @@ class Parts:
         number = choice - int(self.choice_offsets[state])
         line = "" if self.lines is None else f", line {self.lines[choice]}"
         return f"{self.path}{line}: choice {number} of state {state}"
+
+
+@attrs.frozen
+class FileFormat:
+    """A format of files: what reads one, and what writes one.
+
+    :func:`gamedp.read_model`, :func:`gamedp.write_model` and the commands find it by the ending of
+    a file's name, once it is registered as an entry point of that name in the group
+    ``gamedp.formats``. :func:`gamedp.testing.check_format` checks it.
+
+    Attributes
+    ----------
+    read : function
+        ``read(path, max_bytes)`` returns the :class:`Parts` of a file. It raises
+        :class:`gamedp.errors.DamagedFileError` if the file is malformed, naming the place, and
+        :class:`gamedp.errors.LimitExceededError` if it unpacks to more.
+    files : function, optional
+        ``files(parts)`` returns the files to write, ``parts.path`` among them, each with a function
+        that writes it into a binary file. It raises :class:`gamedp.InvalidModelError` if the format
+        cannot express the model. None if the format can only be read.
+
+    Examples
+    --------
+    Distances as triples in JSON, ``[[from, to, length], ...]``; shortest paths are then the least
+    totals:
+
+    >>> import json, pathlib, tempfile
+    >>> import gamedp, numpy as np
+    >>> from gamedp.adapters import FileFormat, Parts
+    >>> def read_roads(path, max_bytes):
+    ...     roads = np.array(sorted(json.loads(path.read_text())))
+    ...     counts = np.bincount(roads[:, 0], minlength=roads[:, :2].max() + 1)
+    ...     return Parts(
+    ...         path=path,
+    ...         choice_offsets=np.concatenate([[0], counts.cumsum()]),
+    ...         transition_offsets=np.arange(len(roads) + 1),
+    ...         successors=roads[:, 1],
+    ...         probabilities=np.ones(len(roads)),
+    ...         rewards={"length": {"choices": roads[:, 2].astype(float)}},
+    ...     )
+    >>> ROADS = FileFormat(read=read_roads)
+    """
+
+    read: Callable[[Path, int], Parts]
+    files: Callable[[Parts], Mapping[Path, Callable[[BinaryIO], object]]] | None = None
 
 
 def check_memory(

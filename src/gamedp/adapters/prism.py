@@ -19,6 +19,7 @@ from gamedp.adapters.parts import (
     CHOICES,
     STATES,
     TRANSITIONS,
+    FileFormat,
     Parts,
     check_memory,
     offsets_of,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-__all__ = ["prism_files", "read_prism"]
+__all__ = ["TRA", "prism_files", "read_prism"]
 
 DIALECT = {"dtmc": False, "mdp": True}
 """The headers of Storm's dialect, and whether there are choices."""
@@ -485,3 +486,6 @@ def _check_names(parts: Parts) -> None:
             "its number; write the model as .umb or .drn, or give it other action_names."
         )
         raise InvalidModelError(message)
+
+
+TRA = FileFormat(read=read_prism, files=prism_files)

@@ -6,6 +6,7 @@ chains, Markov decision processes and turn-based games in discrete time.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +24,15 @@ from gamedp.adapters.archive import (
     unsupported,
     write_archive,
 )
-from gamedp.adapters.parts import CHOICES, STATES, TRANSITIONS, Parts, check_memory, too_large
+from gamedp.adapters.parts import (
+    CHOICES,
+    STATES,
+    TRANSITIONS,
+    FileFormat,
+    Parts,
+    check_memory,
+    too_large,
+)
 from gamedp.errors import shown
 from gamedp.rules.layout import MAX_INT64
 
@@ -32,7 +41,7 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.int64] | NDArray[np.bool_]
 
-__all__ = ["VALUES", "read_umb", "read_variables", "write_umb", "write_variables"]
+__all__ = ["UMB", "VALUES", "read_umb", "read_variables", "write_umb", "write_variables"]
 
 VERSIONS = (0, 1)
 """Supported major versions of the format, which do not differ in the parts read here."""
@@ -456,3 +465,9 @@ def _type_of(column: Column) -> tuple[str, int]:
     if low >= 0:
         return "uint", max(1, high.bit_length())
     return "int", 1 + max(high.bit_length(), (-low - 1).bit_length())
+
+
+UMB = FileFormat(
+    read=read_umb,
+    files=lambda parts: {parts.path: functools.partial(write_umb, parts=parts)},
+)

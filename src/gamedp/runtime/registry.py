@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 __all__ = [
+    "FORMATS",
     "GAMES",
     "PAGES",
     "PEERS",
@@ -29,6 +30,7 @@ __all__ = [
     "registered",
 ]
 
+FORMATS = "gamedp.formats"
 GAMES = "gamedp.games"
 PAGES = "gamedp.pages"
 PEERS = "gamedp.peers"
@@ -56,8 +58,8 @@ def registered(group: str) -> dict[str, EntryPoint]:
     Parameters
     ----------
     group : str
-        ``"gamedp.games"``, ``"gamedp.peers"``, ``"gamedp.players"``, ``"gamedp.searchers"`` or
-        ``"gamedp.solvers"``.
+        ``"gamedp.formats"``, ``"gamedp.games"``, ``"gamedp.peers"``, ``"gamedp.players"``,
+        ``"gamedp.searchers"`` or ``"gamedp.solvers"``.
     """
     return dict(_found_along(group, *map(str, sys.path)))
 

@@ -1,4 +1,4 @@
-"""The conformance kit: checks of games, solvers and searchers, and exact values.
+"""The conformance kit: checks of games, solvers, searchers and formats of files, and exact values.
 
 For anyone's games, solvers and searchers, in anyone's tests::
 
@@ -16,6 +16,7 @@ For anyone's games, solvers and searchers, in anyone's tests::
 Random models and games for hypothesis are in :mod:`gamedp.testing.strategies`.
 """
 
+from gamedp.testing.check_format import FormatReport, check_format
 from gamedp.testing.check_game import Report, check_game
 from gamedp.testing.check_searcher import SearcherReport, check_searcher, small_games
 from gamedp.testing.check_solver import (
@@ -31,11 +32,13 @@ from gamedp.testing.table_game import Place, TableGame
 
 __all__ = [
     "ConformanceError",
+    "FormatReport",
     "Place",
     "Report",
     "SearcherReport",
     "SolverReport",
     "TableGame",
+    "check_format",
     "check_game",
     "check_searcher",
     "check_solver",

@@ -24,7 +24,7 @@ KEPT = ("choice_offsets", "transition_offsets", "successors", "probabilities", "
 
 @attrs.frozen
 class FormatReport:
-    """What :func:`check_format` has tried.
+    """The models and files that :func:`check_format` has tried.
 
     Attributes
     ----------

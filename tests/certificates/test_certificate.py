@@ -24,7 +24,7 @@ from gamedp.certificates.checking import bounds
 from gamedp.certificates.checking.checker import RULES
 from gamedp.certificates.checking.choice_values import choice_values, exact_choice_value, slices
 from gamedp.certificates.checking.directions import oriented
-from gamedp.certificates.making import first_look_kernels, rank_kernels as kernels
+from gamedp.certificates.making import kernels
 from gamedp.cli import verify as verifying
 from gamedp.errors import CertificateError, DamagedFileError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel
@@ -1002,16 +1002,14 @@ def test_kernels_compiled_and_in_plain_python_agree(model, data):
         )  # fmt: skip
         columns = np.tile(bounds.T, 2)
         shape = (2, model.num_choices)
-        found = first_look_kernels.ChoiceMisses(
+        found = kernels.ChoiceMisses(
             np.empty(shape), np.empty(shape, bool), np.empty((2, len(inside.T)), int)
         )
-        look = (
-            first_look_kernels.look_jit if relax is kernels.relax_jit else first_look_kernels.look
-        )
+        look = kernels.look_jit if relax is kernels.relax_jit else kernels.look
         look(equation, columns, 0.9, np.array([False, True]), True, found)
         look_along = getattr(
-            first_look_kernels,
-            "look_along_jit" if look is not first_look_kernels.look else "look_along",
+            kernels,
+            "look_along_jit" if look is not kernels.look else "look_along",
         )
         fails = np.empty_like(inside)
         look_along(equation, columns, 0.9, inside & chooses, via, fails)

@@ -18,7 +18,7 @@ from gamedp.certificates.checking.directions import oriented
 from gamedp.certificates.making.ranks import FirstLook, Ranking
 from gamedp.certificates.making.refinement import Refining, _two_less, cut
 from gamedp.errors import CertificateError
-from gamedp.reduction.fixed_policies import fix
+from gamedp.reduction.unfolding import fix
 from gamedp.testing import exact_values
 from gamedp.testing.models import GamblersRuin, SlowChain, random_model
 from gamedp.testing.strategies import models

@@ -7,8 +7,7 @@ import pytest
 import gamedp
 from gamedp.certificates.making import (
     bounds,
-    first_look_kernels,
-    rank_kernels as kernels,
+    kernels,
     ranks,
 )
 from gamedp.games.wubbel import Wubbel
@@ -46,8 +45,8 @@ def test_bounds_are_looked_at_and_checked_once(name, monkeypatch):
     """Also where bounds have to be widened for rounding, as those of the least probability."""
     make, objective = CASES[name]
     solution = gamedp.solve(make(), objective)
-    along = counted(monkeypatch, first_look_kernels, "look_along_jit")
-    found = counted(monkeypatch, first_look_kernels, "look_jit")
+    along = counted(monkeypatch, kernels, "look_along_jit")
+    found = counted(monkeypatch, kernels, "look_jit")
     checked = counted(monkeypatch, bounds, "accept")
     spread = counted(monkeypatch, kernels, "spread_jit")
     certificate = gamedp.certify(solution)

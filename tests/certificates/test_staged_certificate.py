@@ -19,8 +19,7 @@ from staged_games import Debts, Journey, Scores, StagedWubbel
 
 import gamedp
 from gamedp.certificates.checking import stages as checking
-from gamedp.certificates.checking.choice_values import Rows
-from gamedp.certificates.checking.rounded_means import groups_of, means_below, sums_below
+from gamedp.certificates.checking.choice_values import Rows, groups_of, means_below, sums_below
 from gamedp.certificates.checking.stages import OVER, Stages
 from gamedp.errors import CertificateError, InvalidModelError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel, Sheet

@@ -10,11 +10,11 @@ from numba import config
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from gamedp.graph import components, decomposition, end_components, graph as graphs
+from gamedp.graph import decomposition, end_components, graph as graphs
 from gamedp.graph.graph import Graph
 from gamedp.graph.structure import Structure
 
-MODULES = components, decomposition, end_components, graphs
+MODULES = decomposition, end_components, graphs
 COMPILED = not config.DISABLE_JIT
 LARGE = 1_000_000 if COMPILED else 3_000
 
@@ -108,7 +108,7 @@ def find_components(choice_offsets, transition_offsets, successors):
     num_states = len(choice_offsets) - 1
     component, order = np.empty((2, num_states), successors.dtype)
     offsets = np.empty(num_states + 1, successors.dtype)
-    number = components.strongly_connected_components_jit(
+    number = graphs.strongly_connected_components_jit(
         state_offsets,
         successors,
         component,
@@ -122,7 +122,7 @@ def find_components(choice_offsets, transition_offsets, successors):
     levels = np.empty(number, successors.dtype)
     nontrivial = np.empty(number, np.bool_)
     graph = Graph(choice_offsets, transition_offsets, successors)
-    num_levels, num_candidates = components.describe_jit(
+    num_levels, num_candidates = graphs.describe_jit(
         graph, component, order, offsets, levels, nontrivial, np.empty(num_states, np.int8)
     )
     all_locked(state_offsets, component, order, offsets, levels, nontrivial)
@@ -148,7 +148,7 @@ def find_cycles(choice_offsets, transition_offsets, successors):
     cycle = np.zeros_like(component)
     found = []
     for start in range(len(component)):
-        length = components.shortest_cycle_jit(state_offsets, successors, component, start, cycle)
+        length = graphs.shortest_cycle_jit(state_offsets, successors, component, start, cycle)
         found.append(cycle[:length].tolist())
     return found
 

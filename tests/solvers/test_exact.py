@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import gamedp
-from gamedp.solvers.tools.exact import rationals, systems
+from gamedp.solvers.tools.exact import systems
 from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.work import Work
 from gamedp.storage import ordinary
@@ -93,14 +93,14 @@ def test_fractions_stand_in_for_flint(states, monkeypatch):
     model = fair_ring(states)
     truth = exact_values(model)
     assert list(solve_exactly(model).exact) == truth
-    monkeypatch.setattr(rationals, "flint", None)
-    assert type(rationals.rational(1)) is Fraction
+    monkeypatch.setattr(systems, "flint", None)
+    assert type(systems.rational(1)) is Fraction
     assert list(solve_exactly(model).exact) == truth
 
 
 def test_flint_is_used():
-    assert type(rationals.rational(Fraction(1, 3))).__name__ == "fmpq"
-    assert rationals.as_fraction(rationals.rational(0.1)) == Fraction(0.1)
+    assert type(systems.rational(Fraction(1, 3))).__name__ == "fmpq"
+    assert systems.as_fraction(systems.rational(0.1)) == Fraction(0.1)
 
 
 def test_a_chain_that_is_slow_to_converge():
@@ -316,11 +316,11 @@ def random_system(count, seed):
         weights = [Fraction(weight) for weight in generator.random(len(columns) + 1).tolist()]
         rows.append(
             {
-                column: rationals.rational(weight / sum(weights))
+                column: systems.rational(weight / sum(weights))
                 for column, weight in zip(columns, weights, strict=False)
             }
         )
-        known.append(rationals.rational(Fraction(int(generator.integers(-9, 9)), 7)))
+        known.append(systems.rational(Fraction(int(generator.integers(-9, 9)), 7)))
     return rows, known
 
 
@@ -339,7 +339,7 @@ def test_linear_systems(count, monkeypatch):
     monkeypatch.setattr(systems, "AT_ONCE", 0)
     again = systems.solve_linear_system(rows, list(known), no_pause)
     assert all(one == other for one, other in itertools.zip_longest(found, again))
-    monkeypatch.setattr(rationals, "flint", None)
+    monkeypatch.setattr(systems, "flint", None)
     again = systems.solve_linear_system(rows, list(known), no_pause)
     assert all(one == other for one, other in itertools.zip_longest(found, again))
 
@@ -366,9 +366,9 @@ def test_large_linear_systems_are_solved_in_small_steps(with_flint, monkeypatch)
     """So that nobody waits for Ctrl-C: the more digits the numbers have, the more steps."""
     rows, known = random_system(150 if with_flint else 20, 1)
     if not with_flint:
-        monkeypatch.setattr(rationals, "flint", None)
-        rows = [{column: rationals.as_fraction(p) for column, p in row.items()} for row in rows]
-        known = list(map(rationals.as_fraction, known))
+        monkeypatch.setattr(systems, "flint", None)
+        rows = [{column: systems.as_fraction(p) for column, p in row.items()} for row in rows]
+        known = list(map(systems.as_fraction, known))
     steps = Break()
     found = systems.solve_linear_system(rows, list(known), steps)
     assert_solves(found, rows, known)
@@ -382,10 +382,10 @@ def test_large_linear_systems_are_solved_in_small_steps(with_flint, monkeypatch)
 
 def test_a_system_whose_determinant_the_prime_divides(monkeypatch):
     monkeypatch.setattr(systems, "AT_ONCE", 0)
-    stay = rationals.rational(1 - Fraction(systems.FIRST_PRIME, 2**62))
-    half = rationals.rational(Fraction(1, 2))
+    stay = systems.rational(1 - Fraction(systems.FIRST_PRIME, 2**62))
+    half = systems.rational(Fraction(1, 2))
     rows = [{0: stay}, {0: half}, {0: half, 1: half / 2}]
-    known = [rationals.rational(number) for number in (1, 0, Fraction(1, 3))]
+    known = [systems.rational(number) for number in (1, 0, Fraction(1, 3))]
     assert_solves(systems.solve_linear_system(rows, list(known), no_pause), rows, known)
 
 

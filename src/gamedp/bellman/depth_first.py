@@ -1,7 +1,7 @@
 """Problems with targets: a depth-first search solves, or orders, the components it leaves.
 
 The arrays are described in :mod:`gamedp.bellman.equation`. The search is Tarjan's [1]_ in Pearce's
-form [2]_, as in :mod:`gamedp.graph.components`, except for targets and ends, which lead nowhere. It
+form [2]_, as in :mod:`gamedp.graph.graph`, except for targets and ends, which lead nowhere. It
 leaves a component once all components that this leads to are left. Then
 
 - what surely reaches or misses the target has its value;
@@ -247,7 +247,7 @@ def search(
     cursor : (CURSOR,) int64
         The position of the search; `WAITING` is S at first, all else 0.
     stack, next_transition, is_root, ranks : (S,)
-        Scratch that is kept between calls, as in :mod:`gamedp.graph.components`: the order of
+        Scratch that is kept between calls, as in :mod:`gamedp.graph.graph`: the order of
         discovery falls to the lowest rank in reach.
     levels : (S,)
         Filled, zeros at first: the largest number of deferred components with cycles on any way

@@ -45,7 +45,7 @@ from gamedp.compiler.integers import CheckedCompiler, raise_if_rounded
 from gamedp.errors import shown
 from gamedp.rules.exactness import is_rounded
 from gamedp.rules.game import HELPER_MARK, with_item
-from gamedp.runtime.linking import PART
+from gamedp.runtime.jit import PART
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -29,7 +29,7 @@ from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.typing import signature
 from numba.extending import intrinsic, overload
 
-from gamedp.runtime.linking import PART, LinkingCompiler
+from gamedp.runtime.jit import PART, LinkingCompiler
 
 __all__ = ["CheckedCompiler", "checked_function", "raise_if_rounded"]
 

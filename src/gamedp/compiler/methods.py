@@ -27,8 +27,7 @@ from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import dissect
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
-from gamedp.runtime.jit import LANES
-from gamedp.runtime.linking import LinkingCompiler
+from gamedp.runtime.jit import LANES, LinkingCompiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -40,7 +40,7 @@ from gamedp.compiler.bridge import (
     unchanged,
 )
 from gamedp.compiler.cache import RulesCache
-from gamedp.runtime.linking import PART, LinkingCompiler
+from gamedp.runtime.jit import PART, LinkingCompiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.graph.components import (
+from gamedp.graph.graph import (
     UNSEEN,
     ZERO,
+    Graph,
+    Reverse,
     components_from_jit,
     strongly_connected_components_jit,
+    transpose_jit,
 )
-from gamedp.graph.graph import Graph, Reverse, transpose_jit
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.graph.components import UNSEEN, ZERO, stays_among_jit
 from gamedp.graph.decomposition import end_components_within_jit
-from gamedp.graph.graph import Graph
+from gamedp.graph.graph import UNSEEN, ZERO, Graph, stays_among_jit
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def clear(
     ----------
     graph : Graph
     order, component_offsets, nontrivial
-        As :mod:`gamedp.graph.components` fills them.
+        As :mod:`gamedp.graph.graph` fills them.
     sides
         The parts that a choice belongs to, shape (C,): 1 the first, 2 the second, 3 both.
     marks
@@ -113,13 +112,13 @@ def drop_leaving_choices(
     """Sweep once over the components with a cycle and drop the choices that leave them.
 
     A state left without a choice is dropped as well. It counts as outside for the states after it.
-    :func:`gamedp.graph.components.describe` counts in advance how many states that leaves.
+    :func:`gamedp.graph.graph.describe` counts in advance how many states that leaves.
 
     Parameters
     ----------
     graph : Graph
     component, order, nontrivial
-        As :mod:`gamedp.graph.components` fills them.
+        As :mod:`gamedp.graph.graph` fills them.
     end_component
         Filled, shape (S,): 0 for the states that may belong to an end component, else -1.
     stays
@@ -287,7 +286,7 @@ def maximal_end_components(
     ----------
     graph : Graph
     component, order, component_offsets
-        As :mod:`gamedp.graph.components` fills them.
+        As :mod:`gamedp.graph.graph` fills them.
     end_component, stays
         Taken as `drop_leaving_choices` leaves them. Then filled, shapes (S,) and (C,): the number
         of the maximal end component of each state, -1 if it is in none; whether the choice keeps

@@ -92,13 +92,13 @@ class Structure:
     @cached_property
     def _parts(self) -> _StructureParts:
         """Find the components and levels."""
-        from gamedp.graph import components  # noqa: PLC0415 - brings numba along
+        from gamedp.graph import graph  # noqa: PLC0415 - brings numba along
 
         num_states = self.num_states
         dtype = self.successors.dtype
         component, order = np.empty(num_states, dtype), np.empty(num_states, dtype)
         component_offsets = np.empty(num_states + 1, dtype)
-        num_components = components.strongly_connected_components_jit(
+        num_components = graph.strongly_connected_components_jit(
             self.transition_offsets[self.choice_offsets],
             self.successors,
             component,
@@ -111,7 +111,7 @@ class Structure:
         component_offsets = component_offsets[: num_components + 1]
         levels = np.empty(num_components, dtype)
         nontrivial = np.empty(num_components, np.bool_)
-        num_levels, num_candidates = components.describe_jit(
+        num_levels, num_candidates = graph.describe_jit(
             self.graph,
             component,
             order,
@@ -247,7 +247,7 @@ class Structure:
             The states of the cycle, `state` first; each moves to the next, and the last to the
             first. Empty if there is no such cycle.
         """
-        from gamedp.graph import components  # noqa: PLC0415 - brings numba along
+        from gamedp.graph import graph  # noqa: PLC0415 - brings numba along
 
         if state is None:
             if self.is_acyclic:
@@ -257,7 +257,7 @@ class Structure:
         size = self.component_offsets[component + 1] - self.component_offsets[component]
         states = np.empty(size, self.successors.dtype)
         state_offsets = self.transition_offsets[self.choice_offsets]
-        length = components.shortest_cycle_jit(
+        length = graph.shortest_cycle_jit(
             state_offsets, self.successors, self.component, state, states
         )
         return tuple(states[:length].tolist())
@@ -361,7 +361,7 @@ class Structure:
 
 
 class _StructureParts(NamedTuple):
-    """Results of :mod:`gamedp.graph.components`, and the position of each state in the order."""
+    """Results of :mod:`gamedp.graph.graph`, and the position of each state in the order."""
 
     component: Integers
     order: Integers

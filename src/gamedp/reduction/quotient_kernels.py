@@ -1,6 +1,6 @@
 """Smaller models: known states cut off, end components collapsed; and the way back.
 
-The arrays of a graph are those of :mod:`gamedp.graph.components`. A class is the preimage of a
+The arrays of a graph are those of :mod:`gamedp.graph.graph`. A class is the preimage of a
 state of the smaller model: one state of the given one, or a whole end component.
 """
 

@@ -20,8 +20,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from gamedp.compiler.native import call_native, called_by_rules, compiled_for_all, held_at
-from gamedp.runtime.jit import LANES
-from gamedp.runtime.linking import PART
+from gamedp.runtime.jit import LANES, PART
 from gamedp.stages.kernels import PLACE, sweep_stage_jit, take_over_jit
 
 OUTSIDE = -2

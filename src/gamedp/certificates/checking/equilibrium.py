@@ -22,8 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.certificates.checking.choice_values import Rows, slices
-from gamedp.certificates.checking.rounded_means import groups_of, means_below, sums_below
+from gamedp.certificates.checking.choice_values import (
+    Rows,
+    groups_of,
+    means_below,
+    slices,
+    sums_below,
+)
 from gamedp.certificates.checking.rule_set import ArraySpec, Counts, always
 from gamedp.errors import CertificateError, shown
 from gamedp.model.model import Model, check_finite, describe_choice

@@ -28,8 +28,13 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.certificates.checking.choice_values import Rows
-from gamedp.certificates.checking.rounded_means import Group, groups_of, means_below, sums_below
+from gamedp.certificates.checking.choice_values import (
+    Group,
+    Rows,
+    groups_of,
+    means_below,
+    sums_below,
+)
 from gamedp.certificates.checking.rule_set import ArraySpec, Counts, always, optional
 from gamedp.errors import CertificateError, InvalidModelError, shown
 from gamedp.model.model import check_finite

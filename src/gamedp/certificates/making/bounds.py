@@ -24,7 +24,7 @@ from gamedp.certificates.checking.bounds import recompute
 from gamedp.certificates.checking.checker import accept
 from gamedp.certificates.checking.choice_values import choice_values, exactly_keeps, slices
 from gamedp.certificates.checking.directions import Ending, oriented
-from gamedp.certificates.making import first_look_kernels, rank_kernels as kernels
+from gamedp.certificates.making import kernels
 from gamedp.certificates.making.endless import refuse_oscillations
 from gamedp.certificates.making.equilibrium import certify_equilibrium
 from gamedp.certificates.making.ranks import (
@@ -440,7 +440,7 @@ def certified_along_policy(
     columns = sides.columns()
     discount = sides.directions[0].discount
     with np.errstate(all="ignore"):  # what overflows fails
-        count = first_look_kernels.look_along_jit(
+        count = kernels.look_along_jit(
             sides.equation, columns, discount, sides.required, via, fails
         )
     ranks = _ranks(sides, via) if sides.ranked else None

@@ -18,7 +18,7 @@ from gamedp.certificates.checking.bounds_claims import may_drift
 from gamedp.certificates.checking.choice_values import choice_values, exactly_keeps, slices
 from gamedp.certificates.checking.directions import Direction, Ending, oriented
 from gamedp.certificates.checking.first_look import following
-from gamedp.certificates.making import first_look_kernels, rank_kernels as kernels
+from gamedp.certificates.making import kernels
 from gamedp.certificates.making.endless import find_drifts
 from gamedp.graph.graph import Reverse, transpose_jit
 from gamedp.model.objectives import Reachability, TotalReward
@@ -137,7 +137,7 @@ class FirstLook(Sides):
         """Find the misses of choices, and the best choices."""
         model, directions = self.model, self.directions
         shape = (2, model.num_choices)
-        found = first_look_kernels.ChoiceMisses(
+        found = kernels.ChoiceMisses(
             np.empty(shape), np.empty(shape, np.bool_), np.empty((2, model.num_states), np.int64)
         )
         first = [direction.inequalities[0] for direction in directions]
@@ -145,7 +145,7 @@ class FirstLook(Sides):
             missing = np.array([direction.missing_counts for direction in directions])
             rounded = model.has_swaps and directions[0].constant != 0
             with np.errstate(all="ignore"):  # what overflows is in doubt
-                first_look_kernels.look_jit(
+                kernels.look_jit(
                     self.equation, self.columns(), directions[0].discount, missing, rounded, found
                 )
         else:
@@ -167,9 +167,7 @@ class FirstLook(Sides):
         self.undecided[:] = False
         self.num_open = 0
 
-    def _look_at_sums(
-        self, number: int, direction: Direction, found: first_look_kernels.ChoiceMisses
-    ) -> None:
+    def _look_at_sums(self, number: int, direction: Direction, found: kernels.ChoiceMisses) -> None:
         """Find the misses in a direction whose bounds are sums of doubles."""
         for rows in slices(self.model):
             here = slice(int(rows.choices[0]), int(rows.choices[-1]) + 1)
@@ -180,7 +178,7 @@ class FirstLook(Sides):
                 gap, blur = values.short_of(bound, rest)
                 missed = gap + blur - (values.rest - values.slack) - TINY
                 size = np.maximum(np.maximum(np.abs(values.least), np.abs(values.most)), abs(bound))
-                part = np.fmax(missed / size, first_look_kernels.LEAST_MISS)
+                part = np.fmax(missed / size, kernels.LEAST_MISS)
                 lower = values.lower()
             part[np.isinf(values.least) | np.isinf(values.most) | (size == 0)] = np.inf
             infinite = bound == np.inf

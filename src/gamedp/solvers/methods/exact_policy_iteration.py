@@ -15,7 +15,7 @@ from gamedp.runtime.limit import Limit, Reporter
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.solvers.tools.base import PreparingSolver, make_solution, require
 from gamedp.solvers.tools.exact.process import StoppedError
-from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed_values
+from gamedp.solvers.tools.exact.systems import as_fraction, enclosed_values
 from gamedp.solvers.tools.exact.work import Work
 from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.opponents import Opponents

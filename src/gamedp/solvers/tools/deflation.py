@@ -35,7 +35,7 @@ from gamedp.graph.structure import Structure
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError
-from gamedp.reduction.fixed_policies import fix
+from gamedp.reduction.unfolding import fix
 from gamedp.results.status import Status
 from gamedp.runtime.limit import Limit, Reporter
 from gamedp.solvers.tools.bound_pair import BoundPair

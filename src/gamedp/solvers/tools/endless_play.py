@@ -229,7 +229,7 @@ def shifted_back(solution: Solution, problem: Problem) -> Solution:
     model, draw = problem.model, problem.draws[0]
     exact = None
     if solution.exact is not None:
-        from gamedp.solvers.tools.exact.rationals import enclosed_values  # noqa: PLC0415
+        from gamedp.solvers.tools.exact.systems import enclosed_values  # noqa: PLC0415
 
         exact = tuple(
             value + Fraction(draw) if isinstance(value, Fraction) else value

@@ -45,9 +45,8 @@ from gamedp.model.objectives import (
 )
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
-from gamedp.reduction.fixed_policies import fix
 from gamedp.reduction.gains import UNDECIDED, sign_for_all, signs_of_endless_play
-from gamedp.reduction.unfolding import unfold
+from gamedp.reduction.unfolding import fix, unfold
 from gamedp.solvers.tools.facts import Refusal, Undecided, refused_endless_value, refused_opponents
 
 if TYPE_CHECKING:

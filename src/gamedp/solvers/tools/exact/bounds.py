@@ -35,7 +35,7 @@ from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import Reporter
 from gamedp.solvers.tools.exact.process import StoppedError
-from gamedp.solvers.tools.exact.rationals import as_fraction, enclosed, flint
+from gamedp.solvers.tools.exact.systems import as_fraction, enclosed, flint
 from gamedp.solvers.tools.exact.work import Work
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.run import Answer

@@ -17,8 +17,12 @@ import numpy as np
 from gamedp.errors import GamedpError, InvalidModelError
 from gamedp.graph.sets import attractor
 from gamedp.graph.structure import Structure
-from gamedp.solvers.tools.exact.rationals import Rational, RationalModel, rational
-from gamedp.solvers.tools.exact.systems import solve_linear_system
+from gamedp.solvers.tools.exact.systems import (
+    Rational,
+    RationalModel,
+    rational,
+    solve_linear_system,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

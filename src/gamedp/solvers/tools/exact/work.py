@@ -10,7 +10,7 @@ from gamedp.errors import InvalidModelError, UnsupportedProblemError
 from gamedp.results.status import Status
 from gamedp.runtime.limit import Reporter
 from gamedp.solvers.tools.exact.process import Averages, Process, StoppedError, Terms
-from gamedp.solvers.tools.exact.rationals import (
+from gamedp.solvers.tools.exact.systems import (
     Rational,
     RationalModel,
     Value,

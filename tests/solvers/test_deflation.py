@@ -12,7 +12,7 @@ from reductions import is_reduced, reduction_of
 
 import gamedp
 from gamedp.bellman import deflation
-from gamedp.reduction.buchi import buchi_states
+from gamedp.graph.sets import buchi_states
 from gamedp.solvers.tools import deflation as deflating
 from gamedp.testing import exact_values
 

@@ -6,8 +6,8 @@ about a rank. The page on certificates in the documentation has the theorems wit
 those about ranks are after [1]_.
 
 Read `certificate` for what can be claimed, and of `checking` first `checker`, which finds the rules
-that a certificate names: those in `bounds`, `equilibrium` or `stages`. Of bounds, `bounds_claims`
-says what is claimed, `directions` what is known from the outset, and `choice_values` how
+that a certificate names: those in `bounds`, `equilibrium` or `stages`. Of bounds, `directions`
+says what is claimed and what is known from the outset, and `choice_values` how
 inequalities are decided in floating point.
 
 References

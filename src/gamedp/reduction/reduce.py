@@ -26,11 +26,17 @@ import attrs
 import numpy as np
 
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.graph.sets import almost_sure, attractor, end_components, first_choices, leads_into
+from gamedp.graph.sets import (
+    almost_sure,
+    attractor,
+    buchi_states,
+    end_components,
+    first_choices,
+    leads_into,
+)
 from gamedp.graph.structure import Structure
 from gamedp.model.objectives import Reachability, TotalReward
 from gamedp.model.problem import Problem
-from gamedp.reduction.buchi import buchi_states
 from gamedp.reduction.gains import (
     UNDECIDED,
     have_both_signs,

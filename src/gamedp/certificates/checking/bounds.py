@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NoReturn
 import attrs
 import numpy as np
 
-from gamedp.certificates.checking.bounds_claims import ARRAYS, check_draw, refusal, words_of
 from gamedp.certificates.checking.choice_values import (
     Rows,
     choice_values,
@@ -16,7 +15,16 @@ from gamedp.certificates.checking.choice_values import (
     exactly_keeps,
     slices,
 )
-from gamedp.certificates.checking.directions import NEVER, Direction, Ending, oriented
+from gamedp.certificates.checking.directions import (
+    ARRAYS,
+    NEVER,
+    Direction,
+    Ending,
+    check_draw,
+    oriented,
+    refusal,
+    words_of,
+)
 from gamedp.certificates.checking.first_look import look
 from gamedp.certificates.checking.rule_set import MOST_SHIFT, Counts
 from gamedp.errors import CertificateError, shown

@@ -14,9 +14,8 @@ import attrs
 import numpy as np
 
 from gamedp.bellman.equation import unordered_equation
-from gamedp.certificates.checking.bounds_claims import may_drift
 from gamedp.certificates.checking.choice_values import choice_values, exactly_keeps, slices
-from gamedp.certificates.checking.directions import Direction, Ending, oriented
+from gamedp.certificates.checking.directions import Direction, Ending, may_drift, oriented
 from gamedp.certificates.checking.first_look import following
 from gamedp.certificates.making import kernels
 from gamedp.certificates.making.endless import find_drifts

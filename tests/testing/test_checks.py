@@ -231,7 +231,7 @@ def test_a_searcher_that_raises_an_error():
     ("thing", "options", "error", "words"),
     [
         (Matches, {}, InvalidParameterError, r"is a class; give an instance, such as Matches\(\)"),
-        (object(), {}, TypeError, "has no method initial_state"),
+        (object(), {}, InvalidParameterError, "is none of these: a game has the method initial_"),
         (Matches(), {"tolerance": 1.0}, TypeError, "unexpected keyword argument 'tolerance'"),
         (SOLVER, {"compile": False}, TypeError, "unexpected keyword argument 'compile'"),
         (SEARCHER, {"max_states": 1}, TypeError, "unexpected keyword argument 'max_states'"),

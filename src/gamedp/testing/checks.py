@@ -9,9 +9,16 @@ from gamedp.errors import InvalidParameterError, shown
 from gamedp.testing.check_game import examination_of_game
 from gamedp.testing.check_searcher import examination_of_searcher
 from gamedp.testing.check_solver import examination_of_solver
-from gamedp.testing.complaints import Check
+from gamedp.testing.complaints import Check, Examination
 
 __all__ = ["checks_of", "each_check"]
+
+KINDS: tuple[tuple[tuple[str, ...], Callable[..., Examination[Any]]], ...] = (
+    (("initial_state",), examination_of_game),
+    (("supports", "solve"), examination_of_solver),
+    (("search",), examination_of_searcher),
+)
+"""What can be checked: the members by which it is known, and how it is examined."""
 
 
 def checks_of(thing: Any, **options: Any) -> Iterator[tuple[str, Check]]:
@@ -23,8 +30,8 @@ def checks_of(thing: Any, **options: Any) -> Iterator[tuple[str, Check]]:
     Parameters
     ----------
     thing
-        An instance: a solver if it has `supports` and `solve`, a searcher if it has `search`,
-        otherwise a game.
+        An instance: a game if it has `initial_state`, a solver if it has `supports` and `solve`, a
+        searcher if it has `search`.
     **options
         The options of the function that makes all checks at once: `max_states` and `compile` of
         games, `problems` and `tolerance` of solvers, `games` and `compile` of searchers.
@@ -39,9 +46,9 @@ def checks_of(thing: Any, **options: Any) -> Iterator[tuple[str, Check]]:
     Raises
     ------
     InvalidParameterError
-        If the thing is a class.
+        If the thing is a class, or none of the three.
     TypeError
-        If it is none of the three, or an option is not one of its own.
+        If an option is not one of its own.
 
     Examples
     --------
@@ -54,11 +61,14 @@ def checks_of(thing: Any, **options: Any) -> Iterator[tuple[str, Check]]:
     if isinstance(thing, type):
         message = f"{shown(thing)} is a class; give an instance, such as {thing.__name__}()."
         raise InvalidParameterError(message)
-    if hasattr(thing, "supports") and hasattr(thing, "solve"):
-        return examination_of_solver(thing, **options).checks()
-    if hasattr(thing, "search"):
-        return examination_of_searcher(thing, **options).checks()
-    return examination_of_game(thing, **options).checks()
+    for members, examination in KINDS:
+        if all(hasattr(thing, member) for member in members):
+            return examination(thing, **options).checks()
+    message = (
+        f"{shown(thing)} is none of these: a game has the method initial_state, a solver supports "
+        "and solve, a searcher search."
+    )
+    raise InvalidParameterError(message)
 
 
 def each_check(*things: Any, **options: Any) -> Callable[[Any], Any]:

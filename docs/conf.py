@@ -17,7 +17,7 @@ import gamedp
 sys.path.insert(0, str(Path(__file__).parent))
 
 from playable import write_games
-from registered import with_solvers
+from registered import property_lines, with_solvers
 
 project = "gamedp"
 author = "The gamedp authors"
@@ -92,6 +92,14 @@ def list_solvers(_app: Sphinx, _page: str, source: list[str]) -> None:
     source[0] = with_solvers(source[0])
 
 
+def list_properties(
+    _app: Sphinx, what: str, _name: str, obj: Any, _options: Any, lines: list[str]
+) -> None:
+    """Put the properties that are computed once into the reference of a class."""
+    if what == "class":
+        lines += property_lines(obj)
+
+
 def add_games(app: Sphinx, error: Exception | None) -> None:
     """Put the games that readers play beside the pages that embed them."""
     if error is None and app.builder.format == "html":
@@ -102,5 +110,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register what this file adds to Sphinx."""
     app.connect("missing-reference", find_public_name)
     app.connect("source-read", list_solvers)
+    app.connect("autodoc-process-docstring", list_properties)
     app.connect("build-finished", add_games)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,5 +1,9 @@
-"""Lists in the documentation that come from the entry points: nobody has to keep them."""
+"""Lists in the documentation that come from entry points and sources: nobody has to keep them."""
 
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 
 MARK = "REGISTERED-SOLVERS\n"
@@ -24,3 +28,29 @@ def with_solvers(text: str) -> str:
     # gamedp.solvers.methods.policy_iteration:PolicyIteration is gamedp.solvers.PolicyIteration.
     names = [".".join([*value.split(".")[:2], value.split(":")[1]]) for value in values]
     return text.replace(MARK, "\n".join(ENTRY.format(name) for name in names))
+
+
+def computed_once(kind: type) -> Iterator[tuple[str, str]]:
+    """Yield the public properties of a class that are cached, each with its docstring.
+
+    Classes of attrs have slots instead, which have no docstring: Sphinx does not see them.
+    """
+    for base in kind.__mro__:
+        if not base.__module__.startswith("gamedp."):
+            continue
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        for node in tree.body if isinstance(tree, ast.ClassDef) else ():
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
+            if "cached_property" in decorators and not getattr(kind, node.name).__doc__:
+                yield node.name, ast.get_docstring(node) or ""
+
+
+def property_lines(kind: type) -> list[str]:
+    """Return what the reference says of the properties that are computed once."""
+    return [
+        line
+        for name, text in computed_once(kind)
+        for line in ("", f".. py:property:: {name}", "", *textwrap.indent(text, "   ").split("\n"))
+    ]

@@ -42,6 +42,17 @@ def test_the_reference_lists_every_public_name_once(monkeypatch):
     assert sorted(listed) == sorted(public_names())
 
 
+def test_the_reference_has_properties_that_are_computed_once(monkeypatch):
+    """Classes of attrs have slots for them, which Sphinx does not see."""
+    monkeypatch.syspath_prepend(DOCS)
+    lines = importlib.import_module("registered").property_lines(gamedp.Problem)
+    assert [line for line in lines if line.startswith(".. ")] == [
+        ".. py:property:: draws",
+        ".. py:property:: has_one_sign",
+    ]
+    assert "   They differ if it is not declared, see :class:`gamedp.TotalReward`." in lines
+
+
 def test_public_names_are_few_and_in_standard_places():
     assert len(gamedp.__all__) <= 60
     for name, part in public_names().items():

@@ -433,8 +433,8 @@ class Spoiled:
 @pytest.mark.parametrize(
     ("tight", "words"),
     [
-        (False, "best_actions: in state 0: action 1 is as good as any, and missing"),
-        (True, "a walk: best_actions: in state 2: action 1 counts as best and brings"),
+        (False, "best_actions are best: in state 0: action 1 is as good as any, and missing"),
+        (True, "a walk: best_actions are best: in state 2: action 1 counts as best and"),
         (True, "action 1 is not best, and said to be for certain"),
     ],
 )

@@ -5,12 +5,29 @@ from typing import NamedTuple
 import attrs
 import numpy as np
 import pytest
+from named_checks import complaints_of, failed_checks
 from numba import config
 
 import gamedp
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.testing import ConformanceError, check_game
+from gamedp.testing.check_game import (
+    ACTIONS,
+    ACYCLIC,
+    CANONICAL,
+    COMPILED,
+    ERRORS,
+    HEURISTIC,
+    IS_STATE,
+    MOVER,
+    NAMES,
+    NUMBERS,
+    PROBABILITIES,
+    STATES,
+    VIEWS,
+)
+from gamedp.testing.complaints import DETERMINISTIC, VALUE
 
 
 class Spot(NamedTuple):
@@ -365,56 +382,90 @@ class Raising(Good):
 
 
 @pytest.mark.parametrize(
-    ("game", "words"),
+    ("game", "checks", "words"),
     [
-        (Forgetful(), "not deterministic: actions("),
-        (Repeats(), "repeats itself: [1, 1]"),
-        (Idle(), "Spot(player=0, left=6) is not terminal and has no actions"),
-        (Wordy(), "action 'one' in Spot(player=0, left=6) is not an integer"),
-        (Short(), "outcomes(Spot(player=0, left=6), 1) sum to 0.9"),
-        (Negative(), "have probabilities [-0.5, 1.5]"),
-        (Pairless(), "not (probability, state) pairs"),
-        (Elsewhere(), "leads to 'the end', not a Spot"),
-        (Listed(), "unhashable type"),
-        (Generous(), "1.0 and 1.0, which do not add up to 1.0"),
-        (Endless(), "0) is nan"),
-        (Rewarding(), "reward(Spot(player=0, left=6), 1, player) are 1.0 and 1.0"),
-        (Restless(), "must represent itself"),
-        (Lopsided(), "they do not correspond: their payoffs are (1.0, 0.0) and (0.0, 1.0)"),
+        (
+            Forgetful(),
+            {DETERMINISTIC},
+            "actions(Spot(player=0, left=6)) is [1, 2] first and [1] then",
+        ),
+        (Repeats(), {ACTIONS}, "repeats itself: [1, 1]"),
+        (Idle(), {ACTIONS}, "Spot(player=0, left=6) is not terminal and has no actions"),
+        (Wordy(), {ACTIONS}, "action 'one' in Spot(player=0, left=6) is not an integer"),
+        (Short(), {PROBABILITIES}, "outcomes(Spot(player=0, left=6), 1) sum to 0.9"),
+        (Negative(), {PROBABILITIES}, "have probabilities [-0.5, 1.5]"),
+        (Pairless(), {PROBABILITIES}, "not (probability, state) pairs"),
+        (Elsewhere(), {STATES}, "leads to 'the end', not a Spot"),
+        (Listed(), {STATES}, "unhashable type"),
+        (Generous(), {NUMBERS}, "1.0 and 1.0, which do not add up to 1.0"),
+        (Endless(), {NUMBERS, CANONICAL}, "0) is nan"),
+        (Rewarding(), {NUMBERS}, "reward(Spot(player=0, left=6), 1, player) are 1.0 and 1.0"),
+        (Restless(), {CANONICAL}, "must represent itself"),
+        (
+            Lopsided(),
+            {CANONICAL},
+            "they do not correspond: their payoffs are (1.0, 0.0) and (0.0, 1.0)",
+        ),
         (
             Careless(),
+            {CANONICAL},
             "but they do not correspond: action 1 in Spot(player=1, left=5) earns (0.0, 0.0) and",
         ),
-        (Alone(), "swaps players, but there are not two"),
-        (Stranger(), "is 7 of 2 players"),
-        (Circular(), "claims to be acyclic, but play can go"),
-        (Mute(), "render(Spot(player=0, left=6)) is not text"),
-        (Nameless(), "action_name(Spot(player=0, left=6), 1) is not text"),
-        (Wordless(), "outcome_name(Spot(player=0, left=6), 1, 0) is not text"),
-        (Drawing(), "view(Spot(player=0, left=6)) is '6 left'; it must be one of the classes of"),
-        (Misplaced(), "view(Spot(player=0, left=6)) has a spot for action 6, which is none there"),
+        (Alone(), {MOVER, NUMBERS, CANONICAL}, "swaps players, but there are not two"),
+        (Stranger(), {MOVER, CANONICAL}, "is 7 of 2 players"),
+        (Circular(), {ACYCLIC}, "claims to be acyclic, but play can go"),
+        (Mute(), {NAMES}, "render(Spot(player=0, left=6)) is not text"),
+        (Nameless(), {NAMES}, "action_name(Spot(player=0, left=6), 1) is not text"),
+        (Wordless(), {NAMES}, "outcome_name(Spot(player=0, left=6), 1, 0) is not text"),
+        (
+            Drawing(),
+            {VIEWS},
+            "view(Spot(player=0, left=6)) is '6 left'; it must be one of the classes of",
+        ),
+        (
+            Misplaced(),
+            {VIEWS},
+            "view(Spot(player=0, left=6)) has a spot for action 6, which is none there",
+        ),
         (
             Showing(),
+            {VIEWS},
             "outcome_view(Spot(player=0, left=6), 1, 0) is 0; it must be one of the classes",
         ),
-        (Unsure(), "heuristic(Spot(player=0, left=6), 0) is inf"),
-        (Denying(), "left=3), which is_state() denies"),
-        (Shared(), "they do not correspond: player 1 chooses in the one, player 0 in the other"),
-        (Distant(), "they do not correspond: only in Spot(player=1, left=0) the game is over"),
-        (Summed(), "constant_sum is for two players"),
-        (Loose(), "left can be changed; use attrs.frozen"),
-        (Doubling(), "given its own parameters, makes Doubling(left=6, more=4) of it"),
-        (Table(), "; give the field hash=False, or keep a tuple in it"),
-        (Melting(), "Changeable(left=1), whose left can be changed"),
-        (Huge(), "action 1099511627776 in Spot(player=0, left=6) is not an integer of 32 bits"),
-        (Raising(), "raises RuntimeError: Spot(player=0, left=6)"),
+        (Unsure(), {HEURISTIC}, "heuristic(Spot(player=0, left=6), 0) is inf"),
+        (Denying(), {IS_STATE}, "left=3), which is_state() denies"),
+        (
+            Shared(),
+            {CANONICAL},
+            "they do not correspond: player 1 chooses in the one, player 0 in the other",
+        ),
+        (
+            Distant(),
+            {CANONICAL},
+            "they do not correspond: only in Spot(player=1, left=0) the game is over",
+        ),
+        (Summed(), {NUMBERS}, "constant_sum is for two players"),
+        (Loose(), {VALUE}, "left can be changed; use attrs.frozen"),
+        (Doubling(), {VALUE}, "given its own parameters, makes Doubling(left=6, more=4) of it"),
+        (Table(), {VALUE}, "; give the field hash=False, or keep a tuple in it"),
+        (Melting(), {STATES}, "Changeable(left=1), whose left can be changed"),
+        (
+            Huge(),
+            {ACTIONS},
+            "action 1099511627776 in Spot(player=0, left=6) is not an integer of 32 bits",
+        ),
+        (Raising(), {ERRORS}, "raises RuntimeError: Spot(player=0, left=6)"),
     ],
-    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+    ids=lambda value: "" if isinstance(value, (str, set)) else type(value).__name__,
 )
-def test_broken_games_are_caught(game, words):
+def test_broken_games_are_caught(game, checks, words):
+    """By these checks alone; `check_game` has the complaints of them all."""
+    failed = failed_checks(game, compile=False)
+    assert failed.keys() == checks
+    assert any(words in message for message in failed.values())
     with pytest.raises(ConformanceError) as caught:
         check_game(game, compile=False)
-    assert words in str(caught.value)
+    assert complaints_of(str(caught.value)) == complaints_of(*failed.values())
 
 
 def test_many_complaints_are_counted():
@@ -430,7 +481,7 @@ class Textual(Good):
 @pytest.mark.skipif(config.DISABLE_JIT, reason="with the JIT disabled nothing compiles")
 def test_rules_that_do_not_compile():
     assert not check_game(Textual()).compiled
-    with pytest.raises(ConformanceError, match="compiled rules: the rules of Textual cannot be"):
+    with pytest.raises(ConformanceError, match=f"{COMPILED}: the rules of Textual cannot be"):
         check_game(Textual(), compile=True)
 
 
@@ -438,7 +489,7 @@ def test_a_class_that_pickle_cannot_find():
     class Local(Good):
         pass
 
-    with pytest.raises(ConformanceError, match=r"no value: pickle fails: Can.*Local"):
+    with pytest.raises(ConformanceError, match=r"is a value: pickle fails: Can.*Local"):
         check_game(Local(), compile=False)
 
 

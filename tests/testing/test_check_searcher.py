@@ -6,6 +6,7 @@ from typing import NamedTuple
 import attrs
 import pytest
 from hypothesis import given, settings, strategies as st
+from named_checks import complaints_of, failed_checks
 from search_games import (
     Bounded,
     Dicey,
@@ -21,6 +22,8 @@ from search_games import (
 
 import gamedp
 from gamedp.testing import ConformanceError, check_searcher, small_games
+from gamedp.testing.check_searcher import BEST, FORM, LINE
+from gamedp.testing.complaints import BOUNDS, STATUS
 from gamedp.testing.strategies import games
 
 TABLE = {"table_bytes": 2**14}
@@ -252,24 +255,27 @@ def test_anyones_searcher_may_pass():
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"),
+    ("kind", "checks", "words"),
     [
-        (Estimating, "the bounds: in Place.* the value is"),
-        (Copying, "the bounds: in Place.* action .* is worth"),
-        (Confident, "the best actions: in Place.* is worth"),
-        (Silent, "the best actions: in Place.* there are none"),
-        (Wandering, "the line: in Place"),
-        (Unknowing, "the value: in Place.* it is NaN"),
-        (Elsewhere, "the result: in Place.* not of this state"),
+        (Estimating, {BOUNDS, BEST}, r"the bounds hold: in Place.* the value is"),
+        (Copying, {BOUNDS, BEST}, r"the bounds hold: in Place.* action .* is worth"),
+        (Confident, {STATUS, BEST}, r"the best actions are best: in Place.* is worth"),
+        (Silent, {BEST}, r"the best actions are best: in Place.* there are none"),
+        (Wandering, {LINE}, "the line is play by the rules: in Place"),
+        (Unknowing, {FORM, BOUNDS}, r"results have their form: in Place.* the value is NaN"),
+        (Elsewhere, {FORM}, r"results have their form: in Place.* not of this state"),
     ],
 )
-def test_broken_searchers_are_caught(kind, words):
-    with pytest.raises(ConformanceError, match=words):
+def test_broken_searchers_are_caught(kind, checks, words):
+    failed = failed_checks(kind())
+    assert failed.keys() == checks
+    with pytest.raises(ConformanceError, match=words) as caught:
         check_searcher(kind())
+    assert complaints_of(str(caught.value)) == complaints_of(*failed.values())
 
 
 def test_a_searcher_that_refuses_everything_has_shown_nothing():
-    with pytest.raises(ConformanceError, match="nothing searched"):
+    with pytest.raises(ConformanceError, match="something is searched: every game was refused"):
         check_searcher(gamedp.searchers.AlphaBeta(), {"dice": Dicey()})
 
 

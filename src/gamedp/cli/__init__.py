@@ -90,6 +90,7 @@ COMMANDS = {
     "solvers": "gamedp.cli.lists:solvers",
     "searchers": "gamedp.cli.lists:searchers",
     "grundy": "gamedp.cli.small:grundy",
+    "new": "gamedp.cli.new:new",
     "help": "gamedp.cli.usage:print_help",
     "completion": "gamedp.cli.usage:completion",
 }

@@ -57,12 +57,21 @@ class AnyProblem(Generic[ModelT]):
 
 @attrs.frozen(eq=False)
 class Problem(AnyProblem[Model]):
-    """A model and an objective.
+    """A model and an objective: what a solver is given.
+
+    Who wants what: in state s, player ``model.players[s]`` chooses. Player 0 wants the `optimum` of
+    the objective, the most or the least of what player 0 receives. Of two players, player 1 wants
+    the opposite; of three or more, each wants that optimum of what they receive themselves. A
+    choice's value is its constant (:meth:`constants`) plus :attr:`discount` times the values of its
+    successors, weighted by :attr:`gamedp.Model.transition_matrix`; where `objective` has targets, a
+    horizon or an average, that is not all that counts. Terminal states have their payoffs.
 
     Attributes
     ----------
     model : Model
+        The arrays, which are read-only.
     objective : Objective
+        What is computed. Sets of states in it are masks, (S,) bool, whatever was given.
     improper_is_worst : bool
         Whether every state has a proper policy, and improper ones are infinitely bad for the player
         who could choose them: then errors of a total reward can be bounded as well.
@@ -83,6 +92,12 @@ class Problem(AnyProblem[Model]):
     >>> problem = gamedp.Problem(model, gamedp.TotalReward())
     >>> bool(gamedp.solvers.BackwardInduction().supports(problem))
     True
+
+    Which states are those of a player who wants the most:
+
+    >>> wants_most = (model.players == 0) == (problem.objective.optimum == "max")
+    >>> int(wants_most.sum()), problem.discount
+    (19, 1.0)
     """
 
     improper_is_worst: bool = attrs.field(default=False, kw_only=True)
@@ -214,7 +229,7 @@ class Problem(AnyProblem[Model]):
 
     @property
     def discount(self) -> float:
-        """The discount factor."""
+        """The discount factor; 1 if the objective does not discount."""
         return self.objective.discount if isinstance(self.objective, Discounted) else 1.0
 
     @property
@@ -246,7 +261,13 @@ class Problem(AnyProblem[Model]):
         return lowest == 0 or highest == 0
 
     def equation(self) -> Equation:
-        """Return Bellman's equation of the problem as arrays for the kernels."""
+        """Return Bellman's equation of the problem as arrays for gamedp's own kernels.
+
+        Raises
+        ------
+        UnsupportedProblemError
+            If there are more than two players.
+        """
         model = self.model
         if model.num_players > 2:
             message = "values of more than two players are solved by BackwardInduction alone."
@@ -269,6 +290,7 @@ class Problem(AnyProblem[Model]):
         """Return the constant part of each choice's value, (C,): its reward and share of the sum.
 
         With them, ``constants + discount * transition_matrix @ values`` are the choices' values.
+        Read-only; of three or more players, the rewards, (C, N).
         """
         return self._constants[0]
 

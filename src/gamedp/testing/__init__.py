@@ -1,17 +1,15 @@
 """The conformance kit: checks of games, solvers, searchers and formats of files, and exact values.
 
-For anyone's games, solvers and searchers, in anyone's tests::
+For anyone's games, solvers and searchers, in anyone's tests: a test of each check, by its name::
 
-    from gamedp.testing import check_game, check_solver
+    from gamedp.testing import each_check
 
-    def test_my_game():
-        check_game(MyGame())
+    @each_check(MyGame())
+    def test_my_game(check):
+        check()
 
-    def test_my_solver():
-        check_solver(MySolver())
-
-    def test_my_searcher():
-        check_searcher(MySearcher())
+The checks of :func:`checks_of` are the same; :func:`check_game`, :func:`check_solver` and
+:func:`check_searcher` make all of them, and return a report.
 
 Random models and games for hypothesis are in :mod:`gamedp.testing.strategies`.
 """
@@ -26,6 +24,7 @@ from gamedp.testing.check_solver import (
     small_problems,
     support_table,
 )
+from gamedp.testing.checks import checks_of, each_check
 from gamedp.testing.complaints import ConformanceError
 from gamedp.testing.exact import exact_choice_values, exact_committed_values, exact_values
 from gamedp.testing.table_game import Place, TableGame
@@ -42,6 +41,8 @@ __all__ = [
     "check_game",
     "check_searcher",
     "check_solver",
+    "checks_of",
+    "each_check",
     "exact_choice_values",
     "exact_committed_values",
     "exact_values",

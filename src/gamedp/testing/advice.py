@@ -13,7 +13,11 @@ import gamedp
 from gamedp.errors import shown
 from gamedp.testing.exact import exact_choice_values, exact_committed_values
 
-__all__ = ["Advice", "may_miss_its_end"]
+__all__ = ["ACTION_VALUES", "BEST_ACTIONS", "Advice", "may_miss_its_end"]
+
+ACTION_VALUES = "action_values hold"
+BEST_ACTIONS = "best_actions are best"
+"""Names of checks."""
 
 
 def may_miss_its_end(model: gamedp.Model, objective: Any) -> bool:
@@ -60,24 +64,24 @@ class Advice:
         return cls(solution, truth, choice_values, committed, slack)
 
     def complaints(self) -> Iterator[tuple[str, str]]:
-        """Yield the errors as (kind, description with the place) pairs."""
+        """Yield the errors as (check, description with the place) pairs."""
         offsets = self.solution.model.choice_offsets.tolist()
         for index in range(self.solution.model.num_states):
             choices = range(offsets[index], offsets[index + 1])
             if choices:
                 state = self.solution.model.state(index)
-                for kind, words in self._of_state(index, state, choices):
-                    yield kind, f"in state {shown(state)}: {words}"
+                for check, words in self._of_state(index, state, choices):
+                    yield check, f"in state {shown(state)}: {words}"
 
     def _of_state(self, index: int, state: Any, choices: range) -> Iterator[tuple[str, str]]:
-        """Yield the errors of the advice in a state, as (kind, description) pairs."""
+        """Yield the errors of the advice in a state, as (check, description) pairs."""
         solution = self.solution
         maybe = solution.best_actions(state)
         certain = solution.best_actions(state, certain=True)
         if solution.counts_steps and solution.following is None:
             # The solver keeps no values for the steps of a horizon; so its policy is all there is.
             if maybe != [solution.best_action(state)]:
-                yield "best_actions", f"{maybe} are not what the policy takes"
+                yield BEST_ACTIONS, f"{maybe} are not what the policy takes"
             return
         entries = solution.action_values(state)
         for entry, choice in zip(entries, choices, strict=True):
@@ -85,10 +89,10 @@ class Advice:
             inside = entry.lower <= entry.value <= entry.upper
             if not inside or not (entry.lower <= value <= entry.upper or math.isnan(value)):
                 words = f"action {entry.action} is worth {_number(value)}, not {entry.value!r} "
-                yield "action_values", f"{words}({entry.lower!r} to {entry.upper!r})"
+                yield ACTION_VALUES, f"{words}({entry.lower!r} to {entry.upper!r})"
         listed = [entry.action for entry in entries if entry.best != "no"]
         if listed != maybe or set(certain) - set(maybe) or solution.best_action(state) not in maybe:
-            yield "best_actions", f"{certain}, {maybe}, {listed} and the policy do not agree"
+            yield BEST_ACTIONS, f"{certain}, {maybe}, {listed} and the policy do not agree"
         for entry, choice in zip(entries, choices, strict=True):
             yield from self._of_action(index, choice, entry.action in maybe, entry.best)
 
@@ -103,11 +107,11 @@ class Advice:
         gap = Fraction(0) if got == value else abs(got - value)
         if listed and gap > self.slack:
             words = f"action {label} counts as best and brings {_number(got)}"
-            yield "best_actions", f"{words}; the value is {_number(value)}"
+            yield BEST_ACTIONS, f"{words}; the value is {_number(value)}"
         if best == "certain" and gap > 0:
-            yield "best_actions", f"action {label} is not best, and said to be for certain"
+            yield BEST_ACTIONS, f"action {label} is not best, and said to be for certain"
         if gap == 0 and not listed and not self._may_leave_out and not self._is_gained(value):
-            yield "best_actions", f"action {label} is as good as any, and missing"
+            yield BEST_ACTIONS, f"action {label} is as good as any, and missing"
 
     def _is_gained(self, value: Any) -> bool:
         """Whether a value is infinite by endless play: then only the policy's actions are checked.

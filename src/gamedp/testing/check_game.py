@@ -13,12 +13,50 @@ import attrs
 import numpy as np
 
 import gamedp
-from gamedp.errors import shown, warn
-from gamedp.testing.complaints import Complaints, can_set, check_value
+from gamedp.errors import shown
+from gamedp.testing.complaints import (
+    DETERMINISTIC,
+    VALUE,
+    Complaints,
+    Examination,
+    can_set,
+    check_value,
+)
 
-__all__ = ["Report", "check_game"]
+__all__ = ["Report", "check_game", "examination_of_game"]
 
 TOLERANCE = 1e-9
+
+ERRORS = "no rule raises an error"
+STATES = "outcomes lead to states"
+IS_STATE = "is_state accepts all states"
+MOVER = "the mover is a player"
+ACTIONS = "actions are distinct integers"
+PROBABILITIES = "probabilities add up to one"
+NUMBERS = "payoffs and rewards are finite and add up"
+CANONICAL = "canonical is a symmetry"
+NAMES = "names are text"
+HEURISTIC = "the heuristic is finite"
+VIEWS = "views show actions that there are"
+COUNTS = "something counts"
+ACYCLIC = "the claim acyclic"
+COMPILED = "compiled and plain rules give the same model"
+"""Names of checks."""
+
+OPTIONAL = {
+    IS_STATE: ("is_state",),
+    CANONICAL: ("canonical",),
+    NAMES: ("action_name", "outcome_name", "render"),
+    HEURISTIC: ("heuristic",),
+    VIEWS: ("view", "outcome_view"),
+}
+"""Checks of methods that a game need not have."""
+
+OF_THE_MODEL = (COUNTS, ACYCLIC, COMPILED)
+"""Checks that need all states, and rules without a fault."""
+
+FAILED = object()
+"""The answer of a rule that has raised an error, or given two answers."""
 
 
 @attrs.frozen
@@ -37,7 +75,7 @@ class Report:
     compiled : bool
         Whether the compiled rules were compared with the plain ones.
     checks : tuple of str
-        The checks made, in words.
+        The names of the checks made.
     """
 
     game: str
@@ -91,44 +129,78 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     >>> from gamedp.games.matches import Matches
     >>> print(check_game(Matches(matches=5), compile=False))  # doctest: +ELLIPSIS
     Matches(matches=5, ...): 6 states, 11 before merging (all that can be reached) are in order:
-      the game is a value
+      is a value
+      no rule raises an error
       deterministic
-      actions, outcomes and probabilities
-      payoffs and rewards
+      outcomes lead to states
+      the mover is a player
+      actions are distinct integers
+      probabilities add up to one
+      payoffs and rewards are finite and add up
       canonical is a symmetry
       names are text
       views show actions that there are
+      something counts
       the claim acyclic
     """
+    return examination_of_game(game, max_states=max_states, compile=compile).report()
+
+
+def examination_of_game(
+    game: Any, *, max_states: int = 20_000, compile: bool | None = None
+) -> Examination[Report]:
+    """Return the named checks of a game, with the options of :func:`check_game`."""
     rules = gamedp.rules.Rules(game)
-    complaints = Complaints()
-    check_value(game, complaints)
+    names = [VALUE, ERRORS, DETERMINISTIC, STATES, MOVER, ACTIONS, PROBABILITIES, NUMBERS]
+    names += [name for name, members in OPTIONAL.items() if any(hasattr(game, m) for m in members)]
+    names += [COUNTS, *[ACYCLIC] * rules.claims_acyclic, *[COMPILED] * (compile is not False)]
+    examine = functools.partial(_examine, rules, max_states, bool(compile))
+    return Examination(f"{shown(game)} is not a valid game", tuple(names), examine)
+
+
+def _examine(
+    rules: gamedp.rules.Rules,
+    max_states: int,
+    must_compile: bool,
+    complaints: Complaints,
+) -> Report:
+    """Explore a game and check everything, by the names of the checks."""
+    check_value(rules.game, complaints)
     _check_players(rules, complaints)
     checker = _Checker(rules, complaints)
     complete = checker.explore(max_states)
-    complaints.raise_if_any(f"{shown(game)} is not a valid game")
-    checks = [
-        "the game is a value",
-        "deterministic",
-        "actions, outcomes and probabilities",
-        "payoffs and rewards",
-        "canonical is a symmetry",
-        "names are text",
-        *(["views show actions that there are"] if hasattr(game, "view") else []),
-    ]
-    compared = False
-    if complete:
-        model = gamedp.compile(game, compile="never")
-        if words := gamedp.Problem(model).nothing_counts():
-            warn(words, RuntimeWarning)
-        if rules.claims_acyclic:
-            _check_acyclic(model, complaints)
-            checks.append("the claim acyclic")
-        compared = compile is not False and _compare_tiers(model, complaints, must=bool(compile))
-    complaints.raise_if_any(f"{shown(game)} is not a valid game")
-    if compared:
-        checks.append("compiled and plain rules give the same model")
-    return Report(repr(game), checker.states, checker.positions, complete, compared, tuple(checks))
+    if not complaints and not complete:
+        _omit_model(f"needs all states, and there are more than {max_states:,}", complaints)
+    elif not complaints:
+        _check_model(rules, complaints, must_compile=must_compile)
+    else:
+        _omit_model("needs all other checks to pass", complaints)
+    made = complaints.made
+    return Report(
+        repr(rules.game), checker.states, checker.positions, complete, COMPILED in made, made
+    )
+
+
+def _check_model(rules: gamedp.rules.Rules, complaints: Complaints, *, must_compile: bool) -> None:
+    """Make the checks that need the model of all states."""
+    try:
+        model = gamedp.compile(rules.game, compile="never")
+    except gamedp.InvalidModelError as error:
+        complaints.add(ERRORS, str(error))
+        _omit_model("needs all other checks to pass", complaints)
+        return
+    if words := gamedp.Problem(model).nothing_counts():
+        complaints.warnings[COUNTS] = words
+    if ACYCLIC in complaints.names:
+        _check_acyclic(model, complaints)
+    if COMPILED in complaints.names:
+        _compare_tiers(model, complaints, must=must_compile)
+
+
+def _omit_model(reason: str, complaints: Complaints) -> None:
+    """Note why the checks of the model are not made."""
+    for name in OF_THE_MODEL:
+        complaints.omit(name, reason)
 
 
 def _changeable(state: Any) -> str | None:
@@ -139,9 +211,9 @@ def _changeable(state: Any) -> str | None:
 
 def _check_players(rules: gamedp.rules.Rules, complaints: Complaints) -> None:
     if rules.num_players < 1:
-        complaints.add("players", f"num_players is {rules.num_players}")
+        complaints.add(MOVER, f"num_players is {rules.num_players}")
     if rules.constant_sum and rules.num_players != 2:
-        complaints.add("players", "constant_sum is for two players; leave it out")
+        complaints.add(NUMBERS, "constant_sum is for two players; leave it out")
 
 
 _Row: TypeAlias = tuple[tuple[float, ...], frozenset[tuple[tuple[Any, bool], float]]]
@@ -214,7 +286,7 @@ class _Checker:
         """Check positions breadth first; return whether all of them were checked."""
         waiting: collections.deque[Any] = collections.deque()
         start = self._twice("initial_state()", self.rules.initial)
-        if start is None or not self._check_probabilities(start, "initial_state()"):
+        if start is FAILED or not self._check_probabilities(start, "initial_state()"):
             return False
         self.kind = type(start[0][1])
         for _, state in start:
@@ -230,59 +302,61 @@ class _Checker:
     def _add(self, kind: str, text: str) -> None:
         self.complaints.add(kind, text)
 
-    def _twice(self, words: str, ask: Callable[[], Any]) -> Any:
-        """Ask the rules twice; on an error, or two different answers, note it and return None."""
+    def _twice(self, words: str, ask: Callable[[], Any], wrong: str = ERRORS) -> Any:
+        """Ask the rules twice; note an error, or two different answers, and return `FAILED`.
+
+        The check `wrong` is the one that an answer of the wrong kind fails.
+        """
         try:
             first, second = ask(), ask()
             same = first == second
+        except gamedp.InvalidModelError as error:
+            self._add(wrong, str(error))
+            return FAILED
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
-            self._add("an error", f"{words} raises {type(error).__name__}: {error}")
-            return None
+            self._add(ERRORS, f"{words} raises {type(error).__name__}: {error}")
+            return FAILED
         if not same and not (_is_nan(first) and _is_nan(second)):
-            self._add(
-                "not deterministic", f"{words} is {shown(first)} first and {shown(second)} then"
-            )
-            return None
+            self._add(DETERMINISTIC, f"{words} is {shown(first)} first and {shown(second)} then")
+            return FAILED
         return first
 
     def _meet(self, state: Any, place: str, waiting: collections.deque[Any]) -> None:
         """Check a state that play may reach; queue it and its representative if they are new."""
         if not isinstance(state, self.kind):
-            self._add("not a state", f"{place} leads to {shown(state)}, not a {self.kind.__name__}")
+            self._add(STATES, f"{place} leads to {shown(state)}, not a {self.kind.__name__}")
             return
         try:
             hash(state)
         except TypeError as error:
-            self._add("not a state", f"{place} leads to {shown(state)}: {error}")
+            self._add(STATES, f"{place} leads to {shown(state)}: {error}")
             return
         if state in self.seen:
             return
         self.seen.add(state)
         if name := _changeable(state):
-            self._add(
-                "not a state", f"{place} leads to {shown(state)}, whose {name} can be changed"
-            )
+            self._add(STATES, f"{place} leads to {shown(state)}, whose {name} can be changed")
         waiting.append(state)
-        answer = self._twice(f"canonical({shown(state)})", lambda: self.rules.canonical(state))
-        if answer is None:
+        asked = f"canonical({shown(state)})"
+        answer = self._twice(asked, lambda: self.rules.canonical(state))
+        if answer is FAILED:
             return
         representative, swapped = answer
         if swapped and self.rules.num_players != 2:
-            self._add(
-                "canonical", f"canonical({shown(state)}) swaps players, but there are not two"
-            )
+            self._add(CANONICAL, f"canonical({shown(state)}) swaps players, but there are not two")
         again = self._twice(
             f"canonical({shown(representative)})", lambda: self.rules.canonical(representative)
         )
         if again != (representative, False):
             self._add(
-                "canonical",
+                CANONICAL,
                 f"canonical({shown(state)}) is {shown(representative)}, whose own canonical is "
                 f"{shown(again)}; a representative must represent itself, not swapped",
             )
             return
-        if not self.rules.is_state(state):
-            self._add("is_state", f"{place} leads to {shown(state)}, which is_state() denies")
+        asked = f"is_state({shown(state)})"
+        if self._twice(asked, lambda: self.rules.is_state(state)) is False:
+            self._add(IS_STATE, f"{place} leads to {shown(state)}, which is_state() denies")
         self.representatives.add(representative)
         if state != representative:
             self._check_symmetry(state, representative, swapped)
@@ -295,7 +369,7 @@ class _Checker:
         terminal = self._twice(
             f"is_terminal({shown(state)})", lambda: rules.game.is_terminal(state)
         )
-        if terminal is None:
+        if terminal is FAILED:
             return
         if terminal:
             self._check_view(state, [])
@@ -305,23 +379,21 @@ class _Checker:
                 rules.constant_sum,
             )
             return
-        player = self._twice(f"player({shown(state)})", lambda: rules.player(state))
-        if player is not None and not 0 <= player < rules.num_players:
-            self._add(
-                "player", f"player({shown(state)}) is {player} of {rules.num_players} players"
-            )
+        player = self._twice(f"player({shown(state)})", lambda: rules.player(state), MOVER)
+        if player is not FAILED and not 0 <= player < rules.num_players:
+            self._add(MOVER, f"player({shown(state)}) is {player} of {rules.num_players} players")
         actions = self._twice(f"actions({shown(state)})", lambda: list(rules.game.actions(state)))
-        if actions is None:
+        if actions is FAILED:
             return
         if not actions:
-            self._add("actions", f"{shown(state)} is not terminal and has no actions")
+            self._add(ACTIONS, f"{shown(state)} is not terminal and has no actions")
         if len(set(actions)) < len(actions):
-            self._add("actions", f"actions({shown(state)}) repeats itself: {shown(actions)}")
+            self._add(ACTIONS, f"actions({shown(state)}) repeats itself: {shown(actions)}")
         self._check_view(state, actions)
         for action in actions:
             if not hasattr(action, "__index__") or not -(2**31) <= action < 2**31:
                 self._add(
-                    "actions",
+                    ACTIONS,
                     f"action {shown(action)} in {shown(state)} is not an integer of 32 bits",
                 )
                 continue
@@ -332,26 +404,20 @@ class _Checker:
         rules = self.rules
         place = f"outcomes({shown(state)}, {shown(action)})"
         pairs = self._twice(place, lambda: list(rules.game.outcomes(state, action)))
-        if pairs is None:
-            return
-        if not self._check_probabilities(pairs, place):
+        if pairs is FAILED or not self._check_probabilities(pairs, place):
             return
         self._check_numbers(
             lambda player: rules.reward(state, action, player),
             f"reward({shown(state)}, {shown(action)}, ",
             0.0,
         )
-        name = getattr(rules.game, "action_name", None)
-        if name is not None and not isinstance(name(state, action), str):
-            self._add("words", f"action_name({shown(state)}, {shown(action)}) is not text")
-        words = getattr(rules.game, "outcome_name", lambda *_: "")
+        self._check_text("action_name", state, action)
         for outcome in range(len(pairs)):
-            if not isinstance(words(state, action, outcome), str):
-                asked = f"outcome_name({shown(state)}, {shown(action)}, {outcome})"
-                self._add("words", f"{asked} is not text")
+            self._check_text("outcome_name", state, action, outcome)
             if hasattr(rules.game, "outcome_view"):
                 asked = f"outcome_view({shown(state)}, {shown(action)}, {outcome})"
-                self._twice(asked, functools.partial(rules.outcome_view, state, action, outcome))
+                shows = functools.partial(rules.outcome_view, state, action, outcome)
+                self._twice(asked, shows, VIEWS)
         yield from ((successor, place) for probability, successor in pairs if probability)
 
     def _check_probabilities(self, pairs: list[Any], place: str) -> bool:
@@ -359,12 +425,12 @@ class _Checker:
         try:
             probabilities = [float(probability) for probability, _ in pairs]
         except (TypeError, ValueError):
-            self._add("outcomes", f"{place} are {shown(pairs)}, not (probability, state) pairs")
+            self._add(PROBABILITIES, f"{place} are {shown(pairs)}, not (probability, state) pairs")
             return False
         if not all(0 <= probability <= 1 + TOLERANCE for probability in probabilities):
-            self._add("probabilities", f"{place} have probabilities {shown(probabilities)}")
+            self._add(PROBABILITIES, f"{place} have probabilities {shown(probabilities)}")
         elif abs(math.fsum(probabilities) - 1) > TOLERANCE:
-            self._add("probabilities", f"{place} sum to {math.fsum(probabilities)!r}, not 1")
+            self._add(PROBABILITIES, f"{place} sum to {math.fsum(probabilities)!r}, not 1")
         return bool(pairs)
 
     def _check_numbers(
@@ -373,46 +439,56 @@ class _Checker:
         """Check the numbers of all players: finite, and for two players of sum `total`."""
         numbers = []
         for player in range(self.rules.num_players):
-            answer = self._twice(f"{words}{player})", lambda player=player: ask(player))  # type: ignore[misc]
+            asked = f"{words}{player})"
+            answer = self._twice(asked, functools.partial(ask, player))
+            if answer is FAILED:
+                return ()
             try:
                 number = float(answer)
             except (TypeError, ValueError):
                 number = math.nan
             if not math.isfinite(number):
-                self._add("payoffs and rewards", f"{words}{player}) is {shown(answer)}")
+                self._add(NUMBERS, f"{asked} is {shown(answer)}")
                 return ()
             numbers.append(number)
         size = max(1.0, *map(abs, numbers))
         if len(numbers) == 2 and abs(sum(numbers) - total) > TOLERANCE * size:
             self._add(
-                "payoffs and rewards",
+                NUMBERS,
                 f"{words}player) are {numbers[0]!r} and {numbers[1]!r}, which do not add up to "
                 f"{total!r}",
             )
         return tuple(numbers)
 
     def _check_words(self, state: Any) -> None:
-        """Check the descriptions and estimates of a state."""
+        """Check the description and the estimates of a state."""
+        self._check_text("render", state)
         game = self.rules.game
-        if hasattr(game, "render") and not isinstance(game.render(state), str):
-            self._add("words", f"render({shown(state)}) is not text")
-        if hasattr(game, "heuristic"):
-            for player in range(self.rules.num_players):
-                estimate = game.heuristic(state, player)
-                if not math.isfinite(estimate):
-                    self._add(
-                        "heuristic", f"heuristic({shown(state)}, {player}) is {shown(estimate)}"
-                    )
+        for player in range(self.rules.num_players) if hasattr(game, "heuristic") else ():
+            asked = f"heuristic({shown(state)}, {player})"
+            estimate = self._twice(asked, lambda p=player: float(game.heuristic(state, p)))  # type: ignore[misc]
+            if estimate is not FAILED and not math.isfinite(estimate):
+                self._add(HEURISTIC, f"{asked} is {shown(estimate)}")
+
+    def _check_text(self, method: str, *arguments: Any) -> None:
+        """Check that a method, if the game has it, returns text."""
+        ask = getattr(self.rules.game, method, None)
+        if ask is None:
+            return
+        asked = f"{method}({', '.join(map(shown, arguments))})"
+        text = self._twice(asked, lambda: ask(*arguments))
+        if text is not FAILED and not isinstance(text, str):
+            self._add(NAMES, f"{asked} is not text")
 
     def _check_view(self, state: Any, actions: list[Any]) -> None:
         """Check the picture of a state."""
         if not hasattr(self.rules.game, "view"):
             return
         asked = f"view({shown(state)})"
-        view = self._twice(asked, lambda: self.rules.view(state))
-        for action in () if view is None else view.spots:
+        view = self._twice(asked, lambda: self.rules.view(state), VIEWS)
+        for action in () if view is FAILED else view.spots:
             if action not in actions:
-                self._add("view", f"{asked} has a spot for action {action}, which is none there")
+                self._add(VIEWS, f"{asked} has a spot for action {action}, which is none there")
 
     def _check_symmetry(self, state: Any, representative: Any, swapped: bool) -> None:
         """Compare a state with its representative: all relevant content must agree."""
@@ -422,13 +498,11 @@ class _Checker:
                 one = self._picture(state, swapped, lenient=True)
                 other = self._picture(representative, False, lenient=True)
         except Exception as error:  # noqa: BLE001 - whatever the rules may raise
-            self._add(
-                "an error", f"the rules in {shown(state)} raise {type(error).__name__}: {error}"
-            )
+            self._add(ERRORS, f"the rules in {shown(state)} raise {type(error).__name__}: {error}")
             return
         if not one.corresponds(other):
             self._add(
-                "canonical",
+                CANONICAL,
                 f"{shown(state)} is represented by {shown(representative)}"
                 f"{', swapped,' if swapped else ''} but they do not correspond: "
                 + one.difference(other, state, representative),
@@ -476,11 +550,11 @@ def _check_acyclic(model: gamedp.Model, complaints: Complaints) -> None:
     cycle = model.structure.cycle()
     if cycle:
         path = " → ".join(str(model.state(index)) for index in (*cycle[:8], cycle[0]))
-        complaints.add("acyclic", f"the game claims to be acyclic, but play can go {path}")
+        complaints.add(ACYCLIC, f"the game claims to be acyclic, but play can go {path}")
 
 
-def _compare_tiers(model: gamedp.Model, complaints: Complaints, *, must: bool) -> bool:
-    """Compare a plain model with the compiled one; return whether there was one."""
+def _compare_tiers(model: gamedp.Model, complaints: Complaints, *, must: bool) -> None:
+    """Compare a plain model with the compiled one, if there is one."""
     assert model.rules is not None  # noqa: S101 - it was made of a game
     game = model.rules.game
     try:
@@ -489,15 +563,16 @@ def _compare_tiers(model: gamedp.Model, complaints: Complaints, *, must: bool) -
             compiled = gamedp.compile(game, compile="always")
     except gamedp.errors.CompilationError as error:
         if must:
-            complaints.add("compiled rules", str(error))
-        return False
+            complaints.add(COMPILED, str(error))
+        else:
+            complaints.omit(COMPILED, f"the rules do not compile: {error}")
+        return
     except gamedp.InvalidModelError as error:
-        complaints.add("compiled rules", str(error))
-        return True
+        complaints.add(COMPILED, str(error))
+        return
     for field in attrs.fields(gamedp.Model):
         one, other = getattr(model, field.name), getattr(compiled, field.name)
         if isinstance(one, np.ndarray):
             same = one.shape == other.shape and np.allclose(one, other, rtol=1e-12, atol=0)
             if not same:
-                complaints.add("compiled rules", f"{field.name} differs from the plain rules'")
-    return True
+                complaints.add(COMPILED, f"{field.name} differs from the plain rules'")

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import attrs
 
 import gamedp
 from gamedp.errors import shown
 from gamedp.testing.check_solver import small_problems
-from gamedp.testing.complaints import Complaints, check_value
+from gamedp.testing.complaints import (
+    BOUNDS,
+    DETERMINISTIC,
+    STATUS,
+    VALUE,
+    Complaints,
+    Examination,
+    check_value,
+)
 from gamedp.testing.exact import exact_choice_values, exact_values
 from gamedp.testing.table_game import Place, TableGame
 
-__all__ = ["SearcherReport", "check_searcher", "small_games"]
+__all__ = ["SearcherReport", "check_searcher", "examination_of_searcher", "small_games"]
+
+RUNS = "search raises no error"
+SEARCHES = "something is searched"
+FORM = "results have their form"
+BEST = "the best actions are best"
+LINE = "the line is play by the rules"
+"""Names of checks."""
+
+CHECKS = (VALUE, RUNS, SEARCHES, FORM, DETERMINISTIC, STATUS, BOUNDS, BEST, LINE)
+
+Mode: TypeAlias = Literal["auto", "always", "never"]
 
 
 @attrs.frozen
@@ -51,7 +71,7 @@ def check_searcher(
     searcher: Any,
     games: Mapping[str, Any] | None = None,
     *,
-    compile: Literal["auto", "always", "never"] = "never",
+    compile: Mode = "never",
 ) -> SearcherReport:
     """Verify the results of a searcher in every position of small games.
 
@@ -91,7 +111,21 @@ def check_searcher(
     ProofNumberSearch(...) is in order:
       searched: moves, 10 positions
     """
-    complaints = Complaints()
+    return examination_of_searcher(searcher, games, compile=compile).report()
+
+
+def examination_of_searcher(
+    searcher: Any, games: Mapping[str, Any] | None = None, *, compile: Mode = "never"
+) -> Examination[SearcherReport]:
+    """Return the named checks of a searcher, with the options of :func:`check_searcher`."""
+    examine = functools.partial(_examine, searcher, games, compile)
+    return Examination(f"{shown(searcher)} does not keep what searchers promise", CHECKS, examine)
+
+
+def _examine(
+    searcher: Any, games: Mapping[str, Any] | None, compile: Mode, complaints: Complaints
+) -> SearcherReport:
+    """Search all positions and check everything, by the names of the checks."""
     check_value(searcher, complaints)
     searched, refused, solved = [], [], 0
     for name, game in (small_games() if games is None else games).items():
@@ -111,8 +145,7 @@ def check_searcher(
         else:
             searched.append((name, len(values)))
     if not searched:
-        complaints.add("nothing searched", "every game was refused")
-    complaints.raise_if_any(f"{searcher!r} does not keep what searchers promise")
+        complaints.add(SEARCHES, "every game was refused")
     return SearcherReport(repr(searcher), tuple(searched), solved, tuple(refused))
 
 
@@ -128,21 +161,27 @@ class _SearcherTrial:
     truth: dict[int, Fraction]
     complaints: Complaints
 
-    def _add(self, kind: str, text: str) -> None:
-        self.complaints.add(f"{self.name}: {kind}", f"in {shown(self.state)}, {text}")
+    def _add(self, check: str, text: str) -> None:
+        self.complaints.add(check, f"in {shown(self.state)}, {text}", self.name)
 
-    def run(self, compile: Literal["auto", "always", "never"]) -> bool:
+    def run(self, compile: Mode) -> bool:
         """Search, and check the result; return whether the searcher called it solved."""
-        found = self.searcher.search(self.game, self.state, compile=compile)
-        if not isinstance(found, gamedp.SearchResult):
-            self._add("the result", f"it is {found!r}, not a gamedp.SearchResult")
+        try:
+            found = self.searcher.search(self.game, self.state, compile=compile)
+            again = self.searcher.search(self.game, self.state, compile=compile)
+        except gamedp.UnsupportedProblemError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a searcher may raise
+            self._add(RUNS, f"search raises {type(error).__name__}: {error}")
             return False
-        again = self.searcher.search(self.game, self.state, compile=compile)
+        if not isinstance(found, gamedp.SearchResult):
+            self._add(FORM, f"it is {found!r}, not a gamedp.SearchResult")
+            return False
         for name in ("lower", "upper", "best_actions", "actions", "principal_variation"):
             if repr(getattr(found, name)) != repr(getattr(again, name)):
-                self._add("not deterministic", f"{name} differ when searched again")
+                self._add(DETERMINISTIC, f"{name} differ when searched again")
         if found.state != self.state or found.searcher != self.searcher:
-            self._add("the result", "it is not of this state and searcher")
+            self._add(FORM, "it is not of this state and searcher")
             return False
         is_solved = found.status is gamedp.Status.SOLVED
         if found.guarantee is gamedp.Guarantee.TWO_SIDED:
@@ -156,26 +195,26 @@ class _SearcherTrial:
         """Compare all bounds with the exact values."""
         if not found.lower <= self.value <= found.upper:
             self._add(
-                "the bounds",
+                BOUNDS,
                 f"the value is {float(self.value)!r}, not between {found.lower!r} and "
                 f"{found.upper!r}",
             )
         if math.isnan(found.value()):
-            self._add("the value", "it is NaN; where none was found, give the game's estimate")
+            self._add(FORM, "the value is NaN; where none was found, give the game's estimate")
         is_known = is_solved and found.has_value
         if is_known and not found.lower <= found.value() <= found.upper:
-            self._add("the bounds", f"the value {found.value()!r} is not between them")
+            self._add(BOUNDS, f"the value {found.value()!r} is not between them")
         if is_known and math.isinf(found.upper - found.lower):
-            self._add("the status", "it is SOLVED and has a value, but a bound is infinite")
+            self._add(STATUS, "it is SOLVED and has a value, but a bound is infinite")
         labels = [entry.action for entry in found.actions]
         if labels and labels != list(self.truth):
-            self._add("the actions", f"they are {labels}, not {list(self.truth)}")
+            self._add(FORM, f"they are {labels}, not {list(self.truth)}")
             return
         for entry in found.actions:
             value = self.truth[entry.action]
             if not entry.lower <= value <= entry.upper:
                 self._add(
-                    "the bounds",
+                    BOUNDS,
                     f"action {entry.action} is worth {float(value)!r}, not between "
                     f"{entry.lower!r} and {entry.upper!r}",
                 )
@@ -184,21 +223,21 @@ class _SearcherTrial:
         """Check the actions that are claimed to be best for certain, or not to be."""
         best = {action for action, value in self.truth.items() if value == self.value}
         for action in set(found.certain_actions) - best:
-            self._add("the best actions", f"action {action} is said to be best for certain")
+            self._add(BEST, f"action {action} is said to be best for certain")
         if found.actions:
             for action in best - set(found.possible_actions):
-                self._add("the best actions", f"action {action} is best, and said not to be")
+                self._add(BEST, f"action {action} is best, and said not to be")
 
     def _check_best(self, found: gamedp.SearchResult, *, is_solved: bool) -> None:
         """Check that the best actions are actions and, once all is solved, optimal."""
         best = list(found.best_actions)
         if best != [action for action in self.truth if action in best]:
-            self._add("the best actions", f"they are {best}, out of {list(self.truth)}")
+            self._add(BEST, f"they are {best}, out of {list(self.truth)}")
             return
         if not is_solved or found.guarantee is not gamedp.Guarantee.TWO_SIDED:
             return
         if self.truth and not best and found.has_value:
-            self._add("the best actions", "there are none, though the value is known")
+            self._add(BEST, "there are none, though the value is known")
         wants_most = self.truth and gamedp.rules.Rules(self.game).player(self.state) == 0
         promised = found.lower if wants_most else found.upper
         if math.isinf(promised):
@@ -210,7 +249,7 @@ class _SearcherTrial:
             short = Fraction(promised) - value if wants_most else value - Fraction(promised)
             if short > room:
                 self._add(
-                    "the best actions",
+                    BEST,
                     f"action {action} is worth {float(value)!r}, out of bounds from "
                     f"{found.lower!r} to {found.upper!r}",
                 )
@@ -220,7 +259,7 @@ class _SearcherTrial:
         state = self.state
         for action, following in found.principal_variation:
             if following not in [after for _, after in self.game.outcomes(state, action)]:
-                self._add("the line", f"action {action} does not lead to {shown(following)}")
+                self._add(LINE, f"action {action} does not lead to {shown(following)}")
                 return
             state = following
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
@@ -14,11 +15,49 @@ import numpy as np
 
 import gamedp
 from gamedp.errors import shown
-from gamedp.testing.advice import Advice, may_miss_its_end
-from gamedp.testing.complaints import Complaints, check_value
+from gamedp.testing.advice import ACTION_VALUES, BEST_ACTIONS, Advice, may_miss_its_end
+from gamedp.testing.complaints import (
+    BOUNDS,
+    DETERMINISTIC,
+    STATUS,
+    VALUE,
+    Complaints,
+    Examination,
+    check_value,
+)
 from gamedp.testing.exact import exact_choice_values, exact_max_n, exact_values
 
-__all__ = ["SolverReport", "check_solver", "problem_kinds", "small_problems", "support_table"]
+__all__ = [
+    "SolverReport",
+    "check_solver",
+    "examination_of_solver",
+    "problem_kinds",
+    "small_problems",
+    "support_table",
+]
+
+SUPPORTS = "supports gives reasons"
+RUNS = "solve raises no error"
+SOLVES = "something is solved"
+FORM = "solutions have their form"
+POLICY = "the policy is optimal"
+UNCHANGED = "models are unchanged"
+"""Names of checks."""
+
+CHECKS = (
+    VALUE,
+    SUPPORTS,
+    RUNS,
+    SOLVES,
+    FORM,
+    DETERMINISTIC,
+    STATUS,
+    BOUNDS,
+    ACTION_VALUES,
+    BEST_ACTIONS,
+    POLICY,
+    UNCHANGED,
+)
 
 Choice: TypeAlias = tuple[float, Sequence[tuple[float, int]]]
 """The reward of a choice, and its (signed probability, state) pairs."""
@@ -99,7 +138,27 @@ def check_solver(
     ValueIteration(...) is in order:
       solved: rarely ends
     """
-    complaints = Complaints()
+    return examination_of_solver(solver, problems, tolerance=tolerance).report()
+
+
+def examination_of_solver(
+    solver: Any,
+    problems: Mapping[str, gamedp.Problem] | None = None,
+    *,
+    tolerance: float = 1e-6,
+) -> Examination[SolverReport]:
+    """Return the named checks of a solver, with the options of :func:`check_solver`."""
+    examine = functools.partial(_examine, solver, problems, tolerance)
+    return Examination(f"{shown(solver)} does not keep the protocol of solvers", CHECKS, examine)
+
+
+def _examine(
+    solver: Any,
+    problems: Mapping[str, gamedp.Problem] | None,
+    tolerance: float,
+    complaints: Complaints,
+) -> SolverReport:
+    """Solve all problems and check everything, by the names of the checks."""
     check_value(solver, complaints)
     solved, unfinished, refused = [], [], []
     for name, problem in (small_problems() if problems is None else problems).items():
@@ -115,10 +174,9 @@ def check_solver(
         else:
             refused.append((name, reason))
         if _bytes_of(problem.model) != before:
-            complaints.add(f"{name}: the inputs", "the model's arrays were changed")
+            complaints.add(UNCHANGED, "the model's arrays were changed", name)
     if not solved:
-        complaints.add("nothing solved", "none of the problems was solved as asked")
-    complaints.raise_if_any(f"{shown(solver)} does not keep the protocol of solvers")
+        complaints.add(SOLVES, "none of the problems was solved as asked")
     return SolverReport(repr(solver), tuple(solved), tuple(unfinished), tuple(refused))
 
 
@@ -141,27 +199,27 @@ class _SolverTrial:
     tolerance: float
     complaints: Complaints
 
-    def _add(self, kind: str, text: str) -> None:
-        self.complaints.add(f"{self.name}: {kind}", text)
+    def _add(self, check: str, text: str) -> None:
+        self.complaints.add(check, text, self.name)
 
     def refusal(self) -> str | None:
         """Return why the solver does not support the problem, or None if it does."""
         support = self.solver.supports(self.problem)
         if not isinstance(support, gamedp.solvers.Support):
-            self._add("supports", f"it returns {shown(support)}, not a gamedp.solvers.Support")
+            self._add(SUPPORTS, f"it returns {shown(support)}, not a gamedp.solvers.Support")
         if support:
             return None
         reason = str(getattr(support, "reason", ""))
         if not reason:
-            self._add("supports", "it refuses without a reason")
+            self._add(SUPPORTS, "it refuses without a reason")
         try:
             self.solver.solve(self.problem, tolerance=self.tolerance)
         except gamedp.UnsupportedProblemError:
             pass
         except Exception as error:  # noqa: BLE001 - whatever a solver may raise
-            self._add("supports", f"refused, but solve raises {type(error).__name__}: {error}")
+            self._add(SUPPORTS, f"refused, but solve raises {type(error).__name__}: {error}")
         else:
-            self._add("supports", "refused, but solve does not raise UnsupportedProblemError")
+            self._add(SUPPORTS, "refused, but solve does not raise UnsupportedProblemError")
         return reason
 
     def run(self) -> str:
@@ -170,14 +228,14 @@ class _SolverTrial:
             solution, stopped = self._solution()
             again, _ = self._solution()
         except Exception as error:  # noqa: BLE001 - whatever a solver may raise
-            self._add("an error", f"solve raises {type(error).__name__}: {error}")
+            self._add(RUNS, f"solve raises {type(error).__name__}: {error}")
             return "an error"
         if not isinstance(solution, gamedp.Solution):
-            self._add("the solution", f"it is {shown(solution)}, not a gamedp.Solution")
+            self._add(FORM, f"it is {shown(solution)}, not a gamedp.Solution")
             return "no solution"
         for array in ("values", "lower", "upper", "policy"):
             if not np.array_equal(getattr(solution, array), getattr(again, array), equal_nan=True):
-                self._add("not deterministic", f"{array} differ when solved again")
+                self._add(DETERMINISTIC, f"{array} differ when solved again")
         if self._has_its_form(solution):
             self._check_bounds(solution, stopped)
             if solution.values.ndim > 1 and solution.guarantee is not gamedp.Guarantee.NONE:
@@ -208,12 +266,12 @@ class _SolverTrial:
         for name, wanted in shapes.items():
             array = getattr(solution, name)
             if array is not None and array.shape != wanted:
-                self._add("the solution", f"{name} has shape {array.shape}, not {wanted}")
+                self._add(FORM, f"{name} has shape {array.shape}, not {wanted}")
                 fine = False
         if solution.model is not model or solution.objective != self.problem.objective:
-            self._add("the solution", "it is not of this model and objective")
+            self._add(FORM, "it is not of this model and objective")
         if solution.solver != self.solver:
-            self._add("the solution", f"it names {shown(solution.solver)} as its solver")
+            self._add(FORM, f"it names {shown(solution.solver)} as its solver")
         if not fine:
             return False
         if getattr(solution.objective, "horizon", 1) == 0:
@@ -222,7 +280,7 @@ class _SolverTrial:
         outside = (solution.policy < first) | (solution.policy >= end)
         wrong = np.flatnonzero(np.where(first == end, solution.policy != -1, outside))
         for state in wrong.tolist():
-            self._add("the policy", f"in {self._state(state)} it is {solution.policy[state]}")
+            self._add(POLICY, f"in {self._state(state)} it is {solution.policy[state]}")
         return not len(wrong)
 
     def _check_bounds(self, solution: gamedp.Solution, stopped: str) -> None:
@@ -233,18 +291,18 @@ class _SolverTrial:
             index = tuple(np.argwhere(~ordered)[0].tolist())
             numbers = solution.lower[index], solution.values[index], solution.upper[index]
             self._add(
-                "the bounds",
+                BOUNDS,
                 f"in {self._state(index[0])} lower, value and upper are not in order: "
                 f"{', '.join(repr(float(number)) for number in numbers)}",
             )
         if stopped and solution.status is gamedp.Status.SOLVED:
-            self._add("the status", "it is SOLVED, but NotSolvedError was raised")
+            self._add(STATUS, "it is SOLVED, but NotSolvedError was raised")
         two_sided = solution.guarantee is gamedp.Guarantee.TWO_SIDED
         if solution.status is gamedp.Status.SOLVED and two_sided:
             width = solution.width
             if not width <= self.tolerance:
                 self._add(
-                    "the status",
+                    STATUS,
                     f"it is SOLVED, but bounds are {width!r} apart, not {self.tolerance!r}",
                 )
 
@@ -259,7 +317,7 @@ class _SolverTrial:
         for state, value in enumerate(truth):
             if not lower[state] <= value <= upper[state]:
                 self._add(
-                    "the bounds",
+                    BOUNDS,
                     f"the value of {self._state(state)} is {float(value)!r}, not between "
                     f"{lower[state]!r} and {upper[state]!r}",
                 )
@@ -271,8 +329,8 @@ class _SolverTrial:
         choice_values = advice.choice_values
         finite = [abs(number) for number in choice_values if math.isfinite(number)]
         slack += Fraction(1, 10**12) * max(finite, default=Fraction(0))
-        for kind, words in attrs.evolve(advice, slack=slack).complaints():
-            self._add(kind, words)
+        for check, words in attrs.evolve(advice, slack=slack).complaints():
+            self._add(check, words)
         for state, choice in enumerate(solution.policy.tolist()):
             best = truth[state]
             if (
@@ -281,7 +339,7 @@ class _SolverTrial:
                 and abs(choice_values[choice] - best) > slack
             ):
                 self._add(
-                    "the policy",
+                    POLICY,
                     f"in {self._state(state)} it takes choice {choice}, which is worth "
                     f"{float(choice_values[choice])!r}; the best is worth {float(truth[state])!r}",
                 )
@@ -296,7 +354,7 @@ class _SolverTrial:
         places = solution.step_policies
         horizon = objective.horizon if isinstance(objective, gamedp.FiniteHorizon) else 0
         if places is None or places.shape != (horizon, model.num_states):
-            self._add("the policy", "step_policies have no row for each number of steps to go")
+            self._add(POLICY, "step_policies have no row for each number of steps to go")
             return
         inner = np.flatnonzero(np.diff(model.choice_offsets)).tolist()
         for steps in range(1, horizon + 1):
@@ -307,7 +365,7 @@ class _SolverTrial:
                 choice = first + int(places[steps - 1, state])
                 if choice >= end or abs(choice_values[choice] - truth[state]) > slack:
                     self._add(
-                        "the policy",
+                        POLICY,
                         f"in {self._state(state)} with {steps} steps to go it takes choice "
                         f"{choice}, which is not best then",
                     )
@@ -329,7 +387,7 @@ class _SolverTrial:
             for player, value in enumerate(values):
                 if not solution.lower[state, player] <= value <= solution.upper[state, player]:
                     self._add(
-                        "the bounds",
+                        BOUNDS,
                         f"by the policy, player {player} gets {float(value)!r} from "
                         f"{self._state(state)}, which is not between its bounds",
                     )
@@ -338,7 +396,7 @@ class _SolverTrial:
                 gain = sign * (choice_values[choice][mover] - values[mover])
                 if gain > slack:
                     self._add(
-                        "the policy",
+                        POLICY,
                         f"in {self._state(state)}, player {mover} would get {float(gain)!r} more "
                         f"by choice {choice}",
                     )
@@ -354,7 +412,7 @@ class _SolverTrial:
             for state, value in enumerate(truth):
                 if value != got[state] and sign * (value - got[state]) > slack:
                     self._add(
-                        "the policy",
+                        POLICY,
                         f"from {self._state(state)}, it brings player {player} only as far as "
                         f"{float(got[state])!r}; the value is {float(value)!r}",
                     )

@@ -1,9 +1,10 @@
 """Chomp: two players in turn bite pieces off a bar of chocolate, whose first piece is poisoned.
 
 A bite takes a piece and all that are below it and to its right. Whoever takes the poisoned piece,
-at the top left, loses. The rules are David Gale's ("A curious Nim-type game", American Mathematical
-Monthly 81, 1974), who also showed that whoever begins can win on every board but the smallest. With
-two rows, a position is lost exactly if the second row is one piece shorter than the first.
+at the top left, loses. The game is Chomp, by David Gale ("A curious Nim-type game", American
+Mathematical Monthly 81, 1974), who also showed that whoever begins can win on every board but the
+smallest. With two rows, a position is lost exactly if the second row is one piece shorter than the
+first.
 """
 
 from typing import NamedTuple
@@ -12,11 +13,14 @@ import attrs
 
 import gamedp
 
-__all__ = ["Bar", "Chomp", "two_rows_winning"]
+__all__ = ["Chomp", "State"]
 
 
-class Bar(NamedTuple):
-    """What is left: who is to bite, and how many pieces each row has, the longest first."""
+class State(NamedTuple):
+    """What is left: who is to bite, and how many pieces each row has, the longest first.
+
+    A state holds all that matters for what follows, and cannot be changed: numbers and tuples.
+    """
 
     player: int
     rows: tuple[int, ...]
@@ -24,50 +28,67 @@ class Bar(NamedTuple):
 
 @attrs.frozen
 class Chomp:
-    """Chomp on a bar of so many rows and columns.
+    """Bite pieces off a bar of chocolate of so many rows and columns; the first one is poisoned.
 
     An action is ``row * columns + column`` of the piece bitten, both from 0.
     """
 
+    # The parameters, as `--set rows=3` gives them. A validator refuses what makes no game.
     rows: int = attrs.field(default=2, validator=attrs.validators.ge(1))
     columns: int = attrs.field(default=7, validator=attrs.validators.ge(1))
 
     num_players = 2
-    acyclic = True
+    acyclic = True  # a claim, which is checked: no state comes again; else leave it out
 
     def initial_state(self):
-        return Bar(0, (self.columns,) * self.rows)
+        """Return where play begins."""
+        return State(0, (self.columns,) * self.rows)
 
     def is_terminal(self, state):
+        """Return whether play is over."""
         return state.rows[0] == 0
 
     def player(self, state):
+        """Return who is to move, 0 or 1; a game for one needs no such method."""
         return state.player
 
     def actions(self, state):
+        """Yield what can be done, as integers."""
         for row in range(len(state.rows)):
             for column in range(state.rows[row]):
                 yield row * self.columns + column
 
     def outcomes(self, state, action):
+        """Yield what an action leads to, each state with its probability: here there is one.
+
+        With a die, there would be six: ``for face in range(1, 7): yield 1 / 6, State(...)``.
+        """
         rows = state.rows
         for row in range(action // self.columns, len(rows)):
             rows = gamedp.with_item(rows, row, min(rows[row], action % self.columns))
-        yield 1.0, Bar(1 - state.player, rows)
+        yield 1.0, State(1 - state.player, rows)
 
     def payoff(self, state, player):
+        """Return what a player receives at the end; two players' payoffs add up to 0.
+
+        What is received on the way is ``reward(state, action, player)``, which this game lacks.
+        """
         return 1.0 if player == state.player else -1.0
 
+    # All that follows is optional.
+
     def canonical(self, state):
-        return Bar(0, state.rows), state.player == 1
+        """Return the state that stands for this one, and whether the players change places in it.
+
+        Here it does not matter who is who: player 0 is always to move, and there are half as many
+        states to solve.
+        """
+        return State(0, state.rows), state.player == 1
 
     def action_name(self, state, action):
+        """Return an action in words."""
         return f"bite at row {action // self.columns + 1}, column {action % self.columns + 1}"
 
     def render(self, state):
+        """Return a state in words, or as a picture of letters."""
         return "\n".join("▢" * pieces for pieces in state.rows if pieces)
-
-
-def two_rows_winning(first, second):
-    """Say whether the player to move wins a bar with two rows, by the closed form."""
-    return first - second != 1

@@ -9,7 +9,7 @@ from html import escape
 import gamedp
 from gamedp.errors import InvalidParameterError
 from gamedp.web.plugin import Page
-from gamedp_chomp import Bar, Chomp
+from gamedp_chomp import Chomp, State
 
 __all__ = ["page"]
 
@@ -25,7 +25,7 @@ def bar_of(query):
     if not 1 <= first <= COLUMNS or not 0 <= second <= first:
         message = f"rows must be two numbers up to {COLUMNS}, the larger one first, such as 5,4."
         raise InvalidParameterError(message)
-    return Bar(0, (first, second))
+    return State(0, (first, second))
 
 
 def answer(shared, query):

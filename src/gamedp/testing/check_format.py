@@ -18,6 +18,11 @@ __all__ = ["FormatReport", "check_format"]
 CUTS = 25
 """Number of places at which a file is cut, and at which a byte is changed."""
 
+RETURN = "models come back as they were"
+BYTES = "the same model gives the same bytes"
+REFUSAL = "damaged files are read or refused in words"
+"""Names of checks."""
+
 KEPT = ("choice_offsets", "transition_offsets", "successors", "probabilities", "players")
 """Arrays of a model that come back as they were."""
 
@@ -67,7 +72,7 @@ def check_format(name: str, files: Iterable[str | Path] = ()) -> FormatReport:
     >>> "a walk" in report.written, report.damaged
     (True, 50)
     """
-    complaints = Complaints()
+    complaints = Complaints((RETURN, BYTES, REFUSAL))
     written: list[str] = []
     refused: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -86,12 +91,12 @@ def check_format(name: str, files: Iterable[str | Path] = ()) -> FormatReport:
             _check_return(complaints, word, problem.model, path)
             written.append(word)
         if not good:
-            complaints.add("nothing to read", "it writes no model; give `files`")
+            complaints.add(RETURN, "it writes no model; give `files`")
         damaged = [copy for content in good for copy in _damaged(content)]
         for number, copy in enumerate(damaged):
             path.write_bytes(copy)
             _check_refusal(complaints, number, path)
-    complaints.raise_if_any(f"the format {name!r} breaks its promises")
+    complaints.raise_if_any(f"the format {name!r} breaks its promises", complaints.names)
     return FormatReport(tuple(written), tuple(refused), len(damaged))
 
 
@@ -101,22 +106,22 @@ def _check_return(complaints: Complaints, word: str, model: gamedp.Model, path: 
     try:
         again = gamedp.read_model(path).model
     except Exception as error:  # noqa: BLE001 - which one is the complaint
-        complaints.add("not read again", f"{word}: {type(error).__name__}: {error}")
+        complaints.add(RETURN, f"{type(error).__name__}: {error}", word)
         return
     if model.has_swaps or model.payoffs.any():  # written as more states
         same = gamedp.solve(again).bounds()
         value = gamedp.solve(model, gamedp.TotalReward()).bounds()
         if max(same[0], value[0]) > min(same[1], value[1]):
-            complaints.add("another model", f"{word}: value {value} before, {same} after")
+            complaints.add(RETURN, f"the value is {value} before, {same} after", word)
     else:
         for array in KEPT:
             if not np.array_equal(getattr(model, array), getattr(again, array)):
-                complaints.add("another model", f"{word}: {array} does not come back")
+                complaints.add(RETURN, f"other {array}", word)
         if not np.array_equal(model.rewards, again.rewards):
-            complaints.add("another model", f"{word}: rewards do not come back")
+            complaints.add(RETURN, "other rewards", word)
     gamedp.write_model(path, model, ends="none")
     if path.read_bytes() != content:
-        complaints.add("other bytes", f"{word} is not written in the same bytes again")
+        complaints.add(BYTES, "the second time they differ", word)
 
 
 def _damaged(content: bytes) -> list[bytes]:
@@ -135,5 +140,4 @@ def _check_refusal(complaints: Complaints, number: int, path: Path) -> None:
     except gamedp.GamedpError:
         return
     except Exception as error:  # noqa: BLE001 - which one is the complaint
-        what = f"copy {number} of its files, damaged, raises {type(error).__name__}: {error}"
-        complaints.add("an error that is not gamedp's", what)
+        complaints.add(REFUSAL, f"copy {number} raises {type(error).__name__}: {error}")

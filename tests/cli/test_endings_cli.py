@@ -47,7 +47,7 @@ def test_an_interruption(run, tmp_path, monkeypatch):
     def interrupted(*_arguments, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gamedp.searchers.endings.build.Builder.fill", interrupted)
+    monkeypatch.setattr("gamedp.searchers.endgame_strata.Builder.fill", interrupted)
     code, out, err = run(*SMALL, "--material", 4, "--folder", tmp_path)
     assert (code, out) == (130, "")
     assert f"what is complete is in {tmp_path}; the same command goes on" in err

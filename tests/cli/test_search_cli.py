@@ -20,8 +20,8 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Hold, State, Wubbel
-from gamedp.searchers.budget import SearchBudget
-from gamedp.searchers.endings.build import Builder
+from gamedp.searchers.base import SearchBudget
+from gamedp.searchers.endgame_strata import Builder
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")
 PLAIN = ("--compile", "never")
@@ -188,12 +188,12 @@ class TestSearch:
         first = run_json(*command)
         (kept,) = (tmp_path / "endings").glob("Mancala-*/*")
         (kept.parent / "of other rules").mkdir()
-        monkeypatch.setattr("gamedp.searchers.endings.tables.Builder", None)  # builds nothing
+        monkeypatch.setattr("gamedp.searchers.endgame_tables.Builder", None)  # builds nothing
         again = run_json(*command)
         assert again["value"] == first["value"]
         assert again["searcher"]["endings"] == first["searcher"]["endings"]
         assert list(kept.parent.iterdir()) == [kept]
-        monkeypatch.setattr("gamedp.searchers.endings.tables.Builder", Builder)
+        monkeypatch.setattr("gamedp.searchers.endgame_tables.Builder", Builder)
 
         def warned():
             code, out, err = run(*command, "--json")

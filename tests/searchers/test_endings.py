@@ -339,7 +339,7 @@ class TestWrongRules:
 
     def test_more_positions_than_memory_has_room_for(self, tmp_path, monkeypatch):
         EndgameTables.build(Mancala(), 4, folder=tmp_path)
-        monkeypatch.setattr("gamedp.searchers.endings.tables.available_bytes", lambda: 1000)
+        monkeypatch.setattr("gamedp.searchers.endgame_tables.available_bytes", lambda: 1000)
         assert EndgameTables.build(Mancala(), 4, folder=tmp_path).num_positions > 1000
         for game, material in ((Mancala(), 5), (Mancala(majority_stop=False), 72)):
             with pytest.raises(
@@ -424,7 +424,7 @@ class TestFiles:
         built = EndgameTables.build(GAME, MATERIAL, folder=tmp_path / "new" / "folder")
         assert table_of(built) == expected
         assert names(tmp_path / "new" / "folder") == COMPLETE
-        monkeypatch.setattr("gamedp.searchers.endings.tables.Builder", None)
+        monkeypatch.setattr("gamedp.searchers.endgame_tables.Builder", None)
         opened = EndgameTables.build(GAME, MATERIAL, folder=tmp_path / "new" / "folder")
         assert opened.num_bytes == 0
         assert table_of(opened) == expected

@@ -25,8 +25,7 @@ from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.rules.game import Rules
-from gamedp.searchers import alpha_beta_loop, bound_rules, max_n_loop, proof_number_loop
-from gamedp.searchers.endings import build as endings_build
+from gamedp.searchers import alpha_beta_loop, bound_rules, endgame_strata, max_n, proof_number
 
 large = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="the trees take a minute in plain Python"
@@ -108,8 +107,8 @@ def test_both_tiers_do_the_same_work(kind, depth):
 def test_loops_are_compiled_once_for_all_games():
     loops = {
         gamedp.searchers.AlphaBeta: alpha_beta_loop.alpha_beta_jit,
-        gamedp.searchers.MaxN: max_n_loop.max_n_jit,
-        gamedp.searchers.ProofNumberSearch: proof_number_loop.prove_jit,
+        gamedp.searchers.MaxN: max_n.max_n_jit,
+        gamedp.searchers.ProofNumberSearch: proof_number.prove_jit,
     }
     for searcher, loop in loops.items():
         kinds = set()
@@ -120,7 +119,7 @@ def test_loops_are_compiled_once_for_all_games():
     fills = set()
     for game in (Mancala(pits=2, stones=1), Shedding()):
         gamedp.searchers.EndgameTables.build(game, 1, compile="always")
-        fills.add(len(endings_build.fill_stratum_jit.overloads))
+        fills.add(len(endgame_strata.fill_stratum_jit.overloads))
     assert len(fills) == 1
 
 

@@ -335,7 +335,7 @@ def _next_tables(
 
 def _suitable_material(game: Any, position: Any, most: int) -> int:
     """Return the largest material whose tables fit a number of positions; 0 without tables."""
-    from gamedp.searchers.endings.build import METHODS  # noqa: PLC0415 - seldom needed
+    from gamedp.searchers.endgame_strata import METHODS  # noqa: PLC0415 - seldom needed
 
     rules = gamedp.rules.Rules(game)
     if rules.num_players != 2 or rules.constant_sum != 0:

@@ -34,7 +34,6 @@ BINDING = (
     "simulation/ply_loop.py",
     "simulation/rules_loop.py",
     "searchers/*.py",
-    "searchers/endings/*.py",
     "stages/*.py",
 )
 """Source files with loops over rules, and those that bind and call rules."""

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     from gamedp.rules.game import Rules
     from gamedp.runtime.options import CompileMode
+    from gamedp.searchers.base import SearchBudget
     from gamedp.searchers.bound_rules import SearchRules
-    from gamedp.searchers.budget import SearchBudget
     from gamedp.searchers.stacks import Fields
 
 __all__ = ["Driver", "Loop"]

@@ -11,7 +11,7 @@ from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
-from gamedp.searchers.budget import OutOfTime, SearchBudget
+from gamedp.searchers.base import OutOfTime, SearchBudget
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import FULL, unfold
 from gamedp.searchers.root import root_state
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Perft", "perft"]
 
 
-def count_positions(work: Any, page: Any, rules: Any, budget: int) -> int:  # noqa: C901 - one loop, which can pause anywhere
+def count_positions(work: Any, page: Any, rules: Any, budget: int) -> int:
     """Count the positions at each ply, and those among them that end the game: the compiled loop.
 
     It keeps no line of play: ply 0 holds the position in question.

@@ -25,7 +25,7 @@ from gamedp.results.status import Statistics
 from gamedp.rules.anatomy import rules_digest
 from gamedp.runtime.encoding import encode, encode_object, is_unwritable
 from gamedp.runtime.jit import cache_directory
-from gamedp.searchers.endings.build import IDENTIFIED
+from gamedp.searchers.endgame_strata import IDENTIFIED
 from gamedp.storage.folder import read_folder
 from gamedp.storage.results import encode_objective, encode_solver, sets_of
 from gamedp.storage.solutions import restore, save_solution

@@ -22,8 +22,7 @@ from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
 from gamedp.runtime.block_file import BLOCK, BlockFile
 from gamedp.runtime.machine import allocate_lazily, available_bytes
-from gamedp.searchers.endings.build import METHODS, Builder, Home
-from gamedp.searchers.endings.strata import Strata
+from gamedp.searchers.endgame_strata import METHODS, Builder, Home, Strata
 from gamedp.searchers.root import refuse_chance
 
 if TYPE_CHECKING:

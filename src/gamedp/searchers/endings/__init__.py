@@ -1,1 +1,0 @@
-"""Endgame tables: all positions with few stones, built, checked and looked up."""

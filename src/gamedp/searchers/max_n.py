@@ -116,12 +116,12 @@ class MaxN(Searcher[MaxNResult]):
 
     Outcomes of chance are averaged. The value at the horizon is each player's own ``heuristic``,
     clipped to their ``value_range``, as the values of the root are. A position is left when its
-    mover has found the most that ``value_range`` allows: with more than two players, bounds of the
-    others' values alone allow no cutoff.
+    mover has found the most that ``value_range`` allows: where each has payoffs of their own,
+    bounds of the others' values alone allow no cutoff.
 
-    With three players and more, the result of a search to the end of the game is an equilibrium:
-    nobody gains by doing otherwise alone. There may be others, with other values. A search that
-    needed estimates returns the game's own ``value_range`` as bounds.
+    Where each has payoffs of their own, the result of a search to the end of the game is an
+    equilibrium: nobody gains by doing otherwise alone. There may be others, with other values. A
+    search that needed estimates returns the game's own ``value_range`` as bounds.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ class MaxNSearch(Search[MaxNResult]):
         For one and two players another action may be better by as much as rounding hides.
         """
         bounds = best.bounds()
-        if len(bounds) > 2:
+        if self.root.rules.is_general_sum:
             return bounds
         mover = self.root.player
         low, high = bounds[mover]
@@ -332,7 +332,7 @@ class MaxNSearch(Search[MaxNResult]):
         status: Status,
     ) -> MaxNResult:
         """Return the result."""
-        is_policy = status is Status.SOLVED and self.root.rules.num_players > 2
+        is_policy = status is Status.SOLVED and self.root.rules.is_general_sum
         actions = tuple(
             MaxNAction(
                 entry.action,

@@ -51,7 +51,7 @@ def share_out(work, shares, ply, is_over):
         share = shares[player]
         score, error = share.estimate, 0.0
         if is_over:
-            if player == 1 and num_players == 2:
+            if player == 1 and work.has_opponents:
                 # What the constant sum leaves, whatever the rules make of it by rounding.
                 score = work.constant_sum - work.best[ply, 0]
                 if work.constant_sum != 0.0:
@@ -191,7 +191,7 @@ def max_n(work, page, rules, budget):
             here.rest = above.rest - 1
             question.row = here.row
             if position.is_over or here.rest == 0:
-                if num_players < 3 and position.is_over:
+                if not work.is_general_sum and position.is_over:
                     shares[0].estimate = position.low
                 elif call_native(rules.list_shares, rules.game, rules.page) == RAISED:
                     return LoopStatus.FAILED
@@ -247,7 +247,7 @@ def max_n(work, page, rules, budget):
                 here.current = here.count
             if here.current == here.count:
                 proven = here.all_proven
-                if num_players < 3:
+                if not work.is_general_sum:
                     widen_jit(work, ply, mover, here.others)
                 phase = RETURN
                 continue
@@ -270,7 +270,7 @@ def max_n(work, page, rules, budget):
             probability, swapped = position.probability, position.swapped
             ply -= 1
             for player in range(num_players):
-                # Only two players can change places.
+                # Only two opponents can change places.
                 seat = 1 - player if swapped else player
                 term = probability * work.best[ply + 1, seat]
                 work.sum[ply, player] += term

@@ -140,7 +140,7 @@ def _changeable(state: Any) -> str | None:
 def _check_players(rules: gamedp.rules.Rules, complaints: Complaints) -> None:
     if rules.num_players < 1:
         complaints.add("players", f"num_players is {rules.num_players}")
-    if rules.constant_sum and rules.num_players != 2:
+    if rules.constant_sum and not rules.has_opponents:
         complaints.add("players", "constant_sum is for two players; leave it out")
 
 
@@ -267,9 +267,10 @@ class _Checker:
         if answer is None:
             return
         representative, swapped = answer
-        if swapped and self.rules.num_players != 2:
+        if swapped and not self.rules.has_opponents:
             self._add(
-                "canonical", f"canonical({shown(state)}) swaps players, but there are not two"
+                "canonical",
+                f"canonical({shown(state)}) swaps players, but there are not two opponents",
             )
         again = self._twice(
             f"canonical({shown(representative)})", lambda: self.rules.canonical(representative)
@@ -383,7 +384,7 @@ class _Checker:
                 return ()
             numbers.append(number)
         size = max(1.0, *map(abs, numbers))
-        if len(numbers) == 2 and abs(sum(numbers) - total) > TOLERANCE * size:
+        if self.rules.has_opponents and abs(sum(numbers) - total) > TOLERANCE * size:
             self._add(
                 "payoffs and rewards",
                 f"{words}player) are {numbers[0]!r} and {numbers[1]!r}, which do not add up to "

@@ -385,9 +385,9 @@ def circle_of_three():
 @pytest.mark.parametrize(
     ("model", "objective", "words"),
     [
-        (circle_of_three(), None, r"\(0 → 1 → 2 → 0\)\. No solver does that for more than two"),
+        (circle_of_three(), None, r"\(0 → 1 → 2 → 0\)\. No solver does that where each"),
         (three(), gamedp.Discounted(0.5), "supports neither discounts nor targets"),
-        (three(), gamedp.FiniteHorizon(3), "finite horizons for one and two players only"),
+        (three(), gamedp.FiniteHorizon(3), "finite horizons for one player and two opponents"),
     ],
 )
 def test_what_is_not_done_for_several_players(model, objective, words):

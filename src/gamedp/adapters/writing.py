@@ -83,7 +83,7 @@ def parts_of(
         transition_offsets=model.transition_offsets,
         successors=model.successors.astype(np.int64),
         probabilities=probabilities,
-        players=model.players.astype(np.int64) if model.num_players == 2 else None,
+        players=model.players.astype(np.int64) if model.has_opponents else None,
         num_players=0 if is_chain else model.num_players,
         player_names=_player_names(given, model),
         actions=None if is_chain else actions,
@@ -100,7 +100,7 @@ def parts_of(
 
 def _check(model: Model) -> None:
     """Refuse models that the formats cannot express."""
-    if model.num_players > 2:
+    if model.is_general_sum:
         message = (
             f"the model has {model.num_players} players, each with rewards of their own; files of "
             "other tools know at most two sides."

@@ -348,7 +348,7 @@ class _GameDialogue:
                 chosen = advice.chosen or actions
                 action = chosen[int(self.rng.integers(len(chosen)))]
                 reason = f", {_reason(advice)}"
-            many = line.rules.num_players > 2
+            many = line.rules.is_general_sum
             who = f"The computer, as {player_name(mover)}," if many else "The computer"
             say(f"\n{who} plays {line.rules.action_name(state, action)}{reason}.")
         self._take(action)

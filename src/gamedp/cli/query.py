@@ -138,7 +138,7 @@ def _facts(found: _FoundPosition, answer: _QueryAnswer) -> dict[str, Any]:
         facts = found.of_file.facts(found.name, place.state)
     facts |= {"value": answer.value, "lower": answer.lower, "upper": answer.upper}
     keys: tuple[str, ...] = ("action", "name", "value", "best")
-    if solution.model.num_players > 2:
+    if solution.model.is_general_sum:
         keys += ("values", "bounds")
     facts["state"] = place.state
     if not isinstance(solution, gamedp.Solution):
@@ -388,7 +388,7 @@ def _mover(solution: Solution, position: Any, index: int) -> str:
     """Describe the player to move, and whether they maximise the value shown."""
     model = solution.model
     player = int(model.players[index]) if model.rules is None else model.rules.player(position)
-    return report.player_name(player) if model.num_players > 2 else _wish(solution, player)
+    return report.player_name(player) if model.is_general_sum else _wish(solution, player)
 
 
 def _wish(solution: Solution | StagedSolution, player: int) -> str:

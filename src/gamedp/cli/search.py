@@ -338,7 +338,7 @@ def _suitable_material(game: Any, position: Any, most: int) -> int:
     from gamedp.searchers.endgame_strata import METHODS  # noqa: PLC0415 - seldom needed
 
     rules = gamedp.rules.Rules(game)
-    if rules.num_players != 2 or rules.constant_sum != 0:
+    if not rules.has_opponents or rules.constant_sum != 0:
         return 0
     if not all(callable(getattr(game, name, None)) for name in METHODS):
         return 0
@@ -365,7 +365,7 @@ def _words(result: SearchResult) -> Iterator[tuple[str, str]]:
         yield "to move", report.OVER
     elif rules.num_players > 1:
         mover = rules.player(result.state)
-        two = rules.num_players == 2
+        two = rules.has_opponents
         who = report.wish(mover, wants_most=mover == 0) if two else report.player_name(mover)
         yield "to move", who
     yield from _value_lines(result)
@@ -410,12 +410,12 @@ def _best_lines(result: SearchResult) -> Iterator[tuple[str, str]]:
         return ", ".join(entry.name for entry in result.actions if entry.action in actions)
 
     yield "best" if best <= set(result.certain_actions) else "seem best", names(best)
-    if result.rules.num_players < 3 and possible - best:
+    if not result.rules.is_general_sum and possible - best:
         yield "may be", names(possible | best)
     played = set(result.quickest_actions)
     if played < best:
         yield "played", names(played)
-    if math.isfinite(result.plies) and result.rules.num_players == 2:
+    if math.isfinite(result.plies) and result.rules.has_opponents:
         who = report.player_name(0 if result.lower > result.rules.constant_sum / 2 else 1)
         yield "to the end", f"{report.how_long(result.plies)}: {who} wins"
 
@@ -423,7 +423,7 @@ def _best_lines(result: SearchResult) -> Iterator[tuple[str, str]]:
 def _value_lines(result: SearchResult) -> Iterator[tuple[str, str]]:
     """Yield the value and its bounds in words, for each player with separate values."""
     count = result.rules.num_players
-    several = count > 2 and isinstance(result, gamedp.searchers.MaxNResult)
+    several = result.rules.is_general_sum and isinstance(result, gamedp.searchers.MaxNResult)
     for player in range(count if several else 1):
         whose = None if count == 1 else player
         value, bounds = report.bounded(result.value(player), *result.bounds(player), player=whose)
@@ -441,7 +441,7 @@ def _rows(result: SearchResult) -> Sequence[str]:
     names = max(len(entry.name) for entry in result.actions)
     values = [
         repr(entry.values)
-        if result.rules.num_players > 2 and hasattr(entry, "values")
+        if result.rules.is_general_sum and hasattr(entry, "values")
         else report.exactly(entry.value)
         for entry in result.actions
     ]

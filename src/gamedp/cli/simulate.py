@@ -152,10 +152,10 @@ def _refuse(how: SimulationOptions, made: Any, num_players: int) -> None:
     in_stages = is_staged(made)
     if in_stages:
         refuse_by_rules(how.by_rules)
-    wanted = (gamedp.rules.StagedRules if in_stages else gamedp.rules.Rules)(made).num_players
+    rules = (gamedp.rules.StagedRules if in_stages else gamedp.rules.Rules)(made)
     if how.pairs:
-        refuse_others(num_players, wanted)
-    check_count(num_players, wanted)
+        refuse_others(num_players, rules)
+    check_count(num_players, rules.num_players)
 
 
 def _solution_of_all(seated: Sequence[Any]) -> gamedp.StagedSolution | None:

@@ -316,7 +316,7 @@ def _warn_of_no_mover(rules: Rules, model: Model) -> None:
     """Warn of a two-player game without `player` whose `canonical` never exchanges the players."""
     kind = type(rules.game)
     chooses = np.diff(model.choice_offsets) > 1
-    if model.num_players != 2 or hasattr(kind, "player") or not chooses.any():
+    if not model.has_opponents or hasattr(kind, "player") or not chooses.any():
         return
     if not (model.has_swaps or (model.initial_probabilities < 0).any()):
         message = (
@@ -447,9 +447,9 @@ def _narrow(labels: NDArray[Any]) -> NDArray[Any]:
     return labels
 
 
-def _per_player(numbers: NDArray[Any], num_players: int) -> NDArray[Any]:
+def _per_player(numbers: NDArray[Any], rules: Rules) -> NDArray[Any]:
     """Drop the axis of players if one number is stored for all."""
-    return numbers if num_players > 2 else numbers.reshape(len(numbers))
+    return numbers if rules.is_general_sum else numbers.reshape(len(numbers))
 
 
 def _initial(begin: list[tuple[Any, Any, bool]]) -> dict[str, NDArray[Any]]:
@@ -479,10 +479,10 @@ def _model_of_arrays(
         transition_offsets=explorer.transition_offsets,
         successors=explorer.successors,
         probabilities=explorer.probabilities,
-        rewards=_per_player(rewards, num_players),
+        rewards=_per_player(rewards, rules),
         players=explorer.players,
         terminals=explorer.terminals,
-        payoffs=_per_player(explorer.payoffs, num_players),
+        payoffs=_per_player(explorer.payoffs, rules),
         action_labels=_narrow(explorer.labels),
         initial_states=begins["initial_states"],
         **model_numbers(initial_probabilities=begins["initial_probabilities"]),
@@ -508,7 +508,7 @@ def _model_of_rows(
 ) -> Model:
     """Return the model explored by plain Python."""
     num_players, begins = rules.num_players, _initial(begin)
-    stored = num_players if num_players > 2 else 1
+    stored = num_players if rules.is_general_sum else 1
     rewards = as_given(rows.rewards).reshape(-1, stored)
     payoffs = as_given(rows.payoffs).reshape(-1, stored)
     return Model.unchecked(
@@ -521,8 +521,8 @@ def _model_of_rows(
         initial_states=begins["initial_states"],
         **model_numbers(
             probabilities=as_given(rows.probabilities),
-            rewards=_per_player(rewards, num_players),
-            payoffs=_per_player(payoffs, num_players),
+            rewards=_per_player(rewards, rules),
+            payoffs=_per_player(payoffs, rules),
             initial_probabilities=begins["initial_probabilities"],
         ),
         num_players=num_players,
@@ -579,7 +579,7 @@ def payments_of(rules: Rules, model: Model, *, compiled: bool) -> dict[str, NDAr
     Raises
     ------
     InvalidModelError
-        If payments of three players or more are no doubles.
+        If payments of players with payoffs of their own are no doubles.
     """
     owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
 
@@ -598,9 +598,9 @@ def payments_of(rules: Rules, model: Model, *, compiled: bool) -> dict[str, NDAr
         sizes = np.abs(stored) if stored.ndim == 1 else np.abs(stored).max(axis=1, initial=0.0)
         given = {}
         for place in np.flatnonzero((sizes >= MAX_EXACT_INTEGER) | (not compiled)).tolist():
-            for player in range(rules.num_players if rules.num_players > 2 else 1):
+            for player in range(rules.num_players if rules.is_general_sum else 1):
                 words, given[place] = ask(place, player)
-                if rules.num_players > 2:
+                if rules.is_general_sum:
                     refuse_rounded(given[place], words, SEVERAL)
         found[name] = stored
         if given and stored.ndim == 1:

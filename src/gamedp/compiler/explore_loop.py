@@ -135,7 +135,7 @@ def expand_state(place, page):
             if end >= probabilities.size:
                 return FULL
             representative, swapped = game.canonical(successor)
-            if swapped and num_players != 2:
+            if swapped and not page.has_opponents:
                 return WRONG
             if not encode_jit(place, page, representative, ranges, keys, end * num_words):
                 return OUTSIDE
@@ -164,7 +164,7 @@ def represent_state(place, page):
     if not game.is_state(state):
         return UNREAL
     representative, swapped = game.canonical(state)
-    if swapped and page.num_players != 2:
+    if swapped and not page.has_opponents:
         return WRONG
     if not encode_jit(place, page, representative, ranges, keys, 0):
         return OUTSIDE
@@ -439,7 +439,7 @@ def explore(work, page, rules, budget):
                 total += payoff
                 if abs(payoff) > size:
                     size = abs(payoff)
-            if num_players == 2 and abs(total - work.constant_sum) > SUM_TOLERANCE * size:
+            if page.has_opponents and abs(total - work.constant_sum) > SUM_TOLERANCE * size:
                 return BAD
             terminals[place] = index
             counters[TERMINALS] = place + 1
@@ -515,7 +515,7 @@ def explore(work, page, rules, budget):
                         total += reward
                         if abs(reward) > size:
                             size = abs(reward)
-                    if num_players == 2 and abs(total) > SUM_TOLERANCE * size:
+                    if page.has_opponents and abs(total) > SUM_TOLERANCE * size:
                         return BAD
                 labels[choice] = page.labels[number]
                 choice += 1

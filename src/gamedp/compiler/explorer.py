@@ -56,7 +56,7 @@ class Explorer:
         self.compiled = compiled
         self.budget = budget
         self.counters = np.zeros(6, np.int64)
-        stored = rules.num_players if rules.num_players > 2 else 1
+        stored = rules.num_players if rules.is_general_sum else 1
         self.has_rewards = hasattr(rules.game, "reward")
         self.choice_offsets = np.zeros(1025, np.int64)
         self.players = np.empty(1024, np.int8)
@@ -133,6 +133,7 @@ class Explorer:
                 "word": codec.word,
                 "direct": codec.size > 0,
                 "num_players": num_players,
+                "has_opponents": self.rules.has_opponents,
                 "has_rewards": self.has_rewards,
                 "has_symmetry": hasattr(type(self.rules.game), "canonical"),
                 "found": np.zeros(2, np.int64),

@@ -59,13 +59,14 @@ class Model:
     probabilities : (T,) float64
         Its probability. Negative if the two players change places on the way: the value of the
         transition is then ``constant_sum`` minus the successor's value.
-    rewards : (C,) float64, or (C, N) for N > 2
-        Expected reward of a choice, for player 0 (or for each player).
+    rewards : (C,) float64, or (C, N)
+        Expected reward of a choice, for player 0; or for each player, if each has payoffs of their
+        own: three and more, or two without a constant sum.
     players : (S,) int8
-        The player to move; player 0 maximises the value, player 1 minimises it.
+        The player to move; of two opponents player 0 maximises the value, player 1 minimises it.
     terminals : (Z,) int64
         The terminal states, ascending.
-    payoffs : (Z,) float64, or (Z, N) for N > 2
+    payoffs : (Z,) float64, or (Z, N) as `rewards`
         The payoff of player 0 (or of each player) there.
     action_labels : (C,) signed integers
         The action of a choice, by the game's own number.
@@ -82,7 +83,7 @@ class Model:
         The start of the game; signed like `probabilities`.
     num_players : int
     constant_sum : float
-        The sum of the two players' payoffs.
+        The sum of two opponents' payoffs.
     states : StateTable or None
         Maps indices back to the game's own states; None for a model made of arrays.
     rules : Rules or None
@@ -224,10 +225,20 @@ class Model:
             total += getattr(self, name).nbytes
         return int(total)
 
+    @property
+    def is_general_sum(self) -> bool:
+        """Whether each player has payoffs of their own: three and more, or two that say so."""
+        return self.payoffs.ndim > 1
+
+    @property
+    def has_opponents(self) -> bool:
+        """Whether there are two players, of whom one gets what a constant sum leaves."""
+        return self.num_players == 2 and not self.is_general_sum
+
     @functools.cached_property
     def has_swaps(self) -> bool:
         """Whether the players change places on some transition."""
-        if self.num_players != 2 or not self.num_transitions:  # only two players can
+        if not self.has_opponents or not self.num_transitions:  # only two opponents can
             return False
         return bool(self.probabilities.min() < 0)
 
@@ -445,7 +456,7 @@ class Model:
         action_labels: ArrayLike | None = None,
         initial: int | Sequence[tuple[SupportsFloat, int]] = 0,
         num_players: int | None = None,
-        constant_sum: float = 0.0,
+        constant_sum: float | None = 0.0,
         action_names: Sequence[str] = (),
         variables: Mapping[str, ArrayLike] = MappingProxyType({}),
         normalise: bool = False,
@@ -470,7 +481,7 @@ class Model:
             As in :class:`Model`; those of a choice sum to one, signs aside. Negative ones, where
             the players change places, need ``num_players=2``.
         rewards : (C,) or (C, N) array_like, optional
-            Zero if not given. With two players, one column is enough; two must sum to zero.
+            Zero if not given. With two opponents, one column is enough; two must sum to zero.
         players : (S,) array_like of int, optional
             The player who chooses in each state. If not given, player 0 makes all choices.
         terminals : array_like of int, optional
@@ -478,15 +489,16 @@ class Model:
             if there are none, or if `payoffs` has a number for each.
         payoffs : (Z,) or (Z, N) array_like, optional
             Payoffs of player 0 (or of each player) in each of `terminals`, in the same order; zero
-            if not given. With two players, two columns must sum to `constant_sum`.
+            if not given. With two opponents, two columns must sum to `constant_sum`.
         action_labels : (C,) array_like of int, optional
             By default the choices of each state are numbered from 0.
         initial : int or list of (probability, state)
             The start of the game; a probability may be negative as in `probabilities`.
         num_players : int, optional
             By default one more than the largest of `players`.
-        constant_sum : float
-            The sum of the two players' payoffs.
+        constant_sum : float or None
+            The sum of the two players' payoffs. None says that each of two players has payoffs of
+            its own, in two columns; with three and more that is always so.
         action_names : sequence of str
             The name of each number in `action_labels`, from 0; or none.
         variables : mapping of str to (S,) array_like of int or bool
@@ -504,9 +516,9 @@ class Model:
         InvalidModelError
             For offsets that do not fit, states or players that do not exist, probabilities that are
             negative where players cannot change places, NaN, infinite or do not sum to one within
-            1e-9, rewards or payoffs that are not finite (or, with three or more players, not
-            doubles), and states without choices that are not terminal. The message names the state
-            and the choice.
+            1e-9, rewards or payoffs that are not finite (or, if players have payoffs of their own,
+            not doubles), and states without choices that are not terminal. The message names the
+            state and the choice.
 
         Examples
         --------
@@ -564,7 +576,7 @@ class Model:
             terminal. The choices keep the numbers of their matrices as labels.
         rewards : (S, A) or (S,) array_like, optional
             Expected reward of action a in state s, or of any action in it. Rewards of actions that
-            are not available may be anything. For more than two players (S, A, N).
+            are not available may be anything. If players have payoffs of their own (S, A, N).
         transition_rewards : sequence of A (S, S) arrays, dense or sparse, optional
             Instead of `rewards` if they depend on the next state: ``[a][s, t]`` is the reward that
             action a earns player 0 if it leads from s to t. The model keeps the expected reward of
@@ -604,14 +616,14 @@ class Model:
         model = cls.from_arrays(**arrays, **keywords)
         if transition_rewards is None:
             return model
-        if rewards is not None or model.num_players > 2:
+        if rewards is not None or model.is_general_sum:
             message = (
-                "give rewards or transition_rewards, not both; for more than two players, the "
-                "expected rewards of each."
+                "give rewards or transition_rewards, not both; if players have payoffs of their "
+                "own, the expected rewards of each."
             )
             raise InvalidModelError(message)
         if model.notes:
-            offsets, signed = arrays["transition_offsets"], model.num_players == 2
+            offsets, signed = arrays["transition_offsets"], model.has_opponents
             arrays["probabilities"], _ = normalised(offsets, arrays["probabilities"], signed=signed)
         given, (reward, part) = expected_rewards(arrays, transition_rewards)
         return with_rewards(model, given, reward, part)

@@ -58,6 +58,14 @@ class AnyModel(Protocol):
         """The sum of two players' payoffs."""
 
     @property
+    def is_general_sum(self) -> bool:
+        """Whether each player has payoffs of their own: three and more, or two that say so."""
+
+    @property
+    def has_opponents(self) -> bool:
+        """Whether there are two players, of whom one gets what a constant sum leaves."""
+
+    @property
     def num_states(self) -> int:
         """The number of states; for a staged game, of combinations in the box of contexts."""
 
@@ -391,7 +399,7 @@ def value_of_endless_play(objective: Objective, model: Any) -> tuple[float, floa
         return 0.0, 0.0
     if objective.draw is not None:
         return objective.draw, objective.draw
-    if model.num_players != 2 or model.constant_sum == 0 or model.rewards.any():
+    if not model.has_opponents or model.constant_sum == 0 or model.rewards.any():
         return 0.0, 0.0
     if model.has_swaps or not len(model.payoffs):
         return model.constant_sum / 2, model.constant_sum / 2

@@ -110,7 +110,7 @@ class Problem(AnyProblem[Model]):
         check_finite(self.model)
         object.__setattr__(self, "objective", resolved(self.objective, self.model))
         swaps = self.model.has_swaps or (
-            self.model.num_players == 2 and bool((self.model.initial_probabilities < 0).any())
+            self.model.has_opponents and bool((self.model.initial_probabilities < 0).any())
         )
         if swaps and has_target(self.objective):
             message = (
@@ -164,8 +164,11 @@ class Problem(AnyProblem[Model]):
                     f"half of constant_sum={total!r}, which endless play counts, is no 64-bit "
                     "float. Multiply all payoffs and their sum by a power of two."
                 )
-        elif model.num_players > 2:
-            message = f"draw={draw!r} is for one or two players; these are {model.num_players}."
+        elif model.is_general_sum:
+            message = (
+                f"draw={draw!r} is for one player or two opponents; these are {model.num_players} "
+                "with payoffs of their own."
+            )
         elif model.has_swaps and Fraction(draw) * 2 != Fraction(model.constant_sum):
             message = (
                 f"draw={draw!r} cannot be what endless play counts: the players change places "
@@ -269,8 +272,11 @@ class Problem(AnyProblem[Model]):
             If there are more than two players.
         """
         model = self.model
-        if model.num_players > 2:
-            message = "values of more than two players are solved by BackwardInduction alone."
+        if model.is_general_sum:
+            message = (
+                "where each player has payoffs of their own, values are found by BackwardInduction "
+                "alone."
+            )
             raise UnsupportedProblemError(message)
         structure = model.structure
         constants, sizes = self._constants

@@ -156,7 +156,7 @@ def what_values_are(solution: Solution | StagedSolution, player: int = 0) -> str
     if isinstance(objective, Reachability):
         what = "probability"
     elif isinstance(objective, TotalReward) and objective.until is None and objective.draw is None:
-        one_wins = model.num_players == 2 and model.constant_sum == 1
+        one_wins = model.has_opponents and model.constant_sum == 1
         if isinstance(model, Model) and one_wins and not model.rewards.any():
             what = "winning probability" if np.isin(model.payoffs, (0.0, 1.0)).all() else what
     whose = f" of player {player}" if model.num_players > 1 else ""

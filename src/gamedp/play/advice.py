@@ -88,7 +88,7 @@ class Advice:
 
         With more than two players, the policy of a solution counts as proven: `basis` says what is.
         """
-        of_policy = self.depth is None and _rules_of(self.result).num_players > 2
+        of_policy = self.depth is None and _rules_of(self.result).is_general_sum
         return of_policy or all(each.best == "certain" for each in self.best)
 
     @property
@@ -134,7 +134,7 @@ class Advice:
         result = self.result
         if not isinstance(result, SearchResult):
             return winner_of(result, self.state)
-        if result.rules.num_players != 2:
+        if not result.rules.has_opponents:
             return None
         return _ahead(*result.bounds(), result.rules.constant_sum / 2)
 
@@ -182,7 +182,7 @@ def own_action(solution: Solution, state: Hashable) -> int:
 def winner_of(solution: Solution, state: Hashable) -> int | None:
     """Return the winner from a state of a game without chance; None in a draw or other games."""
     model, objective = solution.model, solution.objective
-    for_two = model.num_players == 2 and isinstance(objective, TotalReward)
+    for_two = model.has_opponents and isinstance(objective, TotalReward)
     if not for_two or not model.is_deterministic or not math.isfinite(solution.plies(state)):
         return None
     return _ahead(*solution.bounds(state), draw_of(objective, model))
@@ -207,7 +207,7 @@ def _by_solution(solution: Solution, state: Hashable) -> tuple[AdvisedAction, ..
     rules = _rules_of(solution)
     found = solution.action_values(state, rules.player(state))
     bests: list[Best] = [each.best for each in found]
-    if rules.num_players > 2:
+    if rules.is_general_sum:
         own = solution.best_action(state)
         value = max((each.value for each in found if each.action == own), default=-math.inf)
         bests = [
@@ -226,7 +226,7 @@ def _by_search(result: SearchResult, state: Hashable) -> tuple[AdvisedAction, ..
     With more than two players, the search names one of the best actions, and all values are exact.
     """
     rules = result.rules
-    mover, many = rules.player(state), rules.num_players > 2
+    mover, many = rules.player(state), rules.is_general_sum
     seen = [_for_mover(each, rules, mover) for each in result.actions]
     certain, possible = set(result.certain_actions), set(result.best_actions)
     if many:
@@ -243,7 +243,7 @@ def _by_search(result: SearchResult, state: Hashable) -> tuple[AdvisedAction, ..
 def _for_mover(each: Any, rules: Rules, mover: int) -> AdvisedAction:
     """Return an action that was searched, for the player to move; none is best yet."""
     value, low, high, bound = each.value, each.lower, each.upper, each.bound
-    if rules.num_players > 2:
+    if rules.is_general_sum:
         value = each.values[mover]
         if mover != 0:  # the search bounds player 0's value alone
             low, high = -math.inf, math.inf

@@ -333,7 +333,7 @@ def compute(
         return
     rules = {name: players[name] for name in players if name in known}
     model = as_model(game, list(rules.values()), compile)
-    if model.num_players == 2 and model.rewards.any():
+    if model.has_opponents and model.rewards.any():
         return  # the end alone does not determine the winner
     policies = dict(zip(rules, as_policies(rules, model), strict=True))
     for names in wanted:

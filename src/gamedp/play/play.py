@@ -170,7 +170,7 @@ class Line:
     def _forfeited(self, loser: int) -> tuple[float, ...] | None:
         """Return the payoffs if one player loses all that can still be lost; None if unknown."""
         rules = self.rules
-        if rules.num_players != 2:
+        if not rules.has_opponents:
             return None
         low, _ = method(rules.game, "value_range")(rules.game, self.states[-1], loser)
         lost = self.earned[loser] + float(low)

@@ -233,7 +233,7 @@ def induce(
         model.successors,
         model.probabilities,
         model.players,
-        model.num_players == 2,
+        model.has_opponents,
         firsts,
         counts,
         weights,
@@ -261,14 +261,14 @@ def induce(
         successors=successors,
         probabilities=probabilities,
         rewards=_rewards(model, sources, sides, column),
-        players=np.full(num_nodes + throws, _mover(seats), np.int8),
+        players=np.full(num_nodes + throws, _mover(seats) if model.has_opponents else 0, np.int8),
         terminals=terminals,
         payoffs=payoffs,
         action_labels=np.where(sources < 0, 0, model.action_labels[sources]),
         initial_states=numbers[_initial_codes(model, members)].astype(np.int64),
         initial_probabilities=starts,
-        num_players=model.num_players if model.num_players <= 2 else 1,
-        constant_sum=model.constant_sum if model.num_players == 2 else 0.0,
+        num_players=model.num_players if not model.is_general_sum else 1,
+        constant_sum=model.constant_sum if model.has_opponents else 0.0,
         rounding=rounding,
     )
     return Process(model, process, column, codes, numbers, sources)
@@ -317,7 +317,7 @@ def _starts(model: Model, members: int, everywhere: bool, has_sides: bool, both:
 def _refuse(model: Model, seats: Seats, code: int) -> None:
     """Raise for a node in which no policy takes an existing action."""
     index, changed = code % model.num_states, code // model.num_states & 1
-    mover = int(model.players[index]) ^ (changed if model.num_players == 2 else 0)
+    mover = int(model.players[index]) ^ (changed if model.has_opponents else 0)
     state = model.state(index)
     first, stop = model.choice_offsets[index : index + 2].tolist()
     members = code // model.num_states // 2 + 1
@@ -342,7 +342,7 @@ def _rewards(
     """Return the reward of each choice of the process."""
     earned = model.rewards if model.rewards.ndim == 1 else model.rewards[:, column]
     rewards = np.where(sources < 0, 0.0, earned[sources])
-    if model.num_players == 2:
+    if model.has_opponents:
         rewards[sides != 0] *= -1.0
         rewards += 0.0  # no negative zero
     return rewards
@@ -355,7 +355,7 @@ def _ends(
     states = codes % model.num_states
     nodes = np.flatnonzero(model.is_terminal[states])
     places = np.searchsorted(model.terminals, states[nodes])
-    if model.num_players > 2:
+    if model.is_general_sum:
         return nodes, model.payoffs[places, column].copy(), model.rounding
     payoffs = model.payoffs[places].astype(np.float64)
     if model.num_players < 2:

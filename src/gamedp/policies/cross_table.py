@@ -190,7 +190,7 @@ def cross_table(
     objective = checked_objective(objective)
     tolerance = checked_number("tolerance", tolerance)
     Problem(model, objective)  # refuses what no solver supports
-    if model.num_players != 2:
+    if not model.has_opponents:
         message = f"a cross table is for two players; these are {model.num_players}."
         raise UnsupportedProblemError(message)
     if not policies:

@@ -220,7 +220,7 @@ class Evaluation:
             If something is earned on the way, or there are not two players.
         """
         model, payoffs = self._payoffs(player)
-        if model.num_players != 2:
+        if not model.has_opponents:
             message = "to win is to get more than the other one; this is not a game for two."
             raise UnsupportedProblemError(message)
         leads = payoffs - (model.constant_sum - payoffs)
@@ -269,7 +269,7 @@ class Evaluation:
         if model.rewards.any():
             message = "rewards are earned on the way; the distribution is that of payoffs alone."
             raise UnsupportedProblemError(message)
-        if self.chain.of.num_players != 2:
+        if not self.chain.of.has_opponents:
             return model, model.payoffs
         return model, as_paid(model.payoffs, model.constant_sum, of_other=seen == 1)
 
@@ -345,8 +345,9 @@ class Evaluation:
                 value = model.constant_sum - value
             name = model.action_name(action, state)
             found.append(ActionValue(action, name, value, low, high))
-        mover = int(model.players[index]) ^ (changed if model.num_players == 2 else 0)
-        return _with_best(found, mover, player, self.objective.optimum, model.num_players)
+        mover = int(model.players[index]) ^ (changed if model.has_opponents else 0)
+        optimum, own = self.objective.optimum, model.is_general_sum
+        return _with_best(found, mover, player, optimum, own=own)
 
     def _refuse_other_than_totals(self) -> None:
         """Raise UnsupportedProblemError unless the objective is a total, discounted or not."""
@@ -392,10 +393,10 @@ class Evaluation:
 
 
 def _with_best(
-    found: list[ActionValue], mover: int, player: int, optimum: str, num_players: int
+    found: list[ActionValue], mover: int, player: int, optimum: str, *, own: bool
 ) -> list[ActionValue]:
     """Return the values by which actions are best for the mover."""
-    if num_players > 2 and mover != player:
+    if own and mover != player:
         return found
     wants_more = (mover == player) == (optimum == "max")
     ranges = [(one.lower, one.upper) if wants_more else (-one.upper, -one.lower) for one in found]
@@ -496,7 +497,7 @@ def evaluate(
     Problem(model, objective)  # refuses what no solver would do either
     chain = InducedChain(model, given, everywhere=everywhere)
     processes = [chain.process]
-    for column in range(1, model.num_players if model.num_players > 2 else 1):
+    for column in range(1, model.num_players if model.is_general_sum else 1):
         seats = Seats(tuple((policy,) for policy in chain.policies))
         processes.append(induce(model, seats, column=column, everywhere=everywhere))
     solutions = tuple(

@@ -226,7 +226,7 @@ class Response:
         process, model = self._process, self._process.of
         rows = self.solution.policy[: process.num_nodes]
         movers = model.players[process.states]
-        if model.num_players == 2:
+        if model.has_opponents:
             movers = movers ^ process.is_changed
         choices = process.sources[rows[(movers == self.player) & (rows >= 0)]]
         numbers = np.zeros(model.num_choices)
@@ -235,13 +235,13 @@ class Response:
 
     @property
     def _seen(self) -> int:
-        return self.player if self._process.of.num_players == 2 else 0
+        return self.player if self._process.of.has_opponents else 0
 
     def _mover(self, node: int | None) -> int:
         code = int(self._process.codes[node])
         mover = int(self._process.of.players[code % self._process.of.num_states])
         changed = code // self._process.of.num_states & 1
-        return mover ^ changed if self._process.of.num_players == 2 else mover
+        return mover ^ changed if self._process.of.has_opponents else mover
 
     def _node(self, state: Any, possible: Sequence[int] | None) -> int | None:
         if state is None:
@@ -334,7 +334,7 @@ def best_response(
         weights = None
         seats = _seats(model, policies, player)
     else:
-        if model.num_players != 2:
+        if not model.has_opponents:
             message = f"a field is for one opponent; there are {model.num_players - 1}."
             raise UnsupportedProblemError(message)
         field: list[tuple[Policy, ...]] = [policies, policies]

@@ -202,7 +202,7 @@ def _operator(model: Any, objective: Objective | None) -> _Operator:
     plain = isinstance(asked, Discounted) or (
         isinstance(asked, TotalReward) and asked.until is None
     )
-    if not plain or model.num_players > 2 or model.has_swaps:
+    if not plain or model.is_general_sum or model.has_swaps:
         message = (
             "a trace is of a discounted or total reward without targets, for one or two players "
             "who keep their places."

@@ -99,8 +99,11 @@ def reduce(problem: Problem, out_of_time: Callable[[], bool] = never) -> Reducti
         If the rewards of an end component have both signs and do not surely add up to ever more, or
         ever less; or if a total is infinite both ways.
     """
-    if problem.model.num_players > 2:
-        message = "values of more than two players are solved by BackwardInduction alone."
+    if problem.model.is_general_sum:
+        message = (
+            "where each player has payoffs of their own, values are found by BackwardInduction "
+            "alone."
+        )
         raise UnsupportedProblemError(message)
     recasts: list[Unfolding | Flattening] = []
     original = problem

@@ -260,7 +260,7 @@ def hint_of(solution: BaseSolution[Any]) -> str:
     objective = solution.objective
     if not isinstance(objective, TotalReward) or objective.until is not None:
         return ""
-    players = range(solution.model.num_players if solution.model.num_players > 2 else 1)
+    players = range(solution.model.num_players if solution.model.is_general_sum else 1)
     if all(math.isfinite(solution.value(player=player)) for player in players):
         return ""
     if solution.guarantee is Guarantee.NONE:

@@ -182,7 +182,7 @@ class SearchResult:
         Infinite in a draw, and if it is unknown.
         """
         half = self.rules.constant_sum / 2
-        if self.rules.num_players > 2 or self.lower <= half <= self.upper:
+        if self.rules.is_general_sum or self.lower <= half <= self.upper:
             return math.inf
         found = (self.action_value(action).plies for action in self.quickest_actions)
         return float(next(found, None) or math.inf)
@@ -195,7 +195,7 @@ class SearchResult:
         counts as long. A win is more than half of the constant sum.
         """
         half = self.rules.constant_sum / 2
-        if not self.best_actions or self.rules.num_players > 2 or self.lower <= half <= self.upper:
+        if not self.best_actions or self.rules.is_general_sum or self.lower <= half <= self.upper:
             return self.best_actions
         found = {each.action: each.plies or math.inf for each in self.actions}
         lengths = {action: found[action] for action in self.best_actions}
@@ -216,7 +216,7 @@ class SearchResult:
             for place, entry in enumerate(self.actions)
             if low[place]
             >= min(high[-1], max(high[:place] + high[place + 1 : -1], default=low[-1]))
-            and self.rules.num_players < 3
+            and not self.rules.is_general_sum
         )
 
     @property
@@ -226,7 +226,7 @@ class SearchResult:
         return tuple(
             entry.action
             for entry, most in zip(self.actions, high, strict=False)
-            if most >= max(low) or self.rules.num_players > 2
+            if most >= max(low) or self.rules.is_general_sum
         )
 
     def _from_the_mover(self) -> tuple[list[float], list[float]]:

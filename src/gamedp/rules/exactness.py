@@ -63,8 +63,10 @@ MOST_DIGITS = 5000
 IN_STAGES = "the bounds of a staged game are proven in these."
 """Reason for which rounded payments of contexts are refused."""
 
-SEVERAL = "with three players or more, to round it may change what is best for one of them."
-"""Reason for which others are refused with three players or more."""
+SEVERAL = (
+    "where each player has payoffs of its own, to round it may change what is best for one of them."
+)
+"""Reason for which others are refused where players have payoffs of their own."""
 
 
 def as_rational(number: Any) -> Fraction | None:

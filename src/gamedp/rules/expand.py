@@ -45,6 +45,11 @@ __all__ = [
 
 MAX_ACTION = 2**31
 
+OWN_PAYOFFS = (
+    " If each player has payoffs of its own and wants the most of them, set constant_sum = None."
+)
+"""Advice for numbers of two players that add up to no constant."""
+
 END = object()
 """A sentinel that no rule yields."""
 
@@ -405,10 +410,11 @@ def canonical_state(rules: Rules, state: Any, place: object, like: Any = None) -
     representative, swapped = _canonical(rules, state)
     if representative is not state:
         refuse_no_state(representative, _Origin("the answers of canonical({})", state), like=state)
-    if swapped and rules.num_players != 2:
+    if swapped and not rules.has_opponents:
+        of_their_own = ", and constant_sum is None" if rules.num_players == 2 else ""
         message = (
-            f"canonical({shown(state)}) swaps the players, which takes two, but num_players is "
-            f"{rules.num_players}."
+            f"canonical({shown(state)}) swaps the players, which takes two opponents: "
+            f"num_players is {rules.num_players}{of_their_own}."
         )
         raise InvalidModelError(message)
     again = _canonical(rules, representative)
@@ -568,8 +574,10 @@ def _payoffs(rules: Rules, state: Any, *, exactly: bool) -> tuple[float, ...]:
         with Calling("payoff", state, player):
             payoff = rules.game.payoff(state, player)
         payoffs.append(_number(payoff, "payoff", state, player, exactly=exactly))
-        if exactly and rules.num_players > 2:
+        if exactly and rules.is_general_sum:
             refuse_rounded(payoff, f"payoff({shown(state)}, {player})", SEVERAL)
+    if rules.is_general_sum:
+        return tuple(payoffs)
     total = rules.constant_sum
     return _first_of_two(payoffs, total, f"constant_sum = {total!r}", "the payoffs", state)
 
@@ -577,7 +585,7 @@ def _payoffs(rules: Rules, state: Any, *, exactly: bool) -> tuple[float, ...]:
 def _rewards(rules: Rules, state: Any, action: int, *, exactly: bool) -> tuple[float, ...]:
     num_players = rules.num_players
     if not rules.has_rewards:
-        return (0.0,) * (num_players if num_players > 2 else 1)
+        return (0.0,) * (num_players if rules.is_general_sum else 1)
     rewards = []
     for player in range(num_players):
         try:
@@ -586,8 +594,10 @@ def _rewards(rules: Rules, state: Any, action: int, *, exactly: bool) -> tuple[f
             _note(error, "reward", state, action, player)
             raise
         rewards.append(_number(reward, "reward", state, action, player, exactly=exactly))
-        if exactly and num_players > 2:
+        if exactly and rules.is_general_sum:
             refuse_rounded(reward, f"reward({shown(state)}, {action}, {player})", SEVERAL)
+    if rules.is_general_sum:
+        return tuple(rewards)
     return _first_of_two(rewards, 0.0, "zero", f"the rewards of action {action}", state)
 
 
@@ -602,10 +612,12 @@ def _first_of_two(
             f"{what} in {shown(state)} are {numbers[0]!r} and {numbers[1]!r}; of two players they "
             f"must add up to {total_name}."
         )
-        if abs(sum(numbers) - total) > 0.01 and total_name.startswith("constant_sum"):
-            message += (
-                f" If they always add up to {sum(numbers):g}, set constant_sum = {sum(numbers)!r}; "
-                "if to no constant, the game is not one of two opponents."
-            )
+        if abs(sum(numbers) - total) > 0.01:
+            if total_name.startswith("constant_sum"):
+                message += (
+                    f" If they always add up to {sum(numbers):g}, set constant_sum = "
+                    f"{sum(numbers)!r}."
+                )
+            message += OWN_PAYOFFS
         raise InvalidModelError(message)
     return (numbers[0],)

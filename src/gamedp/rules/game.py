@@ -81,10 +81,11 @@ class Game(Protocol):
         2 for two opponents (player 0 maximises the value, player 1 minimises it); more for max-n.
     ``constant_sum = 0.0``
         The sum of two players' payoffs, such as 1.0 for winning probabilities; the sum of their
-        rewards on the way is 0.
+        rewards on the way is 0. None for two players who each have payoffs of their own, as three
+        and more have: the solution is then a subgame-perfect equilibrium.
     ``player(state) -> int``
-        The player to move; 0. Required with two or more players; not with two if `canonical` makes
-        the players change places, so that player 0 is always to move.
+        The player to move; 0. Required with two or more players; not with two opponents if
+        `canonical` makes the players change places, so that player 0 is always to move.
     ``reward(state, action, player) -> float``
         The immediate reward of `player` for the action; 0.
     ``canonical(state) -> (representative, swapped)``
@@ -344,7 +345,9 @@ class AnyRules:
         if not hasattr(number, "__index__") or not 1 <= number <= MOST_PLAYERS:
             message = f"num_players is {shown(number)}; it must be an integer, 1 to {MOST_PLAYERS}."
             raise InvalidModelError(message)
-        as_sum_of_two(getattr(self.game, "constant_sum", 0.0))
+        total = getattr(self.game, "constant_sum", 0.0)
+        if total is not None:
+            as_sum_of_two(total)
 
     @functools.cached_property
     def num_players(self) -> int:
@@ -353,8 +356,20 @@ class AnyRules:
 
     @property
     def constant_sum(self) -> float:
-        """The sum of the two players' payoffs."""
-        return float(getattr(self.game, "constant_sum", 0.0))
+        """The sum of two opponents' payoffs; 0 if there are no two opponents."""
+        total = getattr(self.game, "constant_sum", 0.0)
+        return 0.0 if total is None else float(total)
+
+    @functools.cached_property
+    def is_general_sum(self) -> bool:
+        """Whether each player has payoffs of their own: three and more, or two that say so."""
+        own = getattr(self.game, "constant_sum", 0.0) is None
+        return self.num_players > 2 or (own and self.num_players == 2)
+
+    @property
+    def has_opponents(self) -> bool:
+        """Whether there are two players, of whom one gets what a constant sum leaves."""
+        return self.num_players == 2 and not self.is_general_sum
 
     def render(self, state: Any) -> str:
         """Return the state in words, or its drawing if there are none."""

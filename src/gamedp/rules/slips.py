@@ -94,13 +94,14 @@ def refuse_no_mover(
     stage : callable, optional
         For a staged game: returns the game that says who moves.
     """
-    if num_players == 1 or (num_players == 2 and hasattr(type(game), "canonical")):
+    are_opponents = num_players == 2 and getattr(game, "constant_sum", 0.0) is not None
+    if num_players == 1 or (are_opponents and hasattr(type(game), "canonical")):
         return
     mover = game if stage is None else stage()
     if hasattr(type(mover), "player"):
         return
     ways = "write player(state), which returns who is to move"
-    if num_players == 2:
+    if are_opponents:
         ways += ", or canonical, which lets the players change places"
     given = nearest(mover, "player")
     hint = "" if given is None else f" Does {given} mean player?"

@@ -166,7 +166,7 @@ def _without_mirrors(rules: Rules, row: _ChoiceRow, mirrors: dict[Any, bool]) ->
 
 def _is_own_mirror(rules: Rules, representative: Any) -> bool:
     """Return whether a position is the same for both players."""
-    if rules.num_players != 2:
+    if not rules.has_opponents:
         return False
     expansion = expand(rules, representative)
     if expansion.payoffs is not None:

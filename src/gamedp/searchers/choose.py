@@ -26,7 +26,7 @@ MAX_ANSWERS = 4_000
 def searcher_for(rules: Rules, state: Any = None) -> Kind:
     """Return the searcher that fits a game.
 
-    :class:`MaxN` for three players and more, :class:`Expectiminimax` where there is chance, else
+    :class:`MaxN` for players with payoffs of their own, :class:`Expectiminimax` for chance, else
     :class:`AlphaBeta`. The rules are asked for chance in some hundred positions, near ones and on
     lines to the end of the game; a game that hides it from these is refused by :class:`AlphaBeta`,
     in words.
@@ -44,7 +44,7 @@ def searcher_for(rules: Rules, state: Any = None) -> Kind:
     >>> searcher_for(Rules(Wubbel(goal=50))).__name__
     'Expectiminimax'
     """
-    if rules.num_players > 2:
+    if rules.is_general_sum:
         return MaxN
     return Expectiminimax if _has_chance(rules, state) else AlphaBeta
 

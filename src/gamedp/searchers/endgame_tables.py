@@ -295,7 +295,7 @@ def _sizes(rules: Rules, material: int) -> list[int]:
     if missing:
         message = f"{name} has no endgame tables: it lacks {', '.join(missing)}."
         raise UnsupportedProblemError(message)
-    if rules.num_players != 2 or rules.constant_sum != 0:
+    if not rules.has_opponents or rules.constant_sum != 0:
         message = f"endgame tables are for two players whose payoffs add up to 0; not so {name}."
         raise UnsupportedProblemError(message)
     try:

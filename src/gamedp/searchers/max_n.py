@@ -76,7 +76,7 @@ def share_out(work: Any, shares: Any, ply: int, is_over: bool) -> int:
         share = shares[player]
         score, error = share.estimate, 0.0
         if is_over:
-            if player == 1 and num_players == 2:
+            if player == 1 and work.has_opponents:
                 # What the constant sum leaves, whatever the rules make of it by rounding.
                 score = work.constant_sum - work.best[ply, 0]
                 if work.constant_sum != 0.0:
@@ -218,7 +218,7 @@ def max_n(work: Any, page: Any, rules: Any, budget: int) -> Any:
             here.rest = above.rest - 1
             question.row = here.row
             if position.is_over or here.rest == 0:
-                if num_players < 3 and position.is_over:
+                if not work.is_general_sum and position.is_over:
                     shares[0].estimate = position.low
                 elif call_native(rules.list_shares, rules.game, rules.page) == RAISED:
                     return LoopStatus.FAILED
@@ -274,7 +274,7 @@ def max_n(work: Any, page: Any, rules: Any, budget: int) -> Any:
                 here.current = here.count
             if here.current == here.count:
                 proven = here.all_proven
-                if num_players < 3:
+                if not work.is_general_sum:
                     widen_jit(work, ply, mover, here.others)
                 phase = RETURN
                 continue
@@ -297,7 +297,7 @@ def max_n(work: Any, page: Any, rules: Any, budget: int) -> Any:
             probability, swapped = position.probability, position.swapped
             ply -= 1
             for player in range(num_players):
-                # Only two players can change places.
+                # Only two opponents can change places.
                 seat = 1 - player if swapped else player
                 term = probability * work.best[ply + 1, seat]
                 work.sum[ply, player] += term
@@ -380,12 +380,12 @@ class MaxN(Searcher[MaxNResult]):
 
     Outcomes of chance are averaged. The value at the horizon is each player's own ``heuristic``,
     clipped to their ``value_range``, as the values of the root are. A position is left when its
-    mover has found the most that ``value_range`` allows: with more than two players, bounds of the
-    others' values alone allow no cutoff.
+    mover has found the most that ``value_range`` allows: where each has payoffs of their own,
+    bounds of the others' values alone allow no cutoff.
 
-    With three players and more, the result of a search to the end of the game is an equilibrium:
-    nobody gains by doing otherwise alone. There may be others, with other values. A search that
-    needed estimates returns the game's own ``value_range`` as bounds.
+    Where each has payoffs of their own, the result of a search to the end of the game is an
+    equilibrium: nobody gains by doing otherwise alone. There may be others, with other values. A
+    search that needed estimates returns the game's own ``value_range`` as bounds.
 
     Parameters
     ----------
@@ -553,7 +553,7 @@ class MaxNSearch(Search[MaxNResult]):
         For one and two players another action may be better by as much as rounding hides.
         """
         bounds = best.bounds()
-        if len(bounds) > 2:
+        if self.root.rules.is_general_sum:
             return bounds
         mover = self.root.player
         low, high = bounds[mover]
@@ -596,7 +596,7 @@ class MaxNSearch(Search[MaxNResult]):
         status: Status,
     ) -> MaxNResult:
         """Return the result."""
-        is_policy = status is Status.SOLVED and self.root.rules.num_players > 2
+        is_policy = status is Status.SOLVED and self.root.rules.is_general_sum
         actions = tuple(
             MaxNAction(
                 entry.action,

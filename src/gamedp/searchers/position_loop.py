@@ -150,7 +150,7 @@ def list_outcomes(place, page, for_one, of_two):
             return FULL
         position = positions[row]
         after, swapped = game.canonical(successor)
-        if swapped and page.num_players != 2:
+        if swapped and not page.has_opponents:
             return WRONG
         side = mover ^ 1 if swapped else mover
         position.probability = probability
@@ -247,14 +247,14 @@ def unfold(place, page):
 def list_shares(place, page):
     """Write to `shares` each player's payoff in a position, or a range and an estimate.
 
-    The position has been looked at. The payoff of the second of two players is not asked for: it is
-    what the constant sum leaves.
+    The position has been looked at. The payoff of the second of two opponents is not asked for: it
+    is what the constant sum leaves.
     """
     game, question, shares = held_at(place), page.question[0], page.shares
     question.what = SHARES
     state = game.gamedp_decode(page.fields[question.row])
     if page.positions[question.row].is_over:
-        for player in range(1 if page.num_players == 2 else page.num_players):
+        for player in range(1 if page.has_opponents else page.num_players):
             shares[player].estimate = float(game.payoff(state, player))
         return 0
     for player in range(page.num_players):

@@ -119,7 +119,7 @@ class Root:
     @property
     def half(self) -> float:
         """Half of what two players' payoffs add up to: with it taken off, they add up to 0."""
-        return self.rules.constant_sum / 2 if self.rules.num_players == 2 else 0.0
+        return self.rules.constant_sum / 2 if self.rules.has_opponents else 0.0
 
     def value(self, score: float) -> float:
         """Return player 0's value, from a score of the mover's with half the sum taken off."""
@@ -247,10 +247,11 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
     """
     check_arithmetic()
     rules = Rules(game)
-    if rules.num_players > 2:
+    if rules.is_general_sum:
+        two = rules.num_players == 2
         message = (
-            f"{searcher} is for one and two players; {type(game).__name__} has "
-            f"{rules.num_players}. Use MaxN."
+            f"{searcher} is for one player and two opponents; {type(game).__name__} has "
+            f"{rules.num_players} players{' with payoffs of their own' if two else ''}. Use MaxN."
         )
         raise UnsupportedProblemError(message)
     refuse_hidden(rules.game, ASKED)

@@ -43,7 +43,7 @@ def _board(process: Process) -> ChainBoard:
     rewards[rows] = model.rewards
     paid = model.payoffs
     payoffs[model.terminals] = paid
-    if process.of.num_players == 2:
+    if process.of.has_opponents:
         payoffs[model.terminals] = as_paid(paid, process.of.constant_sum)
     begin = int(starts[0]) if len(starts) == 1 else size
     return ChainBoard(
@@ -148,7 +148,7 @@ class ChainGames:
         self.total = model.constant_sum
         self.has_rewards = bool(model.rewards.any())
         seats = tuple((policy,) for policy in policies)
-        columns = range(model.num_players if model.num_players > 2 else 1)
+        columns = range(model.num_players if model.is_general_sum else 1)
         processes = [induce(model, Seats(seats), column=column) for column in columns]
         if in_pairs:
             processes.append(induce(model, Seats(seats[::-1])))

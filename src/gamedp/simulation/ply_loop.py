@@ -60,7 +60,7 @@ def decide(place, page):
             page.earned[row, player] += payoff
             total += payoff
             size = max(size, abs(payoff))
-        if num_players == 2 and not abs(total - page.total) <= SUM_TOLERANCE * size:
+        if page.has_opponents and not abs(total - page.total) <= SUM_TOLERANCE * size:
             return WRONG_RULES
         return OVER
     if asked[IS_LAST]:
@@ -123,7 +123,7 @@ def act(place, page):
                 page.rewards[node, player] = reward
             total += reward
             size = max(size, abs(reward))
-        if page.num_players == 2 and not abs(total) <= SUM_TOLERANCE * size:
+        if page.has_opponents and not abs(total) <= SUM_TOLERANCE * size:
             return WRONG_RULES
     found[SUCCESSOR] = -1
     found[NUM_EDGES] = 0

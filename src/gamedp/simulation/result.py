@@ -85,7 +85,7 @@ class Simulation:
         has_rewards: bool,
         sequential: SequentialInterval | None = None,
     ) -> Simulation:
-        """Return the simulation of a tally; `total` is the sum of the payoffs of two players."""
+        """Return the simulation of a tally; `total` is the sum of the payoffs of two opponents."""
         columns = range(len(tally.sums))
         means, deviations = zip(*map(tally.moments, columns), strict=True)
         outcomes = tally.outcomes
@@ -93,7 +93,7 @@ class Simulation:
             counted, deviations = zip(*map(mean_and_deviation_of, outcomes), strict=True)
             pairs = zip(means, counted, strict=True)
             means = tuple(mean if math.isfinite(mean) else own for mean, own in pairs)
-        if len(names) == 2:
+        if len(names) == 2 and len(tally.sums) == 1:  # opponents
             means = (means[0], total - means[0])
             deviations = (deviations[0], deviations[0])
             outcomes = tuple(

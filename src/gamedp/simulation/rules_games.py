@@ -103,6 +103,7 @@ class RulesGames:
             "in_pairs": in_pairs,
             "has_rewards": self.has_rewards,
             "num_players": rules.num_players,
+            "has_opponents": rules.has_opponents,
             "total": float(rules.constant_sum),
             "patience": SLICE,
             "checked": CHECKED,
@@ -144,9 +145,10 @@ class RulesGames:
 
     def play(self, end: int) -> None:
         """Play on, up to so many games."""
+        columns = self.rules.num_players if self.rules.is_general_sum else 1
 
         def play(_thread: int, block: int, first: int, last: int) -> None:
-            self._blocks[block] = self.played(first, last).tally()
+            self._blocks[block] = self.played(first, last).tally(columns)
 
         in_blocks(self._games, end, self._threads, play)
         self._games = end

@@ -128,8 +128,8 @@ def play_games(page, rules, begin, end):
         In one of this many games all outcomes are examined.
     page.in_pairs : bool
         Whether the games 2k and 2k + 1 have the same dice, and swapped seats in the second one.
-    page.has_rewards, page.num_players, page.total
-        Properties of the game; `total` is the sum of the payoffs of two players.
+    page.has_rewards, page.num_players, page.has_opponents, page.total
+        Properties of the game; `total` is the sum of the payoffs of two opponents.
     page.is_mixed : (N,) bool
         Whether the policy of each seat randomises.
     page.start_sums : (K,) float64

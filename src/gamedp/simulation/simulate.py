@@ -34,8 +34,9 @@ from gamedp.simulation.staged_games import StagedGames
 from gamedp.simulation.tally import Tally, added, in_blocks, moments, sums_of
 
 if TYPE_CHECKING:
+    from gamedp.model.objectives import AnyModel
     from gamedp.policies.policy import PolicyLike
-    from gamedp.rules.game import Game, StagedGame
+    from gamedp.rules.game import AnyRules, Game, StagedGame
     from gamedp.stages.model import StagedModel
 
 __all__ = ["check_counts", "refuse_by_rules", "refuse_others", "simulate", "simulate_pairs"]
@@ -286,7 +287,7 @@ def _tallied(
         both = first.is_over & second.is_over
         own, other = first.earned[both, 0] / 2, second.earned[both, 1] / 2
         means = own - half / 2 + (other - half / 2)
-        blocks[block] = first.tally(), second.tally(), sums_of(means), int(both.sum())
+        blocks[block] = first.tally(1), second.tally(1), sums_of(means), int(both.sum())
 
     in_blocks(0, pairs, threads, run)
     firsts, seconds, sums, finished = zip(*(blocks[block] for block in sorted(blocks)), strict=True)
@@ -311,14 +312,14 @@ def _playing(
     if is_of_stages(given):
         refuse_by_rules(by_rules)
         staged = StagedGames(given, listed, key, most, threads, compile, in_pairs=in_pairs)
-        refuse_others(count, staged.model.num_players, in_pairs=in_pairs)
+        refuse_others(count, staged.model, in_pairs=in_pairs)
         return staged
     if by_rules:
         rules = _rules_for(given, listed)
-        refuse_others(count, rules.num_players, in_pairs=in_pairs)
+        refuse_others(count, rules, in_pairs=in_pairs)
         return RulesGames(rules, listed, key, most, threads, compile, in_pairs=in_pairs)
     model = as_model(given, listed, compile)
-    refuse_others(count, model.num_players, in_pairs=in_pairs)
+    refuse_others(count, model, in_pairs=in_pairs)
     made = as_policies(listed, model)
     return ChainGames(model, made, key, most, threads, in_pairs=in_pairs)
 
@@ -350,10 +351,10 @@ def refuse_by_rules(by_rules: bool) -> None:
         raise InvalidParameterError(message)
 
 
-def refuse_others(policies: int, players: int, *, in_pairs: bool = True) -> None:
-    """Raise UnsupportedProblemError unless pairs are of two policies in a game for two."""
-    if in_pairs and (players != 2 or policies != 2):
-        message = "pairs are of two policies, in a game for two."
+def refuse_others(policies: int, game: AnyRules | AnyModel, *, in_pairs: bool = True) -> None:
+    """Raise UnsupportedProblemError unless pairs are of two policies of opponents."""
+    if in_pairs and (not game.has_opponents or policies != 2):
+        message = "pairs are of two policies, in a game for two with a constant sum."
         raise UnsupportedProblemError(message)
 
 

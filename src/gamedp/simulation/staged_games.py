@@ -138,7 +138,7 @@ class StagedGames:
         self.has_rewards = self.has_rewards and _earns(self.model)
         found = self.model.sweeper.survey().values
         paid = set(np.unique(found[~np.isnan(found)]).tolist())
-        if self.model.num_players == 2:  # as player 1 of a representative context
+        if self.model.has_opponents:  # as player 1 of a representative context
             total = self.model.constant_sum
             paid |= {total - payoff for payoff in paid}
             paid = set(as_paid(np.array(list(paid)), total).tolist())
@@ -150,7 +150,7 @@ class StagedGames:
             for first in range(self._games, end, TOGETHER):
                 stop = min(first + TOGETHER, end)
                 played = self._played(first, stop, lambda *args: list(pool.map(*args)))
-                self._tallies.append(played.tally())
+                self._tallies.append(played.tally(1))
         self._games = end
 
     def tally(self) -> Tally:
@@ -438,7 +438,7 @@ class _Games:
     def played(self, model: StagedModel) -> Played:
         """Return the results of the games."""
         earned = self.earned[:, None]
-        if model.num_players == 2:
+        if model.has_opponents:
             earned = np.concatenate([earned, model.constant_sum - earned], axis=1)
         return Played(earned, earned, self.plies, self._is_over)
 

@@ -29,7 +29,7 @@ blocks."""
 
 @attrs.frozen(eq=False)
 class Tally:
-    """The sums of games so far: of the first of two players, otherwise of each player.
+    """The sums of games so far: of the first of two opponents, otherwise of each player.
 
     Attributes
     ----------
@@ -125,11 +125,10 @@ class Played:
         is_over = plies >= 0
         return cls(earned, paid, np.where(is_over, plies, -1 - plies), is_over)
 
-    def tally(self) -> Tally:
-        """Return the tally of these games."""
-        num_players = self.paid.shape[1]
+    def tally(self, columns: int) -> Tally:
+        """Return the tally of the first seats of these games."""
         outcomes, sums = [], []
-        for column in range(num_players if num_players > 2 else 1):
+        for column in range(columns):
             paid, counts = np.unique(self.paid[self.is_over, column] + 0.0, return_counts=True)
             outcomes.append(dict(zip(paid.tolist(), counts.tolist(), strict=True)))
             sums.append(sums_of(self.earned[self.is_over, column]))

@@ -78,7 +78,7 @@ def explain_problem(problem: Problem) -> str:
     model = problem.model
     prepared, solver, reason = choose(problem)
     endless = _about_endless_play(problem)
-    reduction = prepared.proper if model.num_players <= 2 else None
+    reduction = prepared.proper if not model.is_general_sum else None
     known = f"{_known(reduction)}\n" if isinstance(reduction, Reduction) else ""
     if isinstance(reduction, Reduction) and reduction.problem.model.num_choices == 0:
         reason = "nothing is left for it to do."
@@ -250,10 +250,10 @@ def _chosen(  # noqa: C901, PLR0911, PLR0912 - a table of reasons
     if prepared.searched is not None:
         return TopologicalValueIteration(), f"{by_component} {PROVEN}"
     is_discounted = isinstance(problem.objective, Discounted) and not problem.model.has_swaps
-    if is_discounted and problem.model.num_players <= 2 and not _may_be_acyclic(problem.model):
+    if is_discounted and not problem.model.is_general_sum and not _may_be_acyclic(problem.model):
         return _for_discounted(problem)
     backward = BackwardInduction()
-    if problem.model.num_players > 2:
+    if problem.model.is_general_sum:
         return backward, single_sweep
     prepared.decide(limit)
     reduction = prepared.proper
@@ -333,7 +333,7 @@ def _is_for_deflation(prepared: Prepared) -> bool:
 
 def may_be_handed_over(problem: Problem) -> bool:
     """Return whether other solvers may follow the chosen one."""
-    return problem.model.num_players <= 2 and not isinstance(problem.objective, FiniteHorizon)
+    return not problem.model.is_general_sum and not isinstance(problem.objective, FiniteHorizon)
 
 
 def _others(problem: Problem, *, relative: bool) -> Iterator[Solver]:

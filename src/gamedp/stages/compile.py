@@ -138,7 +138,7 @@ def _check_stage(rules: StagedRules, stage: Model) -> None:
     if stage.has_swaps:
         message = f"in {words} the players change places; let canonical() of the contexts do that."
         raise UnsupportedProblemError(message)
-    if rules.num_players > 2 or stage.num_players > rules.num_players:
+    if rules.is_general_sum or stage.num_players > rules.num_players:
         message = (
             f"{words} has {stage.num_players} players, the staged game {rules.num_players}; a "
             "staged game is for one player, or for two opponents."

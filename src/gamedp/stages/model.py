@@ -170,6 +170,16 @@ class StagedModel:
         return self.rules.num_players
 
     @property
+    def is_general_sum(self) -> bool:
+        """False: there are one or two players, and two are opponents."""
+        return self.rules.is_general_sum
+
+    @property
+    def has_opponents(self) -> bool:
+        """Whether there are two players, of whom one gets what a constant sum leaves."""
+        return self.rules.has_opponents
+
+    @property
     def constant_sum(self) -> float:
         """The sum of two players' payoffs."""
         return self.rules.constant_sum

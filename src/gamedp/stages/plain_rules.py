@@ -80,7 +80,7 @@ class PlainRules:
     def _check(self, context: Any) -> None:
         rules = self.rules
         representative, swapped = self._representative(context, f"canonical({shown(context)})")
-        if swapped and rules.num_players != 2:
+        if swapped and not rules.has_opponents:
             message = f"canonical({shown(context)}) swaps the players, which takes two."
             raise InvalidModelError(message)
         if rules.is_terminal(representative):

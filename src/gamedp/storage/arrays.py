@@ -132,8 +132,10 @@ def shapes_of_model(
     choices = max(0, length(arrays, "transition_offsets") - 1)
     transitions, ends = length(arrays, "successors"), length(arrays, "terminals")
     starts = length(arrays, "initial_states")
-    num_players = content["model"]["num_players"]
-    columns = (num_players,) if num_players > 2 else ()
+    described = content["model"]
+    num_players = described["num_players"]
+    own = num_players > 2 or (num_players == 2 and described["constant_sum"] is None)
+    columns = (num_players,) if own else ()
     shapes: dict[str, tuple[int, ...]] = {
         "choice_offsets": (states + 1,),
         "transition_offsets": (choices + 1,),

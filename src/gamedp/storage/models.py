@@ -39,11 +39,12 @@ logger = logging.getLogger("gamedp")
 
 def describe_model(model: Model) -> dict[str, Any]:
     """Return everything of a model but its arrays, as JSON data."""
+    own = model.num_players == 2 and model.is_general_sum
     return {
         "game": None if model.rules is None else encode_game(model.rules.game),
         "model": {
             "num_players": int(model.num_players),
-            "constant_sum": float(model.constant_sum),
+            "constant_sum": None if own else float(model.constant_sum),
             "rounding": list(model.rounding),
             "seconds": encode(dict(model.seconds)),
             "digest": model.digest(),
@@ -102,7 +103,7 @@ def restore_model(
         model = Model(
             **fields,
             num_players=saved["num_players"],
-            constant_sum=saved["constant_sum"],
+            constant_sum=saved["constant_sum"] or 0.0,
             states=states,
             rules=rules,
             seconds=decode(saved["seconds"]),
@@ -221,7 +222,10 @@ def _recompiled_states(folder: Path, rules: Rules, digest: str) -> StateTable | 
 def _check_rules(folder: Path, model: Model, saved_digest: str | None) -> None:
     """Raise unless the rules still agree with the model."""
     rules = typing.cast("Rules", model.rules)
-    if (rules.num_players, rules.constant_sum) != (model.num_players, model.constant_sum):
+    mine, saved_sums = (
+        (each.num_players, each.is_general_sum, each.constant_sum) for each in (rules, model)
+    )
+    if mine != saved_sums:
         how = "num_players or constant_sum has another value"
         raise DamagedFileError(changed(folder, rules.game, how))
     begin = {(state, swapped): float(share) for share, state, swapped in start(rules)}

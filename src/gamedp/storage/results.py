@@ -138,7 +138,7 @@ def _without_draw(
     if "draw" not in fields or not encoded["class"].endswith("Retrograde"):
         return encoded, objective
     draw = fields["draw"]
-    if draw is None and not model.has_swaps and model.num_players == 2 and model.constant_sum:
+    if draw is None and not model.has_swaps and model.has_opponents and model.constant_sum:
         draw = model.constant_sum / 2
     rest = {name: value for name, value in fields.items() if name != "draw"}
     return {**encoded, "fields": rest}, with_draw(objective, draw)

@@ -23,7 +23,7 @@ class SumPosition(NamedTuple):
 def _check_parts(parts: tuple[Rules, ...]) -> None:
     """Refuse a game that cannot be a part of a sum, as far as its class and start show that."""
     for rules in parts:
-        if rules.num_players != 2:
+        if not rules.has_opponents:
             message = (
                 f"{type(rules.game).__name__} has num_players={rules.num_players}; a sum is of "
                 "games for two."

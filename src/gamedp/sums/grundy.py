@@ -335,7 +335,7 @@ def _outcome(game: Any, state: Any, action: int) -> Any:
 def _check_normal_play(model: Model) -> None:
     """Raise unless two players alternate in deterministic moves, and the last to move wins."""
     reason = ""
-    if model.num_players != 2:
+    if not model.has_opponents:
         reason = f"the number of players is {model.num_players}"
     elif not model.is_deterministic:
         offsets = model.transition_offsets

@@ -212,7 +212,7 @@ def _changeable(state: Any) -> str | None:
 def _check_players(rules: gamedp.rules.Rules, complaints: Complaints) -> None:
     if rules.num_players < 1:
         complaints.add(MOVER, f"num_players is {rules.num_players}")
-    if rules.constant_sum and rules.num_players != 2:
+    if rules.constant_sum and not rules.has_opponents:
         complaints.add(NUMBERS, "constant_sum is for two players; leave it out")
 
 
@@ -342,8 +342,9 @@ class _Checker:
         if answer is FAILED:
             return
         representative, swapped = answer
-        if swapped and self.rules.num_players != 2:
-            self._add(CANONICAL, f"canonical({shown(state)}) swaps players, but there are not two")
+        if swapped and not self.rules.has_opponents:
+            words = f"canonical({shown(state)}) swaps players, but there are not two opponents"
+            self._add(CANONICAL, words)
         again = self._twice(
             f"canonical({shown(representative)})", lambda: self.rules.canonical(representative)
         )
@@ -452,7 +453,7 @@ class _Checker:
                 return ()
             numbers.append(number)
         size = max(1.0, *map(abs, numbers))
-        if len(numbers) == 2 and abs(sum(numbers) - total) > TOLERANCE * size:
+        if self.rules.has_opponents and abs(sum(numbers) - total) > TOLERANCE * size:
             self._add(
                 NUMBERS,
                 f"{words}player) are {numbers[0]!r} and {numbers[1]!r}, which do not add up to "

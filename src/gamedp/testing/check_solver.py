@@ -258,7 +258,7 @@ class _SolverTrial:
         """Return whether all arrays have their shapes, and the policy valid choices."""
         model = self.problem.model
         shape: tuple[int, ...] = (model.num_states,)
-        if model.num_players > 2:
+        if model.is_general_sum:
             shape = (model.num_states, model.num_players)
         shapes = {"values": shape, "lower": shape, "upper": shape, "policy": (model.num_states,)}
         shapes |= {"distances": (model.num_states,), "tight": (model.num_choices,)}

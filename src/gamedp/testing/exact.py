@@ -114,7 +114,7 @@ def _solved(
     The removed choices are of one side; an undeclared value of endless play is then the worst for
     that side.
     """
-    if model.num_players > 2:
+    if model.is_general_sum:
         message = "exact values are for one or two players."
         raise gamedp.UnsupportedProblemError(message)
     discount = Fraction(getattr(objective, "discount", 1))
@@ -408,7 +408,7 @@ def _keep_to(
 
 def _draws(model: gamedp.Model, objective: Any) -> tuple[Fraction, Fraction]:
     """Return the least and the greatest value that endless play may have."""
-    total = Fraction(model.constant_sum) if model.num_players == 2 else Fraction(0)
+    total = Fraction(model.constant_sum) if model.has_opponents else Fraction(0)
     if objective.draw is not None:
         draw = Fraction(objective.draw)
         if model.has_swaps and 2 * draw != total:

@@ -40,6 +40,7 @@ def models(  # noqa: PLR0913 - all that a model may have
     rewards: bool = True,
     sure: bool = False,
     hard: bool = False,
+    own: bool = False,
 ) -> gamedp.Model:
     """Draw a small model: up to `max_states` states with choices, and one or two terminal ones.
 
@@ -64,6 +65,8 @@ def models(  # noqa: PLR0913 - all that a model may have
         Whether rounding matters: numbers are huge, tiny, or nearly opposite, probabilities have no
         finite binary form, many outcomes are equal, and rewards nearly cancel what follows, or the
         share of the constant sum.
+    own : bool
+        Whether two players have payoffs of their own, and no constant sum.
 
     Examples
     --------
@@ -77,10 +80,11 @@ def models(  # noqa: PLR0913 - all that a model may have
     inner = draw(st.integers(1, max_states))
     total = inner + draw(st.integers(1, 2))
     acyclic = draw(st.booleans()) if acyclic is None else acyclic
-    swapping = num_players == 2 and (draw(st.booleans()) if swaps is None else swaps)
+    own = num_players > 2 or (num_players == 2 and own)
+    swapping = num_players == 2 and not own and (draw(st.booleans()) if swaps is None else swaps)
     scale = draw(st.sampled_from(SCALES))
     numbers = hard_numbers(draw) if hard else st.floats(-10, 10).map(lambda x: x * scale)
-    columns = num_players if num_players > 2 else 1
+    columns = num_players if own else 1
     earned = st.lists(
         st.one_of(st.just(0.0), numbers) if rewards else st.just(0.0),
         min_size=columns,
@@ -132,7 +136,7 @@ def models(  # noqa: PLR0913 - all that a model may have
         terminals=range(inner, total),
         payoffs=payoffs if columns > 1 else [row[0] for row in payoffs],
         num_players=num_players,
-        constant_sum=constant_sum,
+        constant_sum=None if own else constant_sum,
     )
 
 

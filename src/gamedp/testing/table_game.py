@@ -50,11 +50,11 @@ class TableGame:
         As in :class:`gamedp.Model`.
     rewards : (C, 1) or (C, N) array_like
     payoffs : (S, 1) or (S, N) array_like
-        Of player 0, or of all N > 2; zero where a state is not terminal.
+        Of player 0, or of all N where each has their own; zero where a state is not terminal.
     start : tuple of (probability, state)
         Signed as the probabilities are.
     num_players : int
-    constant_sum : float
+    constant_sum : float or None
 
     Examples
     --------
@@ -76,12 +76,13 @@ class TableGame:
     payoffs: NDArray[np.float64] = attrs.field(converter=_floats, **TABLE)
     start: tuple[tuple[float, int], ...]
     num_players: int = 1
-    constant_sum: float = 0.0
+    constant_sum: float | None = 0.0
 
     @classmethod
     def of(cls, model: gamedp.Model) -> "TableGame":
         """Return the rules of a model."""
-        columns = model.num_players if model.num_players > 2 else 1
+        own = model.is_general_sum
+        columns = model.num_players if own else 1
         payoffs = np.zeros((model.num_states, columns))
         payoffs[model.terminals] = model.payoffs.reshape(-1, columns)
         return cls(
@@ -98,7 +99,7 @@ class TableGame:
                 )
             ),
             num_players=model.num_players,
-            constant_sum=model.constant_sum,
+            constant_sum=None if own and model.num_players == 2 else model.constant_sum,
         )
 
     def initial_state(self) -> list[tuple[float, Place]]:
@@ -131,14 +132,14 @@ class TableGame:
     def reward(self, state: Place, action: int, player: int) -> float:
         """Return the reward in the table, or its negative for the opponent."""
         choice = self.choice_offsets[state.number] + action
-        if self.num_players > 2:
+        if self.constant_sum is None or self.num_players > 2:
             return float(self.rewards[choice, player])
         reward = float(self.rewards[choice, 0])
         return reward if player == state.side else -reward
 
     def payoff(self, state: Place, player: int) -> float:
         """Return the payoff in the table, or what it leaves for the opponent."""
-        if self.num_players > 2:
+        if self.constant_sum is None or self.num_players > 2:
             return float(self.payoffs[state.number, player])
         payoff = float(self.payoffs[state.number, 0])
         return payoff if player == state.side else self.constant_sum - payoff

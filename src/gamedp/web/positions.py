@@ -143,7 +143,7 @@ def _length(made: Made, basis: Basis, advice: Advice | None, state: Any) -> dict
 def _ends(made: Made, basis: Basis, plies: float, number: float) -> str | None:
     """Return the result of a game without chance for the mover, given the payoff."""
     is_forced = basis.remoteness is not None and basis.remoteness.kind == "forced"
-    if not is_forced or made.rules.num_players != 2 or plies == float("inf"):
+    if not is_forced or not made.rules.has_opponents or plies == float("inf"):
         return None
     half = made.rules.constant_sum / 2
     return "win" if number > half else "loss" if number < half else "draw"

@@ -194,7 +194,7 @@ def _basis(
 ) -> Basis:
     lows, highs = solution.lower, solution.upper
     least, most = float(lows.min(initial=0.0)), float(highs.max(initial=0.0))
-    if made.rules.num_players == 2:
+    if made.rules.has_opponents:
         total = made.rules.constant_sum
         least, most = min(least, total - most), max(most, total - least)
     finite = abs(least) < float("inf") and abs(most) < float("inf")

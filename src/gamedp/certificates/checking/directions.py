@@ -161,8 +161,11 @@ ARRAYS: tuple[ArraySpec, ...] = (
 
 def refusal(model: Model, objective: Objective) -> str:
     """Return the reason for which a problem has no certificates of bounds; ``""`` if it has."""
-    if model.num_players > 2:
-        return "such a certificate is for one or two players; of more, equilibria are certified."
+    if model.is_general_sum:
+        return (
+            "such a certificate is for one player or two opponents; of others, equilibria are "
+            "certified."
+        )
     if model.has_swaps and (sums_until(objective) or isinstance(objective, Reachability)):
         return (
             "there are no certificates for a target where the players change places (canonical): "

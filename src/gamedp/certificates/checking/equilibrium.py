@@ -1,4 +1,4 @@
-"""Certificates of equilibria of three players and more, and the rules by which they are accepted.
+"""Certificates of equilibria of players with payoffs of their own, and the rules for them.
 
 A value of the game there is not: what a player gets depends on what the others do where they do not
 care. So the claim is about one policy of all of them.
@@ -71,7 +71,7 @@ def _ranks(model: Model, certificate: Certificate, array: Array) -> tuple[Flags,
 
 
 class EquilibriumRules:
-    """A policy of three or more players, with bounds of each player's value and best response.
+    """A policy of players with payoffs of their own, bounds of their values and best responses.
 
     The theorem is at the head of this file.
     """
@@ -94,8 +94,8 @@ class EquilibriumRules:
         """Return ``""``, or the reason for which there are no certificates for such a problem."""
         if not isinstance(objective, TotalReward) or objective.until is not None:
             return "certificates of equilibria are for the total reward without a target."
-        if model.num_players < 3 or (model.num_transitions and model.probabilities.min() < 0):
-            return "certificates of equilibria are for three players and more."
+        if not model.is_general_sum or (model.num_transitions and model.probabilities.min() < 0):
+            return "certificates of equilibria are for players with payoffs of their own."
         return ""
 
     def claim(self, model: Model, objective: Objective) -> str:

@@ -1,4 +1,4 @@
-"""Certificates of equilibria, made of solutions for three players and more.
+"""Certificates of equilibria, made of solutions for players with payoffs of their own.
 
 What a solver has proven of its policy need not bound the values of other choices to the last
 digit. Then bounds are moved apart by a little for every step that may be left to the end, so that

@@ -57,7 +57,7 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     action_labels: ArrayLike | None,
     initial: int | Sequence[tuple[SupportsFloat, int]],
     num_players: int | None,
-    constant_sum: float,
+    constant_sum: float | None,
     normalise: bool,
 ) -> dict[str, Any]:
     """Return a model's fields from the arguments of :meth:`gamedp.Model.from_arrays`.
@@ -96,25 +96,26 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
     labels = _labels(action_labels, choices_from)
     rows = Rows(choices_from, transitions_from, labels)
     movers, num_players = _movers(players, num_players, num_states)
-    constant_sum = _constant_sum(constant_sum, num_players)
+    several = num_players > 2 or (num_players == 2 and constant_sum is None)
+    total = _constant_sum(constant_sum, num_players)
+    signed = num_players == 2 and not several
     notes = []
     if normalise:
-        signed = num_players == 2
         probabilities, changed = normalised(transitions_from, probabilities, signed=signed)
         notes.append(changed)
     doubles = nearest(probabilities)
     if probabilities.dtype == object:
         doubles[(doubles == 0) & (probabilities != 0)] = LEAST  # too small, not impossible
-    check_outcomes(rows, successors, doubles, num_players)
+    check_outcomes(rows, successors, doubles, signed=signed)
     transitions_from, successors, probabilities = distributions(
         transitions_from, successors, probabilities
     )
     if probabilities.dtype == object:
         probabilities = as_given(probabilities.tolist())
-    ends, received = endings(terminals, payoffs, choices_from, num_players, constant_sum)
-    earned = checked_rewards(rewards, rows, num_players)
+    ends, received = endings(terminals, payoffs, choices_from, num_players, total, several=several)
+    earned = checked_rewards(rewards, rows, num_players, several=several)
     starts, start_probabilities, changed = _start(
-        initial, num_states, num_players, normalise=normalise
+        initial, num_states, signed=signed, normalise=normalise
     )
     notes.append(changed)
     return {
@@ -132,7 +133,7 @@ def checked_arrays(  # noqa: PLR0913 - they are what a model is
         "action_labels": labels,
         "initial_states": starts,
         "num_players": num_players,
-        "constant_sum": constant_sum,
+        "constant_sum": total,
         "notes": tuple(filter(None, notes)),
     }
 
@@ -177,8 +178,8 @@ def _movers(
     return movers.astype(np.int8), num_players or int(movers.max()) + 1
 
 
-def _constant_sum(constant_sum: float, num_players: int) -> float:
-    total = as_sum_of_two(constant_sum)
+def _constant_sum(constant_sum: float | None, num_players: int) -> float:
+    total = 0.0 if constant_sum is None else as_sum_of_two(constant_sum)
     if total and num_players != 2:
         message = (
             f"constant_sum is {total!r}, but there is no pair of players to share it: the number "
@@ -191,8 +192,8 @@ def _constant_sum(constant_sum: float, num_players: int) -> float:
 def _start(
     initial: int | Sequence[tuple[SupportsFloat, int]],
     num_states: int,
-    num_players: int,
     *,
+    signed: bool,
     normalise: bool,
 ) -> tuple[Integers, NDArray[Any], str]:
     """Return the initial states, their probabilities, signed like transitions', and any note.
@@ -213,11 +214,10 @@ def _start(
                 f"{num_states - 1}."
             )
             raise InvalidModelError(message)
-        if not math.isfinite(probability) or (probability < 0 and num_players != 2):
+        if not math.isfinite(probability) or (probability < 0 and not signed):
             message = (
                 f"the game starts in state {state} with probability {probability!r}; a probability "
-                "is a number from 0 to 1 (negative only with num_players=2, for players who have "
-                "changed places)."
+                "is a number from 0 to 1 (negative only for two opponents who have changed places)."
             )
             raise InvalidModelError(message)
         if 0 < abs(share) < LEAST_PROBABILITY:
@@ -287,7 +287,8 @@ def check_model(model: Any) -> None:
         "transition_offsets", model.transition_offsets, num_transitions, "choice", "transitions"
     )
     rows = Rows(model.choice_offsets, model.transition_offsets, model.action_labels)
-    check_outcomes(rows, model.successors, model.probabilities, model.num_players, least=SCALED)
+    signed = model.has_opponents
+    check_outcomes(rows, model.successors, model.probabilities, signed=signed, least=SCALED)
     _check_states(model)
     check_names(model)
 
@@ -308,7 +309,8 @@ def _check_form(model: Any) -> None:
             message = f"{name} holds {kind}, not {wanted}. Model.from_arrays converts what it gets."
             raise InvalidModelError(message)
     states, choices = len(model.choice_offsets) - 1, len(model.transition_offsets) - 1
-    columns = (count,) if count > 2 else ()
+    several = count > 2 or (count == 2 and np.ndim(model.payoffs) > 1)
+    columns = (count,) if several else ()
     shapes: dict[str, tuple[int, ...]] = {
         "choice_offsets": (max(states, 1) + 1,),  # there is no model without states
         "transition_offsets": (max(choices, 0) + 1,),
@@ -360,7 +362,7 @@ def _check_states(model: Any) -> None:
     if bad.any():
         message = f"an initial probability is {float(probabilities[bad.argmax()])!r}. {FAINT}"
         raise InvalidModelError(message)
-    if model.num_players != 2 and (probabilities < 0).any():
+    if not model.has_opponents and (probabilities < 0).any():
         message = "an initial probability is negative; that is for two players who change places."
         raise InvalidModelError(message)
     total = float(np.abs(probabilities).sum())

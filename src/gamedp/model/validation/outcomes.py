@@ -144,13 +144,13 @@ def check_outcomes(
     rows: Rows,
     successors: NDArray[np.signedinteger[Any]],
     probabilities: Floats,
-    num_players: int,
     *,
+    signed: bool,
     least: float = LEAST_PROBABILITY,
 ) -> None:
     """Check that every choice has a probability distribution over states that exist.
 
-    No probability is smaller than `least`.
+    No probability is smaller than `least`; they may be negative if `signed`.
     """
     num_states = len(rows.choice_offsets) - 1
     bad = (successors < 0) | (successors >= num_states)
@@ -162,15 +162,15 @@ def check_outcomes(
         )
         raise InvalidModelError(message)
     bad = ~np.isfinite(probabilities)
-    if num_players != 2:
+    if not signed:
         bad |= probabilities < 0
     if bad.any():
         place = int(bad.argmax())
         message = (
             f"{rows.transition(place)} leads to state {successors[place]} with probability "
             f"{float(probabilities[place])!r} {how_many(bad, 'transitions')}. A probability is a "
-            "number from 0 to 1; with num_players=2 a negative one says that the players change "
-            f"places.{hint_of_number(float(probabilities[place]))}"
+            "number from 0 to 1; for two opponents a negative one says that the "
+            f"players change places.{hint_of_number(float(probabilities[place]))}"
         )
         raise InvalidModelError(message)
     sizes = np.abs(probabilities)

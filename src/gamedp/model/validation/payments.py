@@ -8,7 +8,7 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.model.validation.forms import Rows, as_integers, as_numbers, how_many
-from gamedp.rules.exactness import nearest
+from gamedp.rules.exactness import SEVERAL, nearest
 from gamedp.runtime.floats import SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["checked_rewards", "endings"]
 
 
-def checked_rewards(rewards: ArrayLike | None, rows: Rows, num_players: int) -> NDArray[Any]:
+def checked_rewards(
+    rewards: ArrayLike | None, rows: Rows, num_players: int, *, several: bool
+) -> NDArray[Any]:
     """Return the rewards of all choices, zero if not given."""
-    table = _per_player("rewards", rewards, len(rows.labels), "choices", num_players)
+    table = _per_player("rewards", rewards, len(rows.labels), "choices", num_players, several)
     bad = _not_finite(table)
     if bad.any():
         choice = int(bad.argmax())
@@ -30,7 +32,7 @@ def checked_rewards(rewards: ArrayLike | None, rows: Rows, num_players: int) -> 
             f"{how_many(bad, 'choices')}; it must be finite."
         )
         raise InvalidModelError(message)
-    return _one_side("rewards", table, 0.0, num_players, "choices")
+    return table if several else _one_side("rewards", table, 0.0, "choices")
 
 
 def endings(
@@ -39,6 +41,8 @@ def endings(
     choice_offsets: Integers,
     num_players: int,
     constant_sum: float,
+    *,
+    several: bool,
 ) -> tuple[Integers, NDArray[Any]]:
     """Return the terminal states in ascending order, and the payoffs there."""
     stuck = np.diff(choice_offsets) == 0
@@ -54,7 +58,7 @@ def endings(
     else:
         ends = as_integers("terminals", terminals)
         _check_terminals(ends, stuck)
-    received = _per_player("payoffs", payoffs, len(ends), "terminal states", num_players)
+    received = _per_player("payoffs", payoffs, len(ends), "terminal states", num_players, several)
     bad = _not_finite(received)
     if bad.any():
         place = int(bad.argmax())
@@ -64,7 +68,8 @@ def endings(
         )
         raise InvalidModelError(message)
     order = np.argsort(ends)
-    received = _one_side("payoffs", received, constant_sum, num_players, "terminal states")
+    if not several:
+        received = _one_side("payoffs", received, constant_sum, "terminal states")
     return ends[order], received[order]
 
 
@@ -102,10 +107,9 @@ def _check_terminals(ends: Integers, stuck: NDArray[np.bool_]) -> None:
 
 
 def _per_player(
-    name: str, values: ArrayLike | None, length: int, items: str, num_players: int
+    name: str, values: ArrayLike | None, length: int, items: str, num_players: int, several: bool
 ) -> NDArray[Any]:
     """Return `values` as a table with a column for each player, or only one for player 0."""
-    several = num_players > 2
     if values is None:
         return np.zeros((length, num_players if several else 1))
     numbers = as_numbers(name, values, dimensions=(1, 2))
@@ -122,19 +126,14 @@ def _per_player(
         place, player = next(zip(*np.nonzero(numbers != nearest(numbers)), strict=True))
         message = (
             f"{name}[{place}] is {shown(numbers[place, player])} for player {player}, which no "
-            "64-bit number is equal to; with three players or more, to round it may change what is "
-            "best for one of them. Give float(...) to have it rounded."
+            f"64-bit number is equal to; {SEVERAL} Give float(...) to have it rounded."
         )
         raise InvalidModelError(message)
     return numbers if numbers.ndim > 1 else numbers[:, np.newaxis]
 
 
-def _one_side(
-    name: str, table: NDArray[Any], total: float, num_players: int, items: str
-) -> NDArray[Any]:
+def _one_side(name: str, table: NDArray[Any], total: float, items: str) -> NDArray[Any]:
     """Keep player 0's column of two players', whose numbers must add up to `total`."""
-    if num_players > 2:
-        return table
     if table.shape[1] == 2:
         numbers = nearest(table)
         size = np.maximum(1, np.abs(numbers).max(axis=1))
@@ -143,7 +142,8 @@ def _one_side(
             place = int(bad.argmax())
             message = (
                 f"{name}[{place}] is {_plain(table[place])}; the numbers of two players must add "
-                f"up to {total!r} {how_many(bad, items)}."
+                f"up to {total!r} {how_many(bad, items)}. If each has payoffs of its own, give "
+                "constant_sum=None."
             )
             raise InvalidModelError(message)
     return np.ascontiguousarray(table[:, 0])

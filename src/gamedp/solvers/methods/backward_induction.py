@@ -59,7 +59,8 @@ class BackwardInduction(PreparingSolver):
     bounded with every step; if all steps are certain and the sums exact, both bounds are the value
     itself.
 
-    With three or more players (max-n [1]_), each takes the action that is best for itself when it
+    Where each player has payoffs of their own (three and more, or two without a constant sum;
+    max-n [1]_), each takes the action that is best for itself when it
     moves, the first of equally good ones. That is a subgame-perfect equilibrium: no player gains by
     deviating alone, in any state, up to the width of the bounds. Other ways to break ties may give
     other values, to all players; the bounds are therefore about this policy. This is for
@@ -82,16 +83,18 @@ class BackwardInduction(PreparingSolver):
         """Return whether this solver supports the problem, and why not."""
         problem = prepared.problem
         model = problem.model
-        many = model.num_players > 2
+        many = model.is_general_sum
         if isinstance(problem.objective, FiniteHorizon):
             if many:
-                return Support(False, "does finite horizons for one and two players only.")
+                return Support(False, "does finite horizons for one player and two opponents only.")
             return Support(True)
         if isinstance(problem.objective, AverageReward):
             reason = "does not support long-run averages; RelativeValueIteration does."
             return Support(False, reason)
         if many and (isinstance(problem.objective, Discounted) or has_target(problem.objective)):
-            reason = "supports neither discounts nor targets for more than two players."
+            reason = (
+                "supports neither discounts nor targets where each player has payoffs of their own."
+            )
             return Support(False, reason)
         if not many and prepared.depth_first_solution is not None:
             return Support(True)
@@ -107,8 +110,8 @@ class BackwardInduction(PreparingSolver):
             dots = " → …" if len(cycle) > 6 else ""
             steps = "1 step" if len(cycle) == 1 else f"{len(cycle)} steps"
             way_out = (
-                "No solver does that for more than two players: count the turns in the state, and "
-                "let the last one end the game."
+                "No solver does that where each player has payoffs of their own: count the turns "
+                "in the state, and let the last one end the game."
                 if many
                 else "Use TopologicalValueIteration, or name no solver to let gamedp choose."
             )
@@ -121,7 +124,7 @@ class BackwardInduction(PreparingSolver):
 
     def decide(self, prepared: Prepared, out_of_time: Callable[[], bool]) -> None:
         """Decide numerically what the graph leaves open, if it matters."""
-        if prepared.depth_first_solution is None and prepared.problem.model.num_players <= 2:
+        if prepared.depth_first_solution is None and not prepared.problem.model.is_general_sum:
             prepared.decide(out_of_time)
 
     def solve(
@@ -140,7 +143,7 @@ class BackwardInduction(PreparingSolver):
         require(self, prepared)
         if isinstance(problem.objective, FiniteHorizon):
             return self._finite_horizon(problem, problem.objective, tolerance, progress)
-        if problem.model.num_players > 2:
+        if problem.model.is_general_sum:
             return self._max_n(problem, tolerance, progress)
         reduction = prepared.proper if isinstance(prepared.proper, Reduction) else None
         run = Run(problem if reduction is None else reduction.problem, tolerance, progress)

@@ -87,8 +87,9 @@ class Retrograde:
         if not isinstance(objective, TotalReward) or objective.until is not None:
             kind = "other targets" if has_target(objective) else type(objective).__name__
             return Support(False, f"is for TotalReward, not for {kind}.")
-        if model.num_players > 2:
-            return Support(False, "is for one or two players; BackwardInduction supports more.")
+        if model.is_general_sum:
+            reason = "is for one player or two opponents; BackwardInduction supports more."
+            return Support(False, reason)
         if not model.is_deterministic:
             offsets = model.transition_offsets
             unsure = (np.diff(offsets) > 1) | (abs(model.probabilities[offsets[:-1]]) != 1)

@@ -41,7 +41,7 @@ TRANSITIONS_IN_CACHE = 1 << 21
 def is_one_equation(problem: Problem) -> bool:
     """Return whether a problem is for :func:`solve_discounted`."""
     model = problem.model
-    discounted = isinstance(problem.objective, Discounted) and model.num_players <= 2
+    discounted = isinstance(problem.objective, Discounted) and not model.is_general_sum
     return discounted and not model.has_swaps
 
 

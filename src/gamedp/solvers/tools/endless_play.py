@@ -88,7 +88,7 @@ def may_be_forced(problem: Problem) -> bool:
     model, objective = problem.model, problem.objective
     if not isinstance(objective, TotalReward) or objective.until is not None:
         return False
-    if model.num_players != 2 or problem.is_proper or problem.needs_deflation:
+    if not model.has_opponents or problem.is_proper or problem.needs_deflation:
         return False
     free = np.diff(model.choice_offsets) > 1
     movers = model.players[free]

@@ -205,8 +205,8 @@ def _refused_at_once(problem: Problem) -> str:
         return "does not support finite horizons; BackwardInduction does."
     if isinstance(problem.objective, AverageReward):
         return "does not support long-run averages; RelativeValueIteration does."
-    if problem.model.num_players > 2:
-        return "is for one or two players; BackwardInduction supports more."
+    if problem.model.is_general_sum:
+        return "is for one player or two opponents; BackwardInduction supports more."
     return refused_endless_value(problem)
 
 

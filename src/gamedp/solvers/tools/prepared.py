@@ -172,7 +172,7 @@ class Prepared:
             return Support(
                 False, "does not support long-run averages; RelativeValueIteration does."
             )
-        if problem.model.num_players > 2:
+        if problem.model.is_general_sum:
             return Support(False, "is for one or two players; BackwardInduction supports more.")
         found = self.proper
         if isinstance(found, Refusal) and (
@@ -199,7 +199,7 @@ class Prepared:
         if isinstance(problem.objective, AverageReward):
             return support_of_averages(problem)
         if isinstance(problem.objective, FiniteHorizon):
-            return Support(problem.model.num_players <= 2, "is for one or two players.")
+            return Support(not problem.model.is_general_sum, "is for one player or two opponents.")
         return support_by(self.opponents)
 
 
@@ -227,7 +227,7 @@ def support_of_averages(problem: Problem) -> Support:
     model = problem.model
     movers = model.players[np.diff(model.choice_offsets) > 0]
     are_opponents = len(movers) > 0 and (movers != movers[0]).any()
-    if model.num_players > 2 or model.has_swaps or are_opponents:
+    if model.is_general_sum or model.has_swaps or are_opponents:
         return Support(
             False,
             "is for one player: with opponents, an end component has no single gain. Use "
@@ -252,7 +252,7 @@ def search_depth_first(
     alone can make a total infinite.
     """
     model, objective = problem.model, problem.objective
-    if model.num_players > 2 or not has_target(objective):
+    if model.is_general_sum or not has_target(objective):
         return None
     free = model.num_choices > model.num_states - len(model.terminals)
     if free and model.num_transitions > MAX_SEARCHED_TRANSITIONS:

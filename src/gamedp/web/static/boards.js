@@ -8,7 +8,7 @@ import { drawPits, pitsInWords, sow } from "./pits.js";
 
 const DRAWN = 60; // pieces of a heap; more are only counted
 const IN_A_LINE = 20;
-const IN_A_NARROW_LINE = 10;
+const IN_A_NARROW_LINE = 12;
 
 const WORDS = {
   heaps: (view) => view.counts.map((count, n) => words.heapWords(n + 1, count)).join("; "),
@@ -83,7 +83,7 @@ export function writeValues(drawing, worth) {
 
 function chip(part, best, text, isTiny) {
   const { x, y, scale = 1 } = anchors.get(part);
-  const width = isTiny ? 17 : (text.length + (best.star ? 1.6 : 0)) * 8.6 + 10;
+  const width = isTiny ? 17 : (text.length + (best.star ? 2.2 : 0)) * 8.6 + 10;
   return s("g", { class: "worth", "data-number": best.number, transform: `translate(${x} ${y}) scale(${scale})` },
     s("rect", { x: -width / 2, y: isTiny ? -8 : -10, width, height: isTiny ? (best.star ? 29 : 16) : 20, rx: isTiny ? 4 : 10 }),
     s("text", { y: isTiny ? 4.5 : 5 }, best.star && !isTiny ? `${best.star} ${text}` : text),

@@ -7,7 +7,7 @@ import { mistakeWords, past } from "./past.js";
 import { seats, standing } from "./seats.js";
 import { title } from "./start.js";
 import { capital, named, number, small, whole, words } from "./words.js";
-import { change, said, short, toneOf } from "./worth.js";
+import { costOf, fallOf, said, short, toneOf } from "./worth.js";
 
 const FEW = 4; // actions that fit side by side at the thumb
 
@@ -104,7 +104,7 @@ export class Panel {
     const own = known?.mistakes.filter((ply) => !play.people.length || play.people.includes(known.plies[ply].mover)) ?? [];
     const ply = known?.plies[own[0]];
     become(this.banner, h("div", { class: "banner", hidden: !known },
-      known && h("p", {}, ply ? words.costliest(mistakeWords(play, ply), change(play.now, -ply.choice, false)) : words.noMistakes),
+      known && h("p", {}, ply ? words.costliest(mistakeWords(play, ply), fallOf(play.now, ply)) : words.noMistakes),
       ply && h("button", { type: "button", class: "tool show-mistake", onclick: () => play.look(ply.ply) }, words.showMistake)));
   }
 
@@ -207,7 +207,7 @@ export class Panel {
       return [h("li", {}, h("button", { type: "button", class: "action again", onclick: () => play.again() },
         h("span", { class: "name" }, words.again)))];
     }
-    const span = spanOf(play);
+    const span = barSpan(play);
     const areAlike = now.actions.length > 1 && now.actions.every((each) => each.best !== "no");
     return now.actions.map((entry) => {
       const isBest = play.values && entry.best !== "no" && !areAlike;
@@ -361,7 +361,7 @@ function setting(value) {
 }
 
 // What has been worth something in this game so far, and what its next actions are: as far as bars reach.
-function spanOf({ now, past }) {
+function barSpan({ now, past }) {
   const found = now.actions.flatMap(({ number }) => (number === null ? [] : [Number(number)]));
   for (const { values } of past?.plies ?? []) if (values) found.push(values[now.mover] - Number(now.earned[now.mover]));
   return [Math.min(...found), Math.max(...found)];
@@ -389,7 +389,7 @@ function worth(now, entry, [low, high]) {
     bar.append(full);
   }
   const isLess = isKnown && entry.best === "no" && Number(entry.loss) > 0;
-  const cost = isLess ? words.loses(change(now, entry.loss, false)) : "";
+  const cost = costOf(now, entry);
   const note = entry.best === "certain" ? words.best : entry.best === "possible" ? words.maybeBest : "";
   return [
     h("span", { class: "star", "aria-hidden": "true" }, star), bar,

@@ -4,7 +4,7 @@ import { tree } from "./address.js";
 import { chart } from "./chart.js";
 import { become, focusOn, h, s, unseen } from "./dom.js";
 import { capital, named, words } from "./words.js";
-import { change } from "./worth.js";
+import { change, fallOf } from "./worth.js";
 
 const TINY = 5e-5; // below what is shown
 const MOST_NAMES = 6; // of the plies of a branch
@@ -113,7 +113,7 @@ function row(play, ply, isShown, go) {
     unseen(`${who}: `), h("span", { class: "ply-name" }, what),
   ];
   if (isShown && ply.choice !== null) {
-    parts.push(part(play, ply.choice, words.choice, "choice", ply.mistake), part(play, ply.luck, words.luck, "luck"));
+    parts.push(part(ply.choice, fallOf(play.now, ply, true), words.choice, "choice", ply.mistake), part(ply.luck, change(play.now, ply.luck), words.luck, "luck"));
   }
   const at = ply.ply + 1;
   return h("button", {
@@ -122,10 +122,10 @@ function row(play, ply, isShown, go) {
   }, ...parts);
 }
 
-function part(play, value, name, kind, isMistake = false) {
+function part(value, text, name, kind, isMistake = false) {
   const isSome = Math.abs(value) >= TINY || isMistake;
   return h("span", { class: `part part-${kind}${isMistake ? " is-mistake" : ""}`, "data-number": isSome ? value : null },
-    ...(isSome ? [unseen(`, ${name} `), change(play.now, value)] : []));
+    ...(isSome ? [unseen(`, ${name} `), text] : []));
 }
 
 export const mistakeWords = (play, ply) =>
@@ -141,7 +141,7 @@ function reportOf(play, known, go) {
     const ply = known.plies[n];
     return h("li", {}, h("button", { type: "button", class: "ply", onclick: () => go(ply.ply) },
       h("span", { class: "ply-name" }, mistakeWords(play, ply)),
-      h("span", { class: "part part-choice is-mistake" }, change(play.now, ply.choice))));
+      h("span", { class: "part part-choice is-mistake" }, fallOf(play.now, ply, true))));
   });
   return [
     h("h3", {}, words.report),

@@ -91,7 +91,7 @@ export function drawPits(view, spots, memory, mark) {
       content(pit, count, 32, radius + 20);
       mark(pit, spots, [y, x], { x: 0, y: 4 - radius, scale: isNarrow ? 1.25 : 1.05 });
       const name = view.pit_names?.[y]?.[x];
-      if (name) pit.append(s("text", { class: "called", x: 6 - CELL / 2, y: isNarrow ? radius + 18 : 6 - radius }, name));
+      if (name) pit.append(s("text", { class: "called", x: 3 - CELL / 2, y: isNarrow ? radius + 18 : 6 - radius }, name));
       drawing.append(pit);
     });
     const key = `store,${y}`;

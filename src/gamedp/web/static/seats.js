@@ -73,10 +73,10 @@ export function standing(play) {
 }
 
 function valueWords({ now }, player, worth) {
-  if (now.over) return said({ ...now, basis: { ...now.basis, stakes: { ...now.basis.stakes, certain: true, rewards: false } } }, { number: worth });
+  if (now.over) return said({ ...now, basis: { ...now.basis, stakes: { ...now.basis.stakes, certain: true, rewards: false } } }, { number: worth }, true);
   const found = now.each.find((each) => each.player === player);
   const ends = !now.ends || player === now.mover ? now.ends : { win: "loss", loss: "win", draw: "draw" }[now.ends];
-  return said(now, { ...found, relation: "=", plies: now.plies, ends });
+  return said(now, { ...found, relation: "=", plies: now.plies, ends }, true);
 }
 
 function worthOf(play, player) {

@@ -77,8 +77,8 @@ def _words(key: str, said: Any) -> Any:
             raise TypeError(message)
         if key in {"names", "sentences"}:
             text.format(*[""] * original.count("{}"))
-        if key == "payoff_unit" and (original not in COUNTS or "{}" not in text):
-            message = f"payoff_unit has {original!r}: {text!r}, and must have {{}} in each of {COUNTS}"
+        if key == "payoff_unit" and (original not in COUNTS or text.count("{}") != 1):
+            message = f"payoff_unit has {original!r}: {text!r}; {COUNTS} need one {{}} each"
             raise ValueError(message)
     return words[""] if key == "about" else words
 

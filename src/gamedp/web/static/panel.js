@@ -193,7 +193,7 @@ export class Panel {
     this.exact.hidden = !play.values || Boolean(play.asking) || now.over || !now.actions.some((each) => each.number !== null);
     become(this.exact.lastChild, h("div", {
       class: "exact-table", tabindex: "0", role: "region", "aria-label": words.exact,
-    }, exactTable(now)));
+    }, this.exact.hidden ? null : exactTable(now)));
     const mover = play.now.over ? null : play.now.mover;
     this.actionsTitle.textContent = play.asking ? words.outcomes
       : mover === null || play.nameOf(mover) === words.you ? words.actions

@@ -147,6 +147,6 @@ export function balanceOf(now, value, around) {
     const [low, high] = now.range?.map(Number) ?? [0, 0];
     return high > low ? (value - low) / (high - low) : null;
   }
-  const some = Math.max(...(now.range ?? [1]).map((limit) => Math.abs(Number(limit)))) / 8;
+  const some = Math.max(...(now.range ?? [1]).map((limit) => Math.abs(Number(limit)))) / 4;
   return 0.5 + value / (2 * Math.max(around, Math.abs(value), some));
 }

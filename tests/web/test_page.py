@@ -170,13 +170,13 @@ def test_one_can_look_back_branch_and_undo(visit):
     page.locator(".ply").nth(2).wait_for()
     board = page.locator(".drawing").get_attribute("aria-label")
     page.locator(".ply").first.click()
-    page.get_by_text("Ply 1 of 3.").wait_for()
+    page.get_by_text("Move 1 of 3.").wait_for()
     assert page.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 6"
     page.get_by_role("button", name="To the end").click()
     page.get_by_text("Player 2 is to move").wait_for()
     assert page.locator(".drawing").get_attribute("aria-label") == board == "Board: heap 1: 3"
     page.get_by_role("button", name="To the start").click()
-    page.get_by_text("Ply 0 of 3.").wait_for()
+    page.get_by_text("Move 0 of 3.").wait_for()
     page.locator(".action").first.click()  # a branch
     page.locator(".ply").nth(2).wait_for(state="detached")
     page.locator(".ply").wait_for()
@@ -192,16 +192,16 @@ def test_what_was_left_is_a_branch_to_come_back_to(visit):
     plies, branches = page.locator(".ply-name"), page.locator(".branches .line")
     assert branches.count() == 0
     page.locator(".ply").first.press("Enter")
-    page.get_by_text("Ply 1 of 3.").wait_for()
+    page.get_by_text("Move 1 of 3.").wait_for()
     page.locator(".action").nth(2).press("Enter")
-    page.get_by_role("button", name="From ply 2: Take 1, Take 2", exact=True).wait_for()
+    page.get_by_role("button", name="From move 2: Take 1, Take 2", exact=True).wait_for()
     plies.nth(1).wait_for()
     assert plies.all_inner_texts() == ["Take 3", "Take 3"]
     again = visit("#" + page.url.partition("#")[2])  # the link holds it, too
     for tab in (page, again):
-        tab.get_by_role("button", name="From ply 2: Take 1, Take 2", exact=True).press("Enter")
-        tab.get_by_text("Ply 2 of 3.").wait_for()
-        tab.get_by_role("button", name="From ply 2: Take 3", exact=True).wait_for()
+        tab.get_by_role("button", name="From move 2: Take 1, Take 2", exact=True).press("Enter")
+        tab.get_by_text("Move 2 of 3.").wait_for()
+        tab.get_by_role("button", name="From move 2: Take 3", exact=True).wait_for()
         assert tab.locator(".ply-name").all_inner_texts() == ["Take 3", "Take 1", "Take 2"]
         assert tab.locator(".drawing").get_attribute("aria-label") == "Board: heap 1: 5"
         assert not focused(tab).startswith("BODY")
@@ -209,8 +209,8 @@ def test_what_was_left_is_a_branch_to_come_back_to(visit):
     page.get_by_text("Player 2 is to move").wait_for()
     page.locator(".action").first.press("Enter")  # who goes on leaves nothing behind
     page.locator(".ply").nth(3).wait_for()
-    assert branches.all_text_contents() == ["2From ply 2: Take 3"]
-    page.get_by_role("button", name="Remove: From ply 2: Take 3").press("Enter")
+    assert branches.all_text_contents() == ["2From move 2: Take 3"]
+    page.get_by_role("button", name="Remove: From move 2: Take 3").press("Enter")
     branches.wait_for(state="detached")
     assert "branches" not in json.dumps(told_by(page))
 
@@ -228,12 +228,12 @@ def test_mistakes_are_told_with_their_cost(visit):
     page.locator(".report table").wait_for()
     rows = page.locator(".report tbody tr").all_inner_texts()
     assert [row.split() for row in rows] == [
-        ["Player", "1", "3", "1", "2", "0"],
-        ["Player", "2", "3", "1", "2", "0"],
+        ["Player", "1", "3", "1", "1", "0"],
+        ["Player", "2", "3", "1", "1", "0"],
     ]
     assert sorted(page.locator(".mistakes .ply-name").all_inner_texts()) == [
-        "Ply 2, Player 2: take 2; best: take 3",
-        "Ply 5, Player 1: take 1; best: take 3",
+        "Move 2, Player 2: take 2; best: take 3",
+        "Move 5, Player 1: take 1; best: take 3",
     ]
 
 

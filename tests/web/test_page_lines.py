@@ -39,33 +39,33 @@ def test_branches_of_branches_stand_below_them(visit):
     for back, action in ((1, "Take 2"), (None, "Take 3"), (1, "Take 3")):
         if back is not None:
             page.locator(".ply").nth(back - 1).click()
-            page.get_by_text(f"Ply {back} of").wait_for()
+            page.get_by_text(f"Move {back} of").wait_for()
         page.locator(".action").filter(has_text=action).click()
         page.locator(".status").filter(has_text=f": {action.lower()}.").wait_for()
     page.locator(".ply").first.click()
-    page.get_by_text("Ply 1 of 2.").wait_for()
+    page.get_by_text("Move 1 of 2.").wait_for()
     again = visit("#" + page.url.partition("#")[2])  # the link holds them all, each once
     packed = told_by(again)["branches"]
     assert sum(len(each["a"]) for each in packed) == 2 + 2
     for tab in (page, again):
         branches = tab.locator(".plies > li").nth(1).locator("> .branches")
-        tab.get_by_role("button", name="From ply 2: Take 1, Take 1", exact=True).wait_for()
+        tab.get_by_role("button", name="From move 2: Take 1, Take 1", exact=True).wait_for()
         assert outline(branches) == [
-            ["2From ply 2: Take 2, Take 3"],
-            ["2From ply 2: Take 1, Take 1"],
+            ["2From move 2: Take 2, Take 3"],
+            ["2From move 2: Take 1, Take 1"],
         ]
     # Gone into, the branch is the line, and the others leave it where they did.
-    again.get_by_role("button", name="From ply 2: Take 2, Take 3", exact=True).click()
-    again.get_by_text("Ply 2 of 3.").wait_for()
+    again.get_by_role("button", name="From move 2: Take 2, Take 3", exact=True).click()
+    again.get_by_text("Move 2 of 3.").wait_for()
     assert again.locator(".ply-name").all_inner_texts() == ["Take 1", "Take 2", "Take 3"]
 
 
 def test_a_branch_of_a_branch_is_indented(visit):
     branches = [{"f": 1, "a": [2, 1, 1]}, {"w": 1, "f": 2, "a": [3]}, {"w": 2, "f": 3, "a": [1]}]
     page = visit(address("matches", a=[1, 1, 1], branches=branches, seats=PERSONS))
-    page.get_by_role("button", name="From ply 3: Take 3, Take 1", exact=True).wait_for()
+    page.get_by_role("button", name="From move 3: Take 3, Take 1", exact=True).wait_for()
     assert outline(page.locator(".plies > li > .branches")) == [
-        ["2From ply 2: Take 2, Take 1, Take 1", ["3From ply 3: Take 3, Take 1"]]
+        ["2From move 2: Take 2, Take 1, Take 1", ["3From move 3: Take 3, Take 1"]]
     ]
     left = [box["x"] for box in (page.locator(".line").nth(n).bounding_box() for n in (0, 1))]
     assert left[0] < left[1]
@@ -90,7 +90,7 @@ def test_a_branch_that_cannot_be_played_is_left_out(visit, given):
     page = visit("", expected=422)
     page.on("request", lambda request: asked.append(request.url.endswith("/history")))
     page.goto(page.url + address("matches", a=[1, 1], branches=[*given, good], seats=PERSONS))
-    page.get_by_role("button", name="From ply 2: Take 2", exact=True).wait_for()
+    page.get_by_role("button", name="From move 2: Take 2", exact=True).wait_for()
     refused = len(given) == 1
     if refused:
         page.get_by_text("One branch of this link cannot be played and is left out.").wait_for()
@@ -106,7 +106,7 @@ def test_who_cannot_go_into_a_branch_keeps_the_game(visit):
         address("matches", a=[3, 1], branches=[{"f": 1, "a": [2, 2]}], seats=PERSONS),
         expected="ERR_FAILED",
     )
-    button = page.get_by_role("button", name="From ply 2: Take 2, Take 2", exact=True)
+    button = page.get_by_role("button", name="From move 2: Take 2, Take 2", exact=True)
     button.wait_for()
     page.route("**/history", lambda route: route.abort())
     button.click()
@@ -121,7 +121,7 @@ def test_who_cannot_go_into_a_branch_keeps_the_game(visit):
     assert not focused(page).startswith("BODY")
     assert told_by(page)["branches"] == [{"f": 1, "a": [2, 2]}]
     button.click()
-    page.get_by_text("Ply 2 of 3.").wait_for()
+    page.get_by_text("Move 2 of 3.").wait_for()
 
 
 def test_a_branch_that_could_not_be_named_is_asked_for_again(visit):
@@ -137,10 +137,10 @@ def test_a_branch_that_could_not_be_named_is_asked_for_again(visit):
     where = address("matches", a=[3, 1], branches=[{"f": 1, "a": [2]}], seats=PERSONS)
     with page.expect_event("requestfailed", is_its):
         page.goto(page.url + where)
-    page.get_by_role("button", name="From ply 2:", exact=True).wait_for()
+    page.get_by_role("button", name="From move 2:", exact=True).wait_for()
     page.unroute("**/history")
     page.locator(".ply").first.click()
-    page.get_by_role("button", name="From ply 2: Take 2", exact=True).wait_for()
+    page.get_by_role("button", name="From move 2: Take 2", exact=True).wait_for()
 
 
 def test_a_line_that_cannot_be_played_is_left_for_a_new_game(visit):
@@ -190,7 +190,7 @@ def test_the_focus_stays_on_its_ply_when_names_arrive(visit):
     while not waiting:
         page.wait_for_timeout(20)
     waiting[0].continue_()
-    page.get_by_role("button", name="From ply 2: Take 2", exact=True).wait_for()
+    page.get_by_role("button", name="From move 2: Take 2", exact=True).wait_for()
     assert marked.evaluate("(ply) => ply === document.activeElement")
 
 
@@ -198,9 +198,9 @@ def test_who_takes_back_while_looking_back_loses_nothing(visit):
     page = visit(address("matches", a=[1, 1, 2, 1], seats=PERSONS))
     page.locator(".ply").nth(3).wait_for()
     page.locator(".ply").nth(1).click()
-    page.get_by_text("Ply 2 of 4.").wait_for()
+    page.get_by_text("Move 2 of 4.").wait_for()
     page.get_by_role("button", name="Undo").click()
-    page.get_by_role("button", name="From ply 2: Take 1, Take 2, Take 1", exact=True).wait_for()
+    page.get_by_role("button", name="From move 2: Take 1, Take 2, Take 1", exact=True).wait_for()
     assert page.locator(".ply-name").all_inner_texts() == ["Take 1"]
     assert page.locator(".legend").inner_text().startswith("Player 1")
     page.get_by_role("button", name="Undo").click()  # at the end, what is taken back is gone
@@ -223,7 +223,7 @@ def test_nothing_is_played_in_a_ply_that_is_no_longer_looked_at(visit):
         page.wait_for_timeout(20)
     page.locator(".action").first.click(force=True)
     waiting.pop(0).continue_()
-    page.get_by_text("Ply 1 of 3.").wait_for()
+    page.get_by_text("Move 1 of 3.").wait_for()
     assert not any(asked)
     assert page.locator(".ply-name").all_inner_texts() == ["Take 3", "Take 1", "Take 2"]
 
@@ -343,7 +343,7 @@ def test_tab_goes_from_what_can_be_done_to_what_has_been(visit, name, line):
     open_actions(page)
     page.locator(".ply").wait_for()
     if branches:
-        page.get_by_role("button", name="From ply 1: ").first.wait_for()
+        page.get_by_role("button", name="From move 1: ").first.wait_for()
     kinds = [kind.split()[0] for kind in stops(page)]
     order = []
     for kind in kinds:

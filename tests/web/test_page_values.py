@@ -43,12 +43,15 @@ READ = """
         await new Promise((done) => setTimeout(done, 10));
       }
       const texts = (what) => found(what).map((each) => each.textContent);
-      const last = (what) => found(what).map((each) => each.lastChild?.data ?? "");
+      const exact = (what) => found(what).map(({ dataset }) => dataset.number ?? null);
+      const board = found(".board [data-actions]").map((part) =>
+        [part.dataset.actions, part.querySelector("[data-number]")?.dataset.number ?? null]);
       return {
-        numbers: texts(".actions .number"), stars: texts(".actions .star"),
-        losses: texts(".actions .more"), lengths: texts(".actions .plies-left"),
-        standing: texts(".side-value"),
-        choices: last(".past > .plies .part-choice"), luck: last(".past > .plies .part-luck"),
+        numbers: exact(".actions .number"), stars: texts(".actions .star"),
+        exact: texts(".exact td.value"), board,
+        lengths: texts(".actions .plies-left"), words: texts(".actions .number"),
+        standing: exact(".side-value"),
+        choices: exact(".past > .plies .part-choice"), luck: exact(".past > .plies .part-luck"),
         basis: texts(".basis")[0],
       };
     }
@@ -64,27 +67,42 @@ def lengths_of(found, rules, state, known):
 def ending(kind, plies, lead):
     """Return how a length is shown; `lead` is what the mover has beyond the half of all."""
     if kind == "forced":
-        return f", {'win' if lead > 0 else 'loss' if lead < 0 else 'draw'} in {plies:.0f}"
+        place = f"{plies:.0f}"
+        result = "wins in {}" if lead > 0 else "loses in {} at best" if lead < 0 else "draws in {}"
+        return f", {result.format(place)}"
     tenths = Decimal(plies).quantize(Decimal("1.0"), ROUND_HALF_UP)
-    return f", \N{ALMOST EQUAL TO} {int(plies) if plies.is_integer() else tenths} plies"
+    return f", \N{ALMOST EQUAL TO} {int(plies) if plies.is_integer() else tenths} moves"
 
 
-def numbers_of(solution, found, rules, state):
+def in_words(name, value, length):
+    """Return an action's value as a player reads it."""
+    if name == "mancala":
+        size = f"{abs(value):.0f} stone{'' if abs(value) == 1 else 's'}"
+        return f", {size} {'ahead' if value > 0 else 'behind'}" if value else ", level"
+    if name != "wubbel":
+        return length
+    share = f"{Decimal(100 * value).quantize(Decimal('1.0'), ROUND_HALF_UP)}"
+    if 0 < value < 0.0005 or 0.9995 <= value < 1:
+        share = "< 0.1" if value < 0.5 else "> 99.9"
+    return f", {int(value * 100) if value in {0, 1} else share} % to win"
+
+
+def numbers_of(name, solution, found, rules, state):
     """Return what the page must show of a position."""
     known = solution.action_values(state, rules.player(state))
-    fixed = not all(each.value.is_integer() for each in known)
-    most = max(each.value for each in known)
+    lengths = lengths_of(found, rules, state, known)
+    values = {each.action: each.value for each in known}
+    is_said_once = name not in {"mancala", "wubbel"}
     return {
-        "numbers": [printed(each.value, fixed=fixed) for each in known],
+        "numbers": [each.value for each in known],
         "stars": [{"certain": "★", "possible": "☆", "no": ""}[each.best] for each in known],
-        "losses": [
-            f"▼ {printed(most - each.value, fixed=fixed)}"
-            if each.best == "no" and each.value < most
-            else ""
-            for each in known
+        "exact": [printed(each.value) for each in known],
+        "board": {action: values[action] for action in rules.view(state).spots},
+        "lengths": [", "] * len(known) if is_said_once else lengths,
+        "words": [
+            in_words(name, each.value, length) for each, length in zip(known, lengths, strict=True)
         ],
-        "lengths": lengths_of(found, rules, state, known),
-        "standing": [printed(solution.value(state, player)) for player in (0, 1)],
+        "standing": [solution.value(state, player) for player in (0, 1)],
     }
 
 
@@ -99,8 +117,16 @@ def parts_of(solution, rules, states, actions):
         is_mistake = known[action].best == "no" and chosen < most
         for parts, value in ((choices, chosen - most), (luck, after - chosen)):
             is_said = abs(value) >= 5e-5 or (parts is choices and is_mistake)
-            parts.append(printed(value, sign=True) if is_said else "")
+            parts.append(value if is_said else None)
     return {"choices": choices, "luck": luck}
+
+
+def as_numbers(shown):
+    """Read the numbers of a page where they have every digit."""
+    for kind in ("numbers", "standing", "choices", "luck"):
+        shown[kind] = [None if each is None else float(each) for each in shown[kind]]
+    shown["board"] = {int(action): float(number) for action, number in shown["board"]}
+    return shown
 
 
 @pytest.mark.parametrize(
@@ -123,8 +149,8 @@ def test_every_number_is_the_library_s(visit, listed, name, positions):
         where = address(name, a=actions, o=outcomes, seats=seats, seed=seed)
         shown = page.evaluate(READ, [where, len(actions)])
         assert f"{solution.model.num_states:,} positions" in shown.pop("basis")
-        assert shown == {
-            **numbers_of(solution, found, rules, states[-1]),
+        assert as_numbers(shown) == {
+            **numbers_of(name, solution, found, rules, states[-1]),
             **parts_of(solution, rules, states, actions),
         }
         longest = max(longest, len(actions))
@@ -149,7 +175,7 @@ def test_of_a_game_that_is_searched_the_past_is_an_estimate(visit, listed):
     solution = gamedp.solve(listed[name].make(GAMES[name]).rules.game)
     states = [MatchesState(mover, left) for mover, left in ((0, 9), (1, 7), (0, 5))]
     first, last = (printed(solution.value(state, 0)) for state in (states[0], states[-1]))
-    words = f"What Player 1 can expect, over 2 plies: from {first} to {last}."
+    words = f"What Player 1 can expect, over 2 moves: from {first} to {last}."
     words += " (estimate, without bounds)"
     tables = Tables(Limits(states=3, shapes=0))  # without compiling
     with served(make_app(listed, tables, ())) as site:

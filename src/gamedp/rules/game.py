@@ -113,6 +113,7 @@ class Game(Protocol):
         static method, which is never compiled. Any of: ``about``, a sentence for the list of games;
         ``parameters``, what each parameter means, by its name; ``names``, what the game calls its
         parameters, fields, actions and outcomes, such as ``{"take {}": "nimm {}"}``;
+        ``payoff_unit``, what is won, ``{"one": "{} point", "other": "{} points"}``;
         ``sentences``, its error messages, such as ``{"{} is below {}.": "{0} ist unter {1}."}``. An
         original that fits comes first; ``{}`` stands for any text in it. The docstring, and the
         names as they are.

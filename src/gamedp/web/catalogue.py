@@ -70,6 +70,8 @@ class Basis:
         The remaining length of play; None if unknown.
     why_no_lengths : str or None
         The reason why it is unknown for a table.
+    stakes : mapping
+        The meaning of its values: :func:`gamedp.web.stakes.stakes_of`.
     """
 
     solution: Solution | None
@@ -78,6 +80,7 @@ class Basis:
     bytes: int = 0
     remoteness: Remoteness | None = None
     why_no_lengths: NoLengths | None = None
+    stakes: Mapping[str, Any] = attrs.field(factory=dict)
 
 
 @attrs.frozen

@@ -60,6 +60,7 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
             "outcomes": played.outcomes,
         },
         "played": last,
+        "previous": _view_of(made, played.states[-2]) if played.actions else None,
         "pending": pending,
         **shown_position(made, played, advice, basis),
         "earned": [plain_number(number) for number in played.earned],
@@ -83,6 +84,7 @@ def basis_facts(basis: Basis, advice: Advice | None) -> dict[str, Any]:
         "width": None if solution is None else plain_number(solution.width),
         "plies": None if basis.remoteness is None else basis.remoteness.kind,
         "why_no_plies": basis.why_no_lengths,
+        "stakes": dict(basis.stakes),
     }
 
 
@@ -113,7 +115,7 @@ def shown_position(
     """Return the view, the actions and the values of the last position."""
     rules, state = made.rules, played.states[-1]
     over = played.is_over
-    shown = to_plain(rules.view(state)) if hasattr(rules.game, "view") else None
+    shown = _view_of(made, state)
     spots = {} if shown is None else {each["action"]: each["place"] for each in shown["spots"]}
     payoffs = played.record().payoffs
     each = [] if advice is None else [_numbers(*of_player) for of_player in advice.values]
@@ -130,6 +132,11 @@ def shown_position(
         **_length(made, basis, advice, state),
         "actions": [] if over else _actions(made, played, advice, basis, spots),
     }
+
+
+def _view_of(made: Made, state: Any) -> dict[str, Any] | None:
+    """Return the picture of a state; None if the game has none."""
+    return to_plain(made.rules.view(state)) if hasattr(made.rules.game, "view") else None
 
 
 def _length(made: Made, basis: Basis, advice: Advice | None, state: Any) -> dict[str, Any]:

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["GERMAN", "PHASES", "texts_of", "translated"]
 
-KEYS = frozenset({"about", "parameters", "names", "sentences"})
+KEYS = frozenset({"about", "parameters", "names", "payoff_unit", "sentences"})
 """Keys of the texts of a game."""
+
+COUNTS = ("one", "other")
+"""Keys of a unit: the word for 1 of it, and for any other number."""
 
 logger = logging.getLogger("gamedp")
 
@@ -74,6 +77,9 @@ def _words(key: str, said: Any) -> Any:
             raise TypeError(message)
         if key in {"names", "sentences"}:
             text.format(*[""] * original.count("{}"))
+        if key == "payoff_unit" and (original not in COUNTS or text.count("{}") != 1):
+            message = f"payoff_unit has {original!r}: {text!r}; {COUNTS} need one {{}} each"
+            raise ValueError(message)
     return words[""] if key == "about" else words
 
 

@@ -22,6 +22,7 @@ from gamedp.verbs.solving import solve
 from gamedp.web.catalogue import Basis, NoLengths
 from gamedp.web.jobs import Jobs
 from gamedp.web.refusals import Refused, rules_fail
+from gamedp.web.stakes import stakes_of
 
 if TYPE_CHECKING:
     from gamedp.policies.lengths import Remoteness
@@ -202,7 +203,8 @@ def _basis(
     size = solution.statistics.bytes
     if lengths is not None:
         size += lengths.lower.nbytes + lengths.upper.nbytes
-    return Basis(solution, "", (least, most) if finite else None, size, lengths, why_none)
+    stakes = stakes_of(made.rules, solution, lengths)
+    return Basis(solution, "", (least, most) if finite else None, size, lengths, why_none, stakes)
 
 
 def _lengths(
@@ -232,7 +234,8 @@ def _without(made: Made, why: str) -> Basis:
     game = made.rules.game
     least, most = method(game, "value_range")(game, made.rules.initial()[0][1], 0)
     finite = abs(least) < float("inf") and abs(most) < float("inf")
-    return Basis(None, why, (float(least), float(most)) if finite else None)
+    limits = (float(least), float(most)) if finite else None
+    return Basis(None, why, limits, stakes=stakes_of(made.rules))
 
 
 def _searched(

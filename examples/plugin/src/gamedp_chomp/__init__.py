@@ -89,6 +89,14 @@ class Chomp:
         """Return an action in words."""
         return f"bite at row {action // self.columns + 1}, column {action % self.columns + 1}"
 
+    def view(self, state):
+        width = self.columns
+        rows = [[column < pieces for column in range(width)] for pieces in state.rows]
+        cells = [[int(piece) for piece in row] for row in rows]
+        cells[0][0] *= 2  # the poisoned piece
+        spots = {action: divmod(action, width) for action in self.actions(state)}
+        return gamedp.views.Grid(cells, symbols=("", "▢", "☠"), spots=spots)
+
     def render(self, state):
         """Return a state in words, or as a picture of letters."""
         return "\n".join("▢" * pieces for pieces in state.rows if pieces)

@@ -1,5 +1,6 @@
 // One drawing for each kind of view. A board is a picture in words for a screen reader; its parts
-// that play an action can be clicked, and the list of actions does the same from the keyboard.
+// that play an action can be clicked, and the list of actions does the same from the keyboard. What the
+// actions are worth is written where `spots` of the view say that they are played.
 
 import { h, s, still, pause } from "./dom.js";
 import { named, number, words } from "./words.js";
@@ -7,6 +8,7 @@ import { drawPits, pitsInWords, sow } from "./pits.js";
 
 const DRAWN = 60; // pieces of a heap; more are only counted
 const IN_A_LINE = 20;
+const IN_A_NARROW_LINE = 12;
 
 const WORDS = {
   heaps: (view) => view.counts.map((count, n) => words.heapWords(n + 1, count)).join("; "),
@@ -25,7 +27,9 @@ const WORDS = {
       .join("; "),
 };
 
-const DRAWINGS = { heaps, pits: drawPits, grid, dice, card, scores, text };
+const DRAWINGS = {
+  heaps, pits: (view, spots, memory) => drawPits(view, spots, memory, mark), grid, dice, card, scores, text,
+};
 
 export function draw(view, text, memory) {
   const kind = view && view.kind in DRAWINGS ? view.kind : "text";
@@ -39,14 +43,79 @@ export function draw(view, text, memory) {
   return drawing;
 }
 
-// From a place, as text, to its action.
-const spotted = (view) => new Map((view.spots ?? []).map((spot) => [spot.place.join(), spot.action]));
+// From a place, as text, to its actions.
+function spotted(view) {
+  const found = new Map();
+  for (const { place, action } of view.spots ?? []) {
+    found.set(place.join(), [...(found.get(place.join()) ?? []), action]);
+  }
+  return found;
+}
 
-function mark(element, spots, ...place) {
-  const action = spots.get(place.join());
-  if (action !== undefined) element.setAttribute("data-action", action);
+// Where a value is written: the middle of its chip, in the element's own units.
+const anchors = new WeakMap();
+
+export function mark(element, spots, place, anchor) {
+  element.setAttribute("data-at", place.join());
+  if (anchor) anchors.set(element, anchor);
+  const actions = spots.get(place.join());
+  if (actions) element.setAttribute("data-actions", actions.join(" "));
+  if (actions?.length === 1) element.setAttribute("data-action", actions[0]);
   return element;
 }
+
+export const actionsOf = (part) => part.dataset.actions.split(" ").map(Number);
+
+// Write what actions are worth where they are played; of several in one place, the best one.
+export function writeValues(drawing, worth) {
+  for (const part of drawing.querySelectorAll("[data-actions]")) {
+    const known = actionsOf(part).map(worth).filter(Boolean);
+    if (!known.length) continue;
+    const best = known.reduce((one, other) => (other.value > one.value ? other : one));
+    part.classList.add("valued", `tone-${best.tone}`);
+    if (best.loss !== undefined) part.style.setProperty("--loss", best.loss);
+    if (best.star) part.classList.add("is-best");
+    const isTiny = part.classList.contains("match");
+    const text = (isTiny ? best.tiny : best.short) + (known.length > 1 ? " …" : "");
+    part.append(part instanceof SVGElement ? chip(part, best, text, isTiny) : plate(part, best, text));
+  }
+}
+
+function chip(part, best, text, isTiny) {
+  const { x, y, scale = 1 } = anchors.get(part);
+  const width = isTiny ? 17 : (text.length + (best.star ? 2.2 : 0)) * 8.6 + 10;
+  return s("g", { class: "worth", "data-number": best.number, transform: `translate(${x} ${y}) scale(${scale})` },
+    s("rect", { x: -width / 2, y: isTiny ? -8 : -10, width, height: isTiny ? (best.star ? 29 : 16) : 20, rx: isTiny ? 4 : 10 }),
+    s("text", { y: isTiny ? 4.5 : 5 }, best.star && !isTiny ? `${best.star} ${text}` : text),
+    best.star && isTiny ? s("text", { y: 18 }, best.star) : null);
+}
+
+function plate(part, best, text) {
+  const written = h("span", { class: "worth", "data-number": best.number }, `${best.star} ${text}`.trim());
+  return part.tagName === "TR" ? h("td", { class: "worth-cell" }, written) : written;
+}
+
+// Mark what the last action has changed, or where it was played.
+export function markLast(drawing, before, after, action) {
+  if (!before || before.kind !== after.kind) return;
+  if (after.kind === "heaps") {
+    drawing.querySelectorAll(".heap").forEach((row, heap) => {
+      for (const match of row.querySelectorAll(".match.gone")) {
+        match.classList.toggle("last", Number(match.dataset.place) < before.counts[heap]);
+      }
+    });
+    return;
+  }
+  const spot = (before.spots ?? []).find((each) => each.action === action)?.place.join();
+  const changed = after.kind === "grid" ? changedCells(before, after) : [];
+  const places = !changed.length || changed.includes(spot) ? [spot] : changed;
+  for (const part of drawing.querySelectorAll("[data-at]")) {
+    if (places.includes(part.dataset.at)) part.classList.add("last");
+  }
+}
+
+const changedCells = (before, after) => after.rows.flatMap((row, y) =>
+  row.flatMap((cell, x) => (before.rows[y]?.[x] === cell ? [] : [`${y},${x}`])));
 
 // Moves what has changed from the one picture to the other.
 export async function animate(frame, before, after, action) {
@@ -58,7 +127,7 @@ export async function animate(frame, before, after, action) {
 function heaps(view, spots, memory) {
   memory.counts = view.counts.map((count, heap) => Math.max(count, memory.counts?.[heap] ?? 0));
   const most = Math.max(...memory.counts, 1);
-  const perLine = Math.min(most, IN_A_LINE);
+  const perLine = Math.min(most, memory.narrow ? IN_A_NARROW_LINE : IN_A_LINE);
   const lines = Math.ceil(Math.min(most, DRAWN) / perLine);
   const [gap, length] = [18, 74];
   const many = view.counts.length > 1;
@@ -86,7 +155,7 @@ function heaps(view, spots, memory) {
             s("rect", { class: "stick", x: -2.5, y: 6, width: 5, height: length - 6, rx: 1.5 }),
             s("ellipse", { class: "tip", cx: 0, cy: 8, rx: 4.6, ry: 7 })),
         );
-        mark(match, spots, heap, count - place);
+        mark(match, spots, [heap, count - place], { x: 0, y: length - 12 });
       }
       row.append(match);
     }
@@ -135,7 +204,7 @@ function grid(view, spots) {
       const group = s("g", { class: `cell symbol-${cell}`, transform: `translate(${x * 60} ${y * 60})` },
         s("rect", { class: "square", x: 2, y: 2, width: 56, height: 56, rx: 8 }),
         piece(view.symbols[cell].trim()));
-      drawing.append(mark(group, spots, y, x));
+      drawing.append(mark(group, spots, [y, x], { x: 30, y: 47, scale: 0.82 }));
     });
   });
   return drawing;
@@ -177,7 +246,7 @@ function dice(view, spots) {
   view.faces.forEach((face, n) => {
     const one = die(face, 3 + n * 66, view.kept[n] ? 10 : 2);
     if (view.kept[n]) one.classList.add("kept");
-    drawing.append(mark(one, spots, n));
+    drawing.append(mark(one, spots, [n], { x: 30, y: 54, scale: 0.8 }));
   });
   return drawing;
 }
@@ -208,7 +277,7 @@ function card(view, spots) {
   const body = view.rows.map(([name, ...entries], n) =>
     mark(h("tr", {}, h("th", { scope: "row" }, named(name)),
       ...entries.map((entry) => (typeof entry === "string" ? h("td", { class: "words" }, entry)
-        : h("td", {}, entry === null ? "–" : number(entry))))), spots, n));
+        : h("td", {}, entry === null ? "–" : number(entry))))), spots, [n]));
   return h("table", {}, h("tbody", {}, ...body));
 }
 
@@ -228,7 +297,7 @@ function scores(view, spots) {
     return mark(h("div", { class: `score score-${n}` },
       h("span", { class: "score-name" }, named(name)), bar,
       h("span", { class: "score-number" }, h("b", {}, numbers[0] ?? "0"),
-        parts.slice(1).some(Boolean) ? ` + ${numbers.slice(1).join(" + ")}` : "")), spots, n);
+        parts.slice(1).some(Boolean) ? ` + ${numbers.slice(1).join(" + ")}` : "")), spots, [n]);
   });
   const marks = [0, 0.5, 1].map((part) => h("span", {}, number(Math.round(part * view.most))));
   return h("div", {}, ...rows, h("div", { class: "score-scale" }, ...marks));

@@ -3,8 +3,9 @@
 
 import { h, s } from "./dom.js";
 import { number, words } from "./words.js";
+import { spanOf, ticksOf } from "./worth.js";
 
-const [HEIGHT, LEFT, TOP, BOTTOM] = [180, 52, 14, 24];
+const [HEIGHT, LEFT, TOP, BOTTOM] = [180, 64, 14, 24];
 
 // Points (ply, value, why the line leads there) of what one player can expect.
 function course(past, eye, many) {
@@ -30,23 +31,19 @@ function course(past, eye, many) {
 const valueOf = (past, ply, eye) =>
   Number((ply < past.plies.length ? past.plies[ply].values : past.values)?.[eye]);
 
-export function chart(past, { eye, many, range, cursor, who, go, width, hasChance }) {
+export function chart(past, { eye, many, now, cursor, who, go, width, hasChance }) {
   const WIDTH = Math.max(width || 560, 200);
   const known = past && past.values && past.plies.every((ply) => ply.values !== null);
   const drawing = s("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart" });
   const points = known ? course(past, eye, many) : [];
   const values = points.map((point) => point.value).filter(Number.isFinite);
-  let [low, high] = range ? range.map(Number) : [Math.min(...values), Math.max(...values)];
-  low = Math.min(low, ...values);
-  high = Math.max(high, ...values);
-  if (!Number.isFinite(low) || !Number.isFinite(high)) [low, high] = [0, 1];
-  if (high - low < 1e-9) [low, high] = [low - 1, high + 1];
+  const [low, high] = spanOf(now, values);
   const length = Math.max(past?.plies.length ?? 0, 4);
   const x = (at) => LEFT + (at / length) * (WIDTH - LEFT - 12);
   const y = (value) => TOP + ((high - value) / (high - low)) * (HEIGHT - TOP - BOTTOM);
-  for (const value of [low, (low + high) / 2, high]) {
+  for (const [value, text] of ticksOf(now, [low, high])) {
     drawing.append(s("line", { class: "grid-line", x1: LEFT, x2: WIDTH - 12, y1: y(value), y2: y(value) }),
-      s("text", { class: "tick", x: LEFT - 8, y: y(value) + 4 }, number(value, { digits: 2 })));
+      s("text", { class: "tick", x: LEFT - 8, y: y(value) + 4 }, text));
   }
   for (let ply = 0; ply <= length; ply += Math.max(1, Math.ceil(length / 8))) {
     drawing.append(s("text", { class: "tick middle", x: x(ply), y: HEIGHT - 6 }, String(ply)));

@@ -24,7 +24,7 @@ export function unseen(text) {
   return h("span", { class: "unseen" }, text);
 }
 
-const HEARD = ["onclick", "onpointerenter", "onpointerleave"];
+const HEARD = ["onclick", "onpointerenter", "onpointerleave", "onfocus", "onblur"];
 
 // Make what is there like what is wanted, in place: the focus stays where it is, and nothing is said
 // again that has been said.

@@ -1,12 +1,15 @@
 // What is seen of a game under way. Built once; each change then fills in its parts, and elements
 // that have the focus stay where they are.
 
-import { die } from "./boards.js";
+import { actionsOf, die, markLast, writeValues } from "./boards.js";
 import { become, focusOn, h, mayFocus, s, unseen } from "./dom.js";
-import { past } from "./past.js";
+import { mistakeWords, past } from "./past.js";
 import { seats, standing } from "./seats.js";
 import { title } from "./start.js";
 import { capital, named, number, small, whole, words } from "./words.js";
+import { costOf, fallOf, said, short, toneOf } from "./worth.js";
+
+const FEW = 4; // actions that fit side by side at the thumb
 
 export class Panel {
   constructor(play) {
@@ -37,6 +40,8 @@ export class Panel {
     this.actions = h("ul", { class: "actions" });
     this.actionsTitle = h("h2", {}, words.actions);
     this.basis = h("p", { class: "basis" });
+    this.exact = h("details", { class: "exact" }, h("summary", {}, words.exact), h("div", { class: "exact-table", tabindex: "0", role: "region", "aria-label": words.exact }));
+    this.banner = h("div", { class: "banner", hidden: true });
     this.undo = button(words.undo, () => play.undo());
     this.hint = button(words.hint, () => this.showHint());
     this.handToggle = toggle(words.byHand, play.byHand, (on) => play.setByHand(on), words.byHandHelp);
@@ -49,12 +54,13 @@ export class Panel {
             settings.length ? h("p", { class: "rules" }, settings.join(" · ")) : null,
             h("a", { href: "#", class: "all" }, words.otherGames)),
           this.status,
+          this.banner,
           h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
           this.standing.element),
         h("div", { class: "beside" }, h("section", { class: "choices" },
           h("div", { class: "choices-head" }, this.actionsTitle,
             toggle(words.values, play.values, (on) => play.setValues(on))),
-          this.actions, this.basis,
+          this.actions, this.exact, this.basis,
           h("div", { class: "tools" }, this.undo, this.hint,
             button(words.link, () => this.copyLink()),
             button(words.newGame, () => play.again()), this.handToggle)),
@@ -78,6 +84,7 @@ export class Panel {
     this.hint.setAttribute("aria-disabled", String(!play.isPersonsTurn));
     play.hasChance ||= play.now.actions.some((each) => each.chance.length > 1);
     this.handToggle.hidden = !play.hasChance;
+    this.paintBanner();
     this.giveFocus();
   }
 
@@ -85,6 +92,20 @@ export class Panel {
     if (this.play.moves) return; // not before it is seen on the board
     this.past.paint();
     this.standing.paint();
+    this.paintBanner();
+  }
+
+  // How it has ended, and where that was decided.
+  paintBanner() {
+    const { play } = this;
+    const isOver = Boolean(play.now?.over) && play.isLive;
+    this.status.classList.toggle("result", isOver);
+    const known = isOver && play.past?.over && play.past.kind !== "none" ? play.past : null;
+    const own = known?.mistakes.filter((ply) => !play.people.length || play.people.includes(known.plies[ply].mover)) ?? [];
+    const ply = known?.plies[own[0]];
+    become(this.banner, h("div", { class: "banner", hidden: !known },
+      known && h("p", {}, ply ? words.costliest(mistakeWords(play, ply), fallOf(play.now, ply)) : words.noMistakes),
+      ply && h("button", { type: "button", class: "tool show-mistake", onclick: () => play.look(ply.ply) }, words.showMistake)));
   }
 
   // Once a ply: what stands there already is not said again, but the same face may be thrown twice.
@@ -120,20 +141,33 @@ export class Panel {
     const { play } = this;
     const drawing = play.drawBoard();
     const open = play.isPersonsTurn && !play.asking;
-    for (const part of drawing.querySelectorAll("[data-action]")) {
-      const action = Number(part.dataset.action);
+    const { now } = play;
+    if (play.values && !play.moves && !play.asking && !now.over) {
+      const found = new Map(now.actions.map((entry) => [entry.action, boardWorth(now, entry)]));
+      writeValues(drawing, (action) => found.get(action));
+    }
+    if (now.previous && play.cursor) {
+      markLast(drawing, now.previous, now.view, play.line.actions[play.cursor - 1]);
+    }
+    for (const part of drawing.querySelectorAll("[data-actions]")) {
+      const actions = actionsOf(part);
       if (!open) continue;
       part.classList.add("playable");
-      part.addEventListener("click", () => play.act(action));
-      part.addEventListener("pointerenter", () => this.point(action, true));
-      part.addEventListener("pointerleave", () => this.point(action, false));
+      // Of several actions in one place, the list asks which.
+      part.addEventListener("click", () => (actions.length > 1 ? this.focusAction(actions[0]) : play.act(actions[0])));
+      part.addEventListener("pointerenter", () => actions.forEach((action) => this.point(action, true)));
+      part.addEventListener("pointerleave", () => actions.forEach((action) => this.point(action, false)));
     }
     this.board.replaceChildren(drawing);
   }
 
+  focusAction(action) {
+    this.actions.querySelector(`[data-action="${action}"]`)?.focus();
+  }
+
   // Light up an action in the list and on the board.
   point(action, on) {
-    for (const part of this.play.page.querySelectorAll(`[data-action="${action}"]`)) {
+    for (const part of this.play.page.querySelectorAll(`[data-action="${action}"], [data-actions~="${action}"]`)) {
       part.classList.toggle("pointed", on);
       const heap = part.closest(".heap");
       if (heap) {
@@ -148,8 +182,18 @@ export class Panel {
   paintActions() {
     const { play } = this;
     const items = play.asking ? this.outcomeItems() : this.actionItems();
-    const kinds = [items.length > 6 && "many", play.values && !play.asking && "with-values"];
+    const { now } = play;
+    const isFew = items.length <= FEW || now.actions.some((each) => each.spot === null);
+    const isOpen = play.isPersonsTurn || play.asking;
+    const kinds = [
+      items.length > 6 && "many", play.values && !play.asking && "with-values",
+      isFew && isOpen && !now.over && "at-thumb",
+    ];
     become(this.actions, h("ul", { class: ["actions", ...kinds].filter(Boolean).join(" ") }, ...items));
+    this.exact.hidden = !play.values || Boolean(play.asking) || now.over || !now.actions.some((each) => each.number !== null);
+    become(this.exact.lastChild, h("div", {
+      class: "exact-table", tabindex: "0", role: "region", "aria-label": words.exact,
+    }, this.exact.hidden ? null : exactTable(now)));
     const mover = play.now.over ? null : play.now.mover;
     this.actionsTitle.textContent = play.asking ? words.outcomes
       : mover === null || play.nameOf(mover) === words.you ? words.actions
@@ -163,7 +207,7 @@ export class Panel {
       return [h("li", {}, h("button", { type: "button", class: "action again", onclick: () => play.again() },
         h("span", { class: "name" }, words.again)))];
     }
-    const wholes = now.actions.every((each) => each.number === null || Number.isInteger(Number(each.number)));
+    const span = barSpan(play);
     const areAlike = now.actions.length > 1 && now.actions.every((each) => each.best !== "no");
     return now.actions.map((entry) => {
       const isBest = play.values && entry.best !== "no" && !areAlike;
@@ -172,8 +216,10 @@ export class Panel {
         "aria-disabled": play.isPersonsTurn ? null : "true", onclick: () => play.act(entry.action),
         onpointerenter: () => this.point(entry.action, true),
         onpointerleave: () => this.point(entry.action, false),
+        onfocus: () => this.point(entry.action, true),
+        onblur: () => this.point(entry.action, false),
       }, h("span", { class: "name" }, capital(named(entry.name))),
-      ...(play.values ? worth(entry, now.range, wholes) : [])));
+      ...(play.values ? worth(now, entry, span) : [])));
     });
   }
 
@@ -314,39 +360,64 @@ function setting(value) {
   return typeof value === "boolean" ? (value ? words.yes : words.no) : String(value);
 }
 
-// The value of an action: a bar, a star, the number, and bounds where they are wide.
-function worth(entry, range, wholes) {
+// What has been worth something in this game so far, and what its next actions are: as far as bars reach.
+function barSpan({ now, past }) {
+  const found = now.actions.flatMap(({ number }) => (number === null ? [] : [Number(number)]));
+  for (const { values } of past?.plies ?? []) if (values) found.push(values[now.mover] - Number(now.earned[now.mover]));
+  return [Math.min(...found), Math.max(...found)];
+}
+
+const starOf = (now, entry) => (entry.number === null || now.actions.length < 2
+  || now.actions.every(({ best }) => best !== "no") ? "" : { certain: "★", possible: "☆", no: "" }[entry.best]);
+
+// The value of an action as it is written on the board.
+const boardWorth = (now, entry) => ({
+  ...toneOf(now, entry), number: entry.number, value: Number(entry.number ?? -Infinity), star: starOf(now, entry),
+  short: short(now, entry), tiny: short(now, entry, true),
+});
+
+// The value of an action in the list: a bar, a star, the value in words, and what it costs.
+function worth(now, entry, [low, high]) {
   const isKnown = entry.number !== null;
   const star = { certain: "★", possible: "☆", no: "" }[isKnown ? entry.best : "no"];
-  const text = isKnown
-    ? (entry.relation === "=" ? "" : `${entry.relation} `) + (wholes ? number(entry.number) : fixed(entry.number)) : "–";
   const bar = h("span", { class: "bar", "aria-hidden": "true" });
-  if (isKnown && range) {
-    const [low, high] = range.map(Number);
-    const share = high > low ? (Number(entry.number) - low) / (high - low) : 0;
-    const full = h("span", { class: "bar-full" });
-    full.style.width = `${100 * Math.max(0, Math.min(1, share))}%`;
+  const { tone, loss } = toneOf(now, entry);
+  if (isKnown) {
+    const full = h("span", { class: `bar-full tone-${tone}` });
+    full.style.width = `${100 * (high > low ? 0.06 + 0.94 * ((Number(entry.number) - low) / (high - low)) : 1)}%`;
+    if (loss !== undefined) full.style.setProperty("--loss", loss);
     bar.append(full);
   }
-  const words_ = entry.best === "certain" ? words.best : entry.best === "possible" ? words.maybeBest
-    : entry.loss ? words.worse(fixed(entry.loss)) : "";
-  const isWide = isKnown && !wholes && Number(entry.upper) - Number(entry.lower) > 1e-4;
-  const bounds = isWide ? `${fixed(entry.lower)} … ${fixed(entry.upper)}` : "";
-  const loss = isKnown && entry.best === "no" && entry.loss ? `▼ ${wholes ? number(entry.loss) : fixed(entry.loss)}` : "";
+  const isLess = isKnown && entry.best === "no" && Number(entry.loss) > 0;
+  const cost = costOf(now, entry);
+  const note = entry.best === "certain" ? words.best : entry.best === "possible" ? words.maybeBest : "";
   return [
     h("span", { class: "star", "aria-hidden": "true" }, star), bar,
-    h("span", { class: "number", "data-number": isKnown ? entry.number : null }, text),
-    h("span", { class: "more", "aria-hidden": loss && !bounds ? "true" : null }, bounds || loss),
-    h("span", { class: "plies-left" }, unseen(", "), lasting(entry)),
-    words_ ? unseen(`, ${words_}`) : null,
+    h("span", { class: "number", "data-number": isKnown ? entry.number : null }, unseen(", "), said(now, entry)),
+    h("span", { class: "more", "data-number": isLess ? entry.loss : null }, cost ? unseen(", ") : null, cost),
+    h("span", { class: "plies-left" }, unseen(", "), lasting(now, entry)),
+    isKnown && note ? unseen(`, ${note}`) : null,
   ].filter(Boolean);
 }
 
+// Every number to its last digit, with the bounds that are proven.
+function exactTable(now) {
+  const cell = (value) => h("td", {}, value === null ? "–" : fixed(value));
+  return h("table", {},
+    h("thead", {}, h("tr", {}, ...words.exactHeads.map((head) => h("th", { scope: "col" }, head)))),
+    h("tbody", {}, ...now.actions.map((entry) => h("tr", {},
+      h("th", { scope: "row" }, capital(named(entry.name))),
+      h("td", { class: "value" }, entry.number === null ? "–"
+        : (entry.relation === "=" ? "" : `${entry.relation} `) + fixed(entry.number)),
+      cell(entry.lower), cell(entry.upper), cell(entry.loss)))));
+}
+
 // How long play still lasts, and how it ends: "wins in 5", or an average.
-const lasting = ({ plies, ends }) => (plies === null ? "" : !Number.isFinite(Number(plies)) ? words.endless
+const lasting = (now, { plies, ends }) => (plies === null
+  || (ends && ["win", "result"].includes(now.basis.stakes?.kind)) ? "" : !Number.isFinite(Number(plies)) ? words.endless
   : ends ? words.ends[ends](plies) : words.lasts(number(plies, { digits: 1 })));
 
-const fixed = (value) => number(value, { fixed: true });
+const fixed = (value) => number(value, { fixed: !Number.isInteger(Number(value)) });
 
 function lengthWords({ basis, ends, over, plies }) {
   const why = over ? null : words.noPlies[basis.why_no_plies];

@@ -3,7 +3,8 @@
 import { tree } from "./address.js";
 import { chart } from "./chart.js";
 import { become, focusOn, h, s, unseen } from "./dom.js";
-import { capital, named, number, words } from "./words.js";
+import { capital, named, words } from "./words.js";
+import { change, fallOf } from "./worth.js";
 
 const TINY = 5e-5; // below what is shown
 const MOST_NAMES = 6; // of the plies of a branch
@@ -36,7 +37,7 @@ export function past(play) {
     const eye = play.eye;
     const plies = known?.plies ?? [];
     picture.replaceChildren(...chart(isShown ? known : null, {
-      eye, many: play.seats.length > 2, range: play.now?.range, cursor: play.cursor,
+      eye, many: play.seats.length > 2, now: play.now, cursor: play.cursor,
       who: play.nameOf(eye), go, width: picture.clientWidth,
       hasChance: play.hasChance || plies.some((ply) => ply.probability < 1),
     }));
@@ -112,7 +113,7 @@ function row(play, ply, isShown, go) {
     unseen(`${who}: `), h("span", { class: "ply-name" }, what),
   ];
   if (isShown && ply.choice !== null) {
-    parts.push(part(ply.choice, words.choice, "choice", ply.mistake), part(ply.luck, words.luck, "luck"));
+    parts.push(part(ply.choice, fallOf(play.now, ply, true), words.choice, "choice", ply.mistake), part(ply.luck, change(play.now, ply.luck), words.luck, "luck"));
   }
   const at = ply.ply + 1;
   return h("button", {
@@ -121,23 +122,26 @@ function row(play, ply, isShown, go) {
   }, ...parts);
 }
 
-function part(value, name, kind, isMistake = false) {
+function part(value, text, name, kind, isMistake = false) {
   const isSome = Math.abs(value) >= TINY || isMistake;
-  return h("span", { class: `part part-${kind}${isMistake ? " is-mistake" : ""}` },
-    ...(isSome ? [unseen(`, ${name} `), number(value, { sign: true })] : []));
+  return h("span", { class: `part part-${kind}${isMistake ? " is-mistake" : ""}`, "data-number": isSome ? value : null },
+    ...(isSome ? [unseen(`, ${name} `), text] : []));
 }
+
+export const mistakeWords = (play, ply) =>
+  words.mistakeLine(ply.ply + 1, play.nameOf(ply.mover), named(ply.name), named(ply.best_name));
 
 function reportOf(play, known, go) {
   const rows = known.players.map((each) =>
     h("tr", {}, h("th", { scope: "row" }, play.nameOf(each.player)),
       h("td", {}, String(each.choices)), h("td", {}, String(each.mistakes)),
-      h("td", {}, number(each.cost)), h("td", {}, number(each.luck, { sign: true }))));
+      h("td", {}, change(play.now, each.cost, false)), h("td", {}, change(play.now, each.luck))));
   const heads = [words.reportWho, words.reportChoices, words.reportMistakes, words.reportCost, words.reportLuck];
   const mistakes = known.mistakes.map((n) => {
     const ply = known.plies[n];
-    const line = words.mistakeLine(ply.ply + 1, play.nameOf(ply.mover), named(ply.name), named(ply.best_name));
     return h("li", {}, h("button", { type: "button", class: "ply", onclick: () => go(ply.ply) },
-      h("span", { class: "ply-name" }, line), h("span", { class: "part part-choice is-mistake" }, number(ply.choice))));
+      h("span", { class: "ply-name" }, mistakeWords(play, ply)),
+      h("span", { class: "part part-choice is-mistake" }, fallOf(play.now, ply, true))));
   });
   return [
     h("h3", {}, words.report),

@@ -3,7 +3,8 @@
 import { s, pause } from "./dom.js";
 import { capital, named, words } from "./words.js";
 
-const [CELL, STORE, ROW] = [92, 92, 104];
+const [CELL, STORE, ROW] = [92, 92, 116];
+const BESIDE = 86; // height of a store above or below its row, on a telephone
 const NAMES = 92; // room for whose row it is, where that is not above and below
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 const SHOWN = 24; // stones drawn in a pit; more are only counted
@@ -31,10 +32,19 @@ export function pitsInWords(view) {
 }
 
 // Where everything lies: the middle of each pit and store, by the keys "row,place" and "store,row".
-function places(view) {
+// Where there is little room, a store lies above or below its row, so that pits are wide enough for a thumb.
+function places(view, isNarrow) {
   const columns = view.rows[0]?.length ?? 0;
   const two = view.rows.length === 2;
   const found = new Map();
+  if (two && isNarrow) {
+    const middle = (columns * CELL) / 2;
+    view.rows.forEach((row, y) => {
+      row.forEach((_, x) => found.set(`${y},${x}`, [(x + 0.5) * CELL, BESIDE + (y + 0.5) * ROW]));
+      found.set(`store,${y}`, [middle, y ? BESIDE * 1.5 + 2 * ROW : BESIDE / 2]);
+    });
+    return { found, width: columns * CELL, height: 2 * (ROW + BESIDE), two };
+  }
   view.rows.forEach((row, y) => {
     row.forEach((_, x) => {
       found.set(`${y},${x}`, [(two ? STORE : 0) + (x + 0.5) * CELL, (y + 0.5) * ROW]);
@@ -64,35 +74,42 @@ function content(group, count, radius, below) {
     s("text", { class: "count", x: 0, y: below }, String(count))));
 }
 
-export function drawPits(view, spots) {
-  const { found, width, height, two } = places(view);
+export function drawPits(view, spots, memory, mark) {
+  const isNarrow = Boolean(memory.narrow) && view.rows.length === 2;
+  const radius = isNarrow ? 42 : 36;
+  const { found, width, height, two } = places(view, isNarrow);
   const left = two || !view.names.length ? 0 : NAMES;
   const drawing = s("svg", { viewBox: `${-6 - left} -6 ${width + 12 + left} ${height + 12}` },
     s("rect", { class: "wood", x: -4, y: -4, width: width + 8, height: height + 8, rx: 34 }));
+  drawing.toggleAttribute("data-narrow", isNarrow);
   view.rows.forEach((row, y) => {
     row.forEach((count, x) => {
       const key = `${y},${x}`;
       const [cx, cy] = found.get(key);
       const pit = s("g", { class: `pit owner-${ownerOf(view, y)}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
-        s("circle", { class: "hollow", r: 36 }));
-      content(pit, count, 32, 54);
-      const action = spots.get(key);
-      if (action !== undefined) pit.setAttribute("data-action", action);
+        s("circle", { class: "hollow", r: radius }));
+      content(pit, count, 32, radius + 20);
+      mark(pit, spots, [y, x], { x: 0, y: 4 - radius, scale: isNarrow ? 1.25 : 1.05 });
       const name = view.pit_names?.[y]?.[x];
-      if (name) pit.append(s("text", { class: "called", x: -36, y: -26 }, name));
+      if (name) pit.append(s("text", { class: "called", x: 3 - CELL / 2, y: isNarrow ? radius + 18 : 6 - radius }, name));
       drawing.append(pit);
     });
     const key = `store,${y}`;
     const [cx, cy] = found.get(key);
     if (left) drawing.append(s("text", { class: "called whose", x: -left, y: cy }, capital(nameOf(view, y))));
-    const half = two ? height / 2 - 22 : 34;
+    const half = halfOf(two, height);
+    const size = isNarrow ? { x: -width / 2 + 12, y: -24, width: width - 24, height: 48, rx: 24 }
+      : { x: -30, y: -half, width: 60, height: 2 * half, rx: 30 };
     const store = s("g", { class: `pit store owner-${ownerOf(view, y)}`, transform: `translate(${cx} ${cy - 8})`, "data-key": key },
-      s("rect", { class: "hollow", x: -30, y: -half, width: 60, height: 2 * half, rx: 30 }));
-    content(store, view.stores[y], 30, half + 18);
+      s("rect", { class: "hollow", ...size }));
+    content(store, view.stores[y], isNarrow ? 24 : 30, belowStore(isNarrow, half));
     drawing.append(store);
   });
   return drawing;
 }
+
+const halfOf = (two, height) => (two ? height / 2 - 22 : 34);
+const belowStore = (isNarrow, half) => (isNarrow ? 46 : half + 18);
 
 // The keys in the order of sowing, against the clock; the stores of others are left out.
 function ring(view, row) {
@@ -119,13 +136,14 @@ export async function sow(frame, before, after, action) {
   if (!spot) return;
   const [row, place] = spot.place;
   const from = `${row},${place}`;
-  const { found, two } = places(before);
-  const half = two ? (before.rows.length * ROW) / 2 - 22 : 34;
+  const isNarrow = frame.querySelector("svg").hasAttribute("data-narrow");
+  const { found, two, height } = places(before, isNarrow);
+  const half = halfOf(two, height);
   const groups = new Map([...frame.querySelectorAll("[data-key]")].map((g) => [g.dataset.key, g]));
   const drawing = frame.querySelector("svg");
   const show = (key, count) => {
     const isStore = key.startsWith("store");
-    content(groups.get(key), count, isStore ? 30 : 32, isStore ? half + 18 : 54);
+    content(groups.get(key), count, isStore ? 24 : 32, isStore ? belowStore(isNarrow, half) : isNarrow ? 62 : 56);
   };
   const held = new Map([...groups.keys()].map((key) => [key, countAt(before, key)]));
   for (const [key, count] of held) show(key, count);

@@ -14,6 +14,7 @@ const THINK = 450; // milliseconds that a computer's turn takes at least, to be 
 const KEPT = 400; // positions that are remembered
 const MOST_SEATS = 16; // that an address may say
 const MOST_BRANCHES = 12;
+const NARROW = matchMedia("(max-width: 34rem)");
 
 export class Play {
   constructor(page, source, game, rest) {
@@ -49,6 +50,7 @@ export class Play {
     this.stopAsking = new AbortController();
     this.gone = new AbortController();
     this.panel = new Panel(this);
+    NARROW.addEventListener("change", () => this.now && !this.moves && this.panel.paintBoard(), { signal: this.gone.signal });
   }
 
   // Who is who.
@@ -510,6 +512,7 @@ export class Play {
   }
 
   drawBoard() {
+    this.memory.narrow = NARROW.matches;
     return draw(this.now.view, this.now.text, this.memory);
   }
 }

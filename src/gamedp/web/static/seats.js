@@ -1,7 +1,8 @@
 // Who sits where, and how the game stands for each.
 
 import { h } from "./dom.js";
-import { number, words } from "./words.js";
+import { words } from "./words.js";
+import { balanceOf, said } from "./worth.js";
 
 const AMOUNT = { search: { start: 6, min: 1, max: 30 }, mistaken: { start: 30, min: 0, max: 100 } };
 
@@ -25,9 +26,19 @@ export function playerOf(seat) {
 
 export function seats(play) {
   const rows = play.seats.map((_, player) => seat(play, player));
-  const element = h("section", { class: "seats" }, h("h2", {}, words.seats), ...rows.map((each) => each.element));
-  return { element, paint: () => rows.forEach((each) => each.paint()) };
+  const note = h("p", { class: "note" });
+  const element = h("section", { class: "seats" }, h("h2", {}, words.seats), ...rows.map((each) => each.element), note);
+  return {
+    element,
+    paint() {
+      rows.forEach((each) => each.paint());
+      note.textContent = isSearched(play) ? words.searchedSeats(play.now?.basis.depth) : "";
+    },
+  };
 }
+
+// Nobody plays perfectly what is only searched.
+const isSearched = ({ game, now }) => (now?.basis.kind ?? game.kind) === "search";
 
 // How the game stands: what each player can expect, and of two a bar with the part of each.
 export function standing(play) {
@@ -51,7 +62,7 @@ export function standing(play) {
         const isShown = (play.values || now?.over) && worth !== null;
         const value = side.querySelector(".side-value");
         side.querySelector(".side-name").textContent = play.nameOf(player);
-        value.textContent = isShown ? number(worth) : "–";
+        value.textContent = isShown ? valueWords(play, player, worth) : "–";
         if (isShown) value.dataset.number = worth;
         else delete value.dataset.number;
         side.classList.toggle("to-move", Boolean(now) && !now.over && now.mover === player);
@@ -59,6 +70,13 @@ export function standing(play) {
       if (isDuel) paintBalance(play, balance);
     },
   };
+}
+
+function valueWords({ now }, player, worth) {
+  if (now.over) return said({ ...now, basis: { ...now.basis, stakes: { ...now.basis.stakes, certain: true, rewards: false } } }, { number: worth }, true);
+  const found = now.each.find((each) => each.player === player);
+  const ends = !now.ends || player === now.mover ? now.ends : { win: "loss", loss: "win", draw: "draw" }[now.ends];
+  return said(now, { ...found, relation: "=", plies: now.plies, ends }, true);
 }
 
 function worthOf(play, player) {
@@ -83,6 +101,8 @@ function seat(play, player) {
   function dress() {
     const [kind, given] = play.seats[player].split(":");
     choose.value = kind;
+    const [solution] = [...choose.options].filter((each) => each.value === "solution");
+    solution.textContent = isSearched(play) ? words.searching : words.solution;
     amountBox.hidden = !(kind in AMOUNT);
     if (!(kind in AMOUNT)) return;
     const { start, min, max } = AMOUNT[kind];
@@ -115,9 +135,9 @@ function seat(play, player) {
 // How a duel stands, as the first player's part of the whole.
 function paintBalance(play, balance) {
   const worth = worthOf(play, 0);
-  const range = play.now?.range?.map(Number);
-  const isKnown = (play.values || play.now?.over) && worth !== null && range && range[1] > range[0];
-  balance.classList.toggle("unknown", !isKnown);
-  const share = isKnown ? (Number(worth) - range[0]) / (range[1] - range[0]) : 0.5;
-  balance.firstChild.style.width = `${100 * Math.max(0, Math.min(1, share))}%`;
+  const { now, past } = play;
+  const standings = (past?.plies ?? []).flatMap(({ values }) => (values ? [Math.abs(values[0])] : []));
+  const share = worth !== null && (play.values || now?.over) ? balanceOf(now, Number(worth), Math.max(0, ...standings)) : null;
+  balance.classList.toggle("unknown", share === null);
+  balance.firstChild.style.width = `${100 * Math.max(0, Math.min(1, share ?? 0.5))}%`;
 }

@@ -3,7 +3,7 @@
 import { toAddress } from "./address.js";
 import { h } from "./dom.js";
 import { draw } from "./boards.js";
-import { capital, language, named, words } from "./words.js";
+import { capital, language, named, whole, words } from "./words.js";
 
 const spaced = (name) => capital(name.replaceAll("_", " ").replaceAll("-", " "));
 
@@ -63,8 +63,13 @@ function offer(game) {
   return h("li", { class: "offer" }, icon,
     h("div", { class: "offer-text" },
       h("h2", {}, title(game), " ", h("small", {}, words.players(game.players))),
-      described(game.texts[language]?.about, game.title)), form);
+      described(game.texts[language]?.about, game.title),
+      h("p", { class: "solved" }, solvedWords(game))), form);
 }
+
+// Only what has been solved is called so.
+const solvedWords = ({ kind, states }) => (kind === "table" ? words.solvedCard(whole(states))
+  : kind === "search" ? words.searchedCard : words.openCard);
 
 // In the language of the page if it is known; else in the words of who wrote it.
 function described(said, own, more = {}) {

@@ -112,8 +112,7 @@ def _draw_value(ax: Axes, trace: Trace, state: Hashable) -> None:
     )
     ax.fill_between(steps, low, high, color=COLOURS[4], alpha=0.5, label="bounds")
     ax.plot(steps, trace.values[:, index], color=COLOURS[0], marker=".", label="value")
-    step = "policy" if trace.kind == "improvements" else "sweep"
-    ax.set(xlabel=step, ylabel="value", title=f"value of {short(in_words(state))}")
+    ax.set(xlabel=trace.step, ylabel="value", title=f"value of {short(in_words(state))}")
     whole_ticks(ax.xaxis)
     ax.legend(frameon=False)
 

@@ -75,7 +75,7 @@ def columns_of_solution(solution: Solution, num_players: int | None = None) -> C
     left = np.repeat(np.arange(steps, 0, -1), len(inner))
     states = np.tile(inner, steps)
     choices = model.choice_offsets[states] + rows[left - 1, states].astype(np.int64)
-    return joined({"steps_left": left}, _rows(model, states, choices, ones))
+    return {"steps_left": left} | joined(_rows(model, states, choices, ones), {"steps_left": left})
 
 
 def columns_inside(solution: StagedSolution) -> Columns:

@@ -87,6 +87,7 @@ def test_improvements_are_numbered_by_policies():
 
 def test_a_model_that_is_over_has_a_trace_without_actions():
     model = gamedp.Model.from_arrays([0, 0], [0], [], [], payoffs=[2.0])
-    columns = trace_sweeps(model, sweeps=1).to_columns()
-    assert columns["value"].tolist()[-1] == 2.0
-    assert columns["action"].mask.all()
+    for table in (trace_sweeps(model, sweeps=1), gamedp.solve(model)):
+        columns = table.to_columns()
+        assert columns["value"].tolist()[-1] == 2.0
+        assert columns["action"].mask.all()

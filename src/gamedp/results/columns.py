@@ -66,9 +66,8 @@ def columns_of(solution: Table) -> dict[str, NDArray[Any]]:
     model = solution.model
     fields = fields_of(model)
     found = numbers(solution.values, solution.lower, solution.upper)
-    has_choice = solution.policy >= 0
-    actions = np.where(has_choice, model.action_labels[solution.policy * has_choice], 0)
-    found |= actions_in(model, np.ma.masked_array(actions, ~has_choice))
+    actions = np.append(model.action_labels, 0)[solution.policy]
+    found |= actions_in(model, np.ma.masked_array(actions, solution.policy < 0))
     if solution.distances is not None:
         found["distance"] = np.ma.masked_less(solution.distances, 0)
     return joined(fields, found)

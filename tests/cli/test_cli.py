@@ -284,6 +284,27 @@ class TestSolve:
         assert out.count("value ") == 3  # one for each player
 
 
+class TestExplainInJson:
+    def test_a_game(self, run, run_json):
+        arguments = ("explain", "matches", "--compile", "never")
+        facts = run_json(*arguments)
+        model = gamedp.compile(Matches(), compile="never")
+        assert facts["states"] == model.num_states
+        assert (facts["choices"], facts["transitions"]) == (
+            model.num_choices,
+            model.num_transitions,
+        )
+        assert facts["solver"] == "BackwardInduction"
+        assert "\n".join(facts["lines"]) + "\n" == run(*arguments)[1]
+
+    def test_a_staged_game_and_a_saved_solution(self, run_json, tmp_path):
+        small = ("kniffel", "--set", "dice=1,faces=2,throws=1,threshold=3", "--compile", "never")
+        facts = run_json("explain", *small)
+        assert (facts["solver"], facts["contexts"] > facts["states"]) == ("StageInduction", True)
+        gamedp.save(gamedp.solve(Matches(6), compile="never"), tmp_path / "kept")
+        assert run_json("explain", tmp_path / "kept")["states"] == 7
+
+
 class TestCsv:
     command = ("solve", "matches", "--set", "matches=5", "--compile", "never")
 

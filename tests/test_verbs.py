@@ -32,6 +32,16 @@ def test_explain_takes_a_solution_and_explores_nothing():
     assert gamedp.explain(solution, other) == gamedp.explain(solution.model, other)
 
 
+def test_an_explanation_is_shown_as_it_is_and_names_its_solver():
+    model = gamedp.compile(Matches(), compile="never")
+    words = gamedp.explain(model)
+    assert repr(words) == str(words)
+    assert "\n" in words
+    assert words.solver == "BackwardInduction"
+    small = gamedp.compile(Kniffel(dice=1, faces=2, throws=1), compile="never")
+    assert gamedp.explain(small).solver == "StageInduction"
+
+
 @pytest.mark.parametrize(
     ("game", "kind"),
     [

@@ -74,6 +74,7 @@ from .verbs.compiling import compile as compile
 from .verbs.saving import (
     load as load,
     save as save,
+    write_policy as write_policy,
 )
 from .verbs.searching import search as search
 from .verbs.solving import (

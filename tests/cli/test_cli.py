@@ -24,7 +24,7 @@ from waiting import PATIENCE, output_after_interrupt
 
 import gamedp
 from gamedp import __main__, cli
-from gamedp.cli import COMMANDS, keeping, lists, watch
+from gamedp.cli import COMMANDS, lists, watch
 from gamedp.cli.games import is_model_file
 from gamedp.cli.parameters import make
 from gamedp.cli.texts import assignments, kind_of, notation, read, written
@@ -34,6 +34,7 @@ from gamedp.games.matches import Matches, MatchesState, nim_winning, nim_winning
 from gamedp.games.wubbel import State, Wubbel
 from gamedp.runtime import registry
 from gamedp.runtime.options import settings_of
+from gamedp.storage import texts
 
 BASH = shutil.which("bash")
 
@@ -283,6 +284,27 @@ class TestSolve:
         assert out.count("value ") == 3  # one for each player
 
 
+class TestExplainInJson:
+    def test_a_game(self, run, run_json):
+        arguments = ("explain", "matches", "--compile", "never")
+        facts = run_json(*arguments)
+        model = gamedp.compile(Matches(), compile="never")
+        assert facts["states"] == model.num_states
+        assert (facts["choices"], facts["transitions"]) == (
+            model.num_choices,
+            model.num_transitions,
+        )
+        assert facts["solver"] == "BackwardInduction"
+        assert "\n".join(facts["lines"]) + "\n" == run(*arguments)[1]
+
+    def test_a_staged_game_and_a_saved_solution(self, run_json, tmp_path):
+        small = ("kniffel", "--set", "dice=1,faces=2,throws=1,threshold=3", "--compile", "never")
+        facts = run_json("explain", *small)
+        assert (facts["solver"], facts["contexts"] > facts["states"]) == ("StageInduction", True)
+        gamedp.save(gamedp.solve(Matches(6), compile="never"), tmp_path / "kept")
+        assert run_json("explain", tmp_path / "kept")["states"] == 7
+
+
 class TestCsv:
     command = ("solve", "matches", "--set", "matches=5", "--compile", "never")
 
@@ -305,7 +327,7 @@ class TestCsv:
 
     def test_more_states_than_are_written_at_once(self, run, tmp_path, monkeypatch):
         run(*self.command, "--csv", str(tmp_path / "whole.csv"))
-        monkeypatch.setattr(keeping, "LINES", 2)
+        monkeypatch.setattr(texts, "LINES", 2)
         run(*self.command, "--csv", str(tmp_path / "parts.csv"))
         whole = (tmp_path / "whole.csv").read_text()
         assert (tmp_path / "parts.csv").read_text() == whole
@@ -358,6 +380,51 @@ class TestCsv:
         code, out, err = run(*self.command, "--csv", str(tmp_path / name))
         assert (code, out) == (2, "")
         assert "is a link, a device or a pipe; --csv takes a file" in err
+
+
+class TestPolicy:
+    command = ("solve", "matches", "--set", "matches=5", "--compile", "never")
+
+    def test_actions_by_name(self, run, tmp_path):
+        path = tmp_path / "policy.csv"
+        code, out, err = run(*self.command, "--policy", path)
+        assert (code, err) == (0, "")
+        assert f"policy in   {path}\n" in out
+        head, *rows = path.read_text().splitlines()
+        assert head == "player,left,mover,action,action_name,probability"
+        assert "0,5,0,1,take 1,1.0" in rows
+
+    def test_of_a_file_with_names(self, run, tmp_path):
+        model = gamedp.Model.from_arrays(
+            [0, 2, 2], [0, 1, 2], [0, 1], [1.0, 1.0], payoffs=[1.0], action_names=["stay", "leave"]
+        )
+        gamedp.write_model(tmp_path / "model.drn", model)
+        path = tmp_path / "policy.json"
+        code, _, err = run("solve", tmp_path / "model.drn", "--policy", path, "--max")
+        assert (code, err) == (0, "")
+        assert json.loads(path.read_text())[0]["action_name"] == "leave"
+
+    def test_a_graph_of_a_small_model_alone(self, run, tmp_path):
+        path = tmp_path / "model.dot"
+        assert run(*self.command, "--policy", path)[0] == 0
+        assert path.read_text().startswith("digraph model {")
+        large = ("solve", "matches", "--set", "matches=2000", "--compile", "never")
+        code, out, err = run(*large, "--policy", tmp_path / "large.dot")
+        assert (code, out) == (1, "")
+        assert "write the policy as .csv or .json" in err
+
+    @pytest.mark.parametrize(
+        ("name", "words"),
+        [
+            ("", "--policy takes a file"),
+            ("policy.txt", ".csv, .json, .dot"),
+            ("no/p.csv", "no fol"),
+        ],
+    )
+    def test_what_cannot_be_written_is_said_at_once(self, run, tmp_path, name, words):
+        code, out, err = run(*self.command, "--policy", tmp_path / name)
+        assert (code, out) == (2, "")
+        assert words in err
 
 
 class TestQuery:

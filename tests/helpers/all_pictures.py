@@ -83,6 +83,37 @@ def board(state):
     return f"{kalahs[1]} | {second[1]} {second[0]}\n    {first[0]} {first[1]} | {kalahs[0]}"
 
 
+class Ways:
+    """Three by three cells; one in a corner is the end, and a step goes astray now and then."""
+
+    def initial_state(self):
+        return 0, 0
+
+    def is_terminal(self, state):
+        return state == (2, 2)
+
+    def actions(self, state):
+        return range(4)
+
+    def after(self, state, action):
+        down, right = ((0, 1), (1, 0), (0, -1), (-1, 0))[action % 4]
+        return min(max(state[0] + down, 0), 2), min(max(state[1] + right, 0), 2)
+
+    def outcomes(self, state, action):
+        return [(0.75, self.after(state, action)), (0.25, self.after(state, action + 1))]
+
+    def reward(self, state, action, player):
+        return -1.0
+
+    def payoff(self, state, player):
+        return 0.0
+
+
+@functools.cache
+def ways():
+    return gamedp.solve(Ways(), compile="never")
+
+
 def points():
     """Of forty throws of a coin, ten points each."""
     heads = np.arange(41)
@@ -139,6 +170,8 @@ PICTURES = {
     "policy": lambda: pictures.plot_policy(pig(), "opponent", "turn", where={"own": 0}),
     "policy of hold": lambda: pictures.plot_policy(hold(), "opponent", "turn", where={"own": 0}),
     "policy line": lambda: pictures.plot_policy(matches(), "left", where={"player": 0}),
+    "arrows": lambda: pictures.plot_policy(ways(), "[1]", "[0]", arrows=True),
+    "board": lambda: pictures.plot_board(gamedp.solve(Mancala(pits=3, stones=2), compile="never")),
     "surface": lambda: pictures.plot_surface(pig(), "own", "opponent", "turn", action=SAVE),
     "tree": lambda: pictures.plot_tree(Matches(5), depth=5),
     "tree of boards": lambda: pictures.plot_tree(Mancala(pits=2, stones=2), depth=3, text=board),
@@ -148,6 +181,9 @@ PICTURES = {
     "cross table": lambda: pictures.plot_cross_table(table(5)),
     "large cross table": lambda: pictures.plot_cross_table(table(12), "first"),
     "sweeps": lambda: pictures.plot_trace(trace("sweeps")),
+    "sweeps of two": lambda: pictures.plot_trace(
+        trace("sweeps"), label="one", ax=pictures.plot_trace(trace("sweeps"), label="other")
+    ),
     "bounds by sweep": lambda: pictures.plot_trace(trace("sweeps"), state=0),
     "improvements": lambda: pictures.plot_trace(trace("improvements")),
     "components": lambda: pictures.plot_components(wheel()),

@@ -146,7 +146,7 @@ class Walk:
 
 
 def test_what_has_no_picture_is_refused(pig):
-    with pytest.raises(gamedp.UnsupportedProblemError, match="no picture of a Wubbel; solve"):
-        plot(Wubbel(8))
+    with pytest.raises(gamedp.UnsupportedProblemError, match="no picture of a Discounted; solve"):
+        plot(gamedp.Discounted(0.9))
     with pytest.raises(gamedp.errors.InvalidParameterError, match="more fields than"):
         plot(gamedp.Policy.from_solution(pig), "own", "opponent", "turn")

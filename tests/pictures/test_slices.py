@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from all_pictures import ways
 
 import gamedp
 from gamedp.errors import MissingPackageError
@@ -308,3 +309,47 @@ def test_without_matplotlib_the_error_says_what_to_install(solution, monkeypatch
     with pytest.raises(ImportError, match=r"pip install gamedp\[plots\]") as raised:
         plot_values(solution, "opponent", "turn", where={"own": 0})
     assert isinstance(raised.value, MissingPackageError)
+
+
+def test_the_only_field_that_varies_need_not_be_named(solution):
+    known = gamedp.solve(Matches(9), compile="never")
+    assert plot_values(known).get_xlabel() == "left"
+    assert plot_policy(known).get_xlabel() == "left"
+    where = {"own": 0, "turn": 0}
+    ax = plot_values(solution, where=where)
+    assert ax.get_xlabel() == "opponent"
+    with pytest.raises(ValueError, match="own, opponent, turn vary"):
+        plot_values(solution)
+    with pytest.raises(ValueError, match="no field varies"):
+        plot_values(known, where={"left": 3})
+    with pytest.raises(LookupError, match="lefft"):
+        plot_values(known, where={"lefft": 3})
+
+
+def test_arrows_point_to_where_the_policy_leads():
+    known = ways()
+    ax = plot_policy(known, "[1]", "[0]", arrows=True)
+    (arrows,) = ax.collections
+    tails = np.array(arrows.get_offsets())
+    ways_of = np.column_stack([arrows.U, arrows.V])
+    assert np.hypot(*ways_of.T) == pytest.approx(0.7)
+    found = {}
+    for tail, way in zip(tails, ways_of, strict=True):
+        column, row = (tail + way / 2).round().astype(int).tolist()
+        found[row, column] = way
+    states = [known.model.state(number) for number in range(known.model.num_states)]
+    assert set(found) == {state for state in states if state != (2, 2)}
+    for state, way in found.items():
+        outcomes = known.model.rules.game.outcomes(state, known.best_action(state))
+        mean = sum(chance * np.array(after) for chance, after in outcomes) - np.array(state)
+        assert way == pytest.approx(0.7 * mean[::-1] / np.hypot(*mean))
+
+
+def test_a_policy_that_stays_has_points_and_one_field_no_arrows():
+    known = ways()
+    stays = gamedp.Policy.from_function(known.model, lambda state: {0: 0.5, 2: 0.5})
+    ax = plot_policy(stays, "[1]", "[0]", arrows=True)
+    (points,) = ax.lines
+    assert points.get_xydata().tolist() == [[1.0, 1.0]]  # elsewhere the walls are in the way
+    with pytest.raises(ValueError, match="name two fields"):
+        plot_policy(gamedp.solve(Matches(9), compile="never"), "left", arrows=True)

@@ -1,5 +1,6 @@
 """The picture of a game tree has all nodes, their values and the best actions."""
 
+import warnings
 from collections import Counter
 
 import pytest
@@ -84,15 +85,50 @@ def test_the_text_of_a_state_is_given():
     assert boxes(ax) == ["<4>\n1\n…"]
 
 
+@pytest.mark.parametrize("game", [Matches(18), Wubbel(6)])
+def test_of_more_than_forty_leaves_forty_are_drawn(game):
+    solution = gamedp.solve(game, compile="never")
+    with pytest.warns(RuntimeWarning, match="more leaves than the 40 drawn"):
+        ax = plot_tree(solution, depth=6)
+    assert ax.get_xlim() == pytest.approx((-0.6, 39.6))
+    # The root has a branch that is left out, or one below it has.
+    assert sum(text.endswith("…") for text in boxes(ax)) > 0
+
+
+def test_of_forty_leaves_all_are_drawn_in_peace():
+    class Fork:
+        """One choice between forty ends."""
+
+        def initial_state(self):
+            return 0
+
+        def is_terminal(self, state):
+            return state > 0
+
+        def actions(self, state):
+            return range(1, 41)
+
+        def outcomes(self, state, action):
+            return [(1.0, action)]
+
+        def payoff(self, state, player):
+            return float(state)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax = plot_tree(gamedp.solve(Fork(), compile="never"), depth=1)
+    assert len(boxes(ax)) == 41
+
+
 def test_what_cannot_be_drawn_is_refused():
-    solution = gamedp.solve(Matches(18), compile="never")
+    solution = gamedp.solve(Matches(500, takes=(1,)), compile="never")
     with pytest.raises(ValueError, match=r"more than 400 nodes; draw fewer actions \(depth\)"):
-        plot_tree(solution, depth=18)
+        plot_tree(solution, depth=500)
     for depth in (-1, 1.5, True):
         with pytest.raises(ValueError, match="it is a number of actions"):
             plot_tree(solution, depth=depth)
     with pytest.raises(LookupError):
-        plot_tree(solution, MatchesState(0, 19))
+        plot_tree(solution, MatchesState(0, 501))
     model = gamedp.Model.from_arrays([0, 1, 1], [0, 1], [1], [1.0], payoffs=[1.0])
     with pytest.raises(gamedp.UnsupportedProblemError, match="needs the rules"):
         plot_tree(model)

@@ -163,3 +163,24 @@ def test_limits_that_make_no_sense_are_refused(make, option):
     (name,) = option
     with pytest.raises(InvalidParameterError, match=f"{name} is"):
         make(random_model(3), gamedp.Discounted(0.9), **option)
+
+
+@pytest.mark.parametrize("kind", ["sweeps", "values", "improvements"])
+def test_two_traces_share_a_picture_with_their_names(kind):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    model = random_model(3)
+    state = 0 if kind == "values" else None
+    if kind == "improvements":
+        traces = [trace_improvements(model, gamedp.Discounted(rate)) for rate in (0.9, 0.5)]
+    else:
+        traces = [trace_sweeps(model, gamedp.Discounted(rate), sweeps=9) for rate in (0.9, 0.5)]
+    ax = gamedp.pictures.plot_trace(traces[0], state=state, label="far")
+    gamedp.pictures.plot_trace(traces[1], state=state, label="near", ax=ax)
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    per_trace = len(words) // 2
+    assert len(words) == (2 if kind == "improvements" else 4)
+    assert all(word.startswith("far") for word in words[:per_trace])
+    assert all(word.startswith("near") for word in words[per_trace:])
+    colours = [(line.get_color(), line.get_marker()) for line in ax.lines]
+    assert len(set(colours)) == len(colours)
+    plt.close("all")

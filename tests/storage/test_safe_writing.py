@@ -18,11 +18,11 @@ from staged_games import StagedWubbel
 from waiting import PATIENCE
 
 import gamedp
-from gamedp.cli.keeping import write_csv
 from gamedp.errors import DamagedFileError, GamedpError
 from gamedp.games.kniffel import Card, Record, RecordOfTwo, load_record
 from gamedp.games.matches import Matches, Nim
 from gamedp.runtime.files import is_temporary
+from gamedp.storage.texts import write_csv
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and limits")
 
@@ -71,7 +71,12 @@ WRITERS = {
     "games.jsonl": write_records,
     "model.umb": lambda path: gamedp.write_model(path, model_of_arrays()),
     "model.drn": lambda path: gamedp.write_model(path, model_of_arrays()),
-    "table.csv": lambda path: write_csv(path, gamedp.solve(Matches(5), compile="never")),
+    "table.csv": lambda path: write_csv(
+        path, gamedp.solve(Matches(5), compile="never").to_columns()
+    ),
+    "policy.json": lambda path: gamedp.write_policy(
+        path, gamedp.solve(Matches(5), compile="never")
+    ),
     "kniffel.jsonl": write_kniffel,
     "two.jsonl": write_kniffel_of_two,
     "figures.json": write_figures,
@@ -87,11 +92,12 @@ READERS = {
     "model.umb": lambda path: gamedp.read_model(path, max_bytes=1e7),
     "model.drn": lambda path: gamedp.read_model(path, max_bytes=1e7),
     "table.csv": Path.read_text,
+    "policy.json": lambda path: json.loads(path.read_text()),
     "kniffel.jsonl": load_record,
     "two.jsonl": load_record,
     "figures.json": lambda path: json.loads(path.read_text()),
 }
-LOADED = [name for name in READERS if name not in {"table.csv", "figures.json"}]
+LOADED = [name for name in READERS if name not in {"table.csv", "policy.json", "figures.json"}]
 
 CHECKED = {"solution", "solution of arrays", "staged solution", "certificate"}
 """Those with checksums: whatever is damaged is noticed."""

@@ -72,6 +72,7 @@ Add --debug to any command to see where an error was raised.
 COMMANDS = {
     "solve": "gamedp.cli.solve:solve",
     "query": "gamedp.cli.query:query",
+    "plot": "gamedp.cli.plot:plot",
     "explain": "gamedp.cli.small:explain",
     "verify": "gamedp.cli.verify:verify",
     "compare": "gamedp.cli.compare:compare",

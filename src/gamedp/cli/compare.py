@@ -11,7 +11,6 @@ from cyclopts import Group, Parameter
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, make_game
-from gamedp.cli.keeping import write_csv
 from gamedp.cli.models import question_about
 from gamedp.cli.options import (
     FILE,
@@ -22,7 +21,7 @@ from gamedp.cli.options import (
     GameSettings,
     ObjectiveOptions,
     OutputOptions,
-    check_csv,
+    check_file,
     names_in,
 )
 from gamedp.cli.texts import assignments, read_as
@@ -30,6 +29,7 @@ from gamedp.cli.watch import watch
 from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import SOLVERS
+from gamedp.storage.texts import write_csv
 
 __all__ = ["compare"]
 
@@ -97,7 +97,7 @@ def compare(
     if not problems:
         message = "name a game or a file with a model to compare on, as in `gamedp compare wubbel`."
         raise InvalidParameterError(message)
-    check_csv(methods.csv)
+    check_file(methods.csv, "--csv")
     things = {
         name: _problem(name, settings or [], objective, file) for name in dict.fromkeys(problems)
     }
@@ -117,7 +117,7 @@ def compare(
             progress=progress,
         )
     if methods.csv is not None:
-        write_csv(methods.csv, table)
+        write_csv(methods.csv, table.to_columns())
     if output.json:
         report.print_json(table.facts())
     else:

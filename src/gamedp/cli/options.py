@@ -48,7 +48,7 @@ __all__ = [
     "SavedGame",
     "SolverOptions",
     "StateTexts",
-    "check_csv",
+    "check_file",
     "names_in",
 ]
 
@@ -327,11 +327,15 @@ class KeepOptions:
     csv : Path
         Write all states with their values, bounds and best actions to this file, as text for
         spreadsheets: one state a line, commas between the columns.
+    policy : Path
+        Write the action of each state by name to this file: a table if it ends in .csv or .json,
+        the model as a graph for Graphviz if it ends in .dot.
     """
 
     save: Path | None = None
     certificate: Path | None = None
     csv: Path | None = None
+    policy: Path | None = None
 
     def check(self) -> None:
         """Refuse a path that cannot be written, before hours of solving."""
@@ -339,18 +343,24 @@ class KeepOptions:
             if folder is not None and folder.exists() and not folder.is_dir():
                 message = f"{folder} is a file; --{name} takes a folder: name one that is new."
                 raise InvalidParameterError(message)
-        check_csv(self.csv)
+        check_file(self.csv, "--csv")
+        check_file(self.policy, "--policy")
+        if self.policy is not None:
+            from gamedp.storage.texts import check_suffix  # noqa: PLC0415 - for this option alone
+
+            check_suffix(self.policy)
 
 
-def check_csv(path: Path | None) -> None:
-    """Refuse a path for a table that cannot be written, before hours of work."""
+def check_file(path: Path | None, option: str) -> None:
+    """Refuse a path for a file that cannot be written, before hours of work."""
     if path is None:
         return
     if path.is_dir():
-        message = f"{path} is a folder; --csv takes a file: name one in it."
+        message = f"{path} is a folder; {option} takes a file: name one in it."
         raise InvalidParameterError(message)
     if path.is_symlink() or (path.exists() and not path.is_file()):
-        message = f"{path} is a link, a device or a pipe; --csv takes a file: name one that is new."
+        kinds = "a link, a device or a pipe"
+        message = f"{path} is {kinds}; {option} takes a file: name one that is new."
         raise InvalidParameterError(message)
     if not path.parent.is_dir():
         message = f"there is no folder {path.parent} to write {path.name} in."

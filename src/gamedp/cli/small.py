@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -36,6 +36,9 @@ from gamedp.cli.watch import watch
 from gamedp.errors import InvalidParameterError
 from gamedp.runtime.options import values_of
 
+if TYPE_CHECKING:
+    from gamedp.verbs.solving import Explanation
+
 __all__ = ["explain", "grundy", "perft"]
 
 MOST_EXCEPTIONS = 20
@@ -51,6 +54,7 @@ def explain(
     file: FileOptions = FILE,
     objective: ObjectiveOptions = OBJECTIVE,
     explore: ExploreOptions = EXPLORE,
+    output: OutputOptions = OUTPUT,
 ) -> None:
     """Describe the structure of a game or a file's model; say which solver fits, and why.
 
@@ -62,7 +66,8 @@ def explain(
             raise InvalidParameterError(message)
         file.refuse()
         goal = None if objective == OBJECTIVE else objective.make()
-        print(gamedp.explain(load_saved(game, rules, settings), goal))
+        solution = load_saved(game, rules, settings)
+        _print_words(game, solution.model, gamedp.explain(solution, goal), output)
         return
     if rules is not None:
         message = f"--game is for the folder of a saved solution; {game} is none."
@@ -75,16 +80,33 @@ def explain(
 
         loaded = file.read(game, explore.for_file())
         question = question_about(loaded, file, objective)
-        print(gamedp.explain(question.model, question.objective))
+        words = gamedp.explain(question.model, question.objective)
+        _print_words(game, question.model, words, output)
         return
     file.refuse()
     goal = objective.make()
-    with watch(quiet=False) as progress:
+    with watch(quiet=output.quiet) as progress:
         model = gamedp.compile(
             make_game(game, settings or ()), progress=progress, **explore.keywords()
         )
         words = gamedp.explain(model, goal)
-    print(words)
+    _print_words(game, model, words, output)
+
+
+def _print_words(game: str, model: Any, words: Explanation, output: OutputOptions) -> None:
+    """Print an explanation, or its lines as JSON with the size of the model."""
+    if not output.json:
+        print(words)
+        return
+    size = getattr(model, "stage", model)
+    counts = {"contexts": model.num_states} if size is not model else {}
+    counts |= {
+        "states": size.num_states,
+        "choices": size.num_choices,
+        "transitions": size.num_transitions,
+    }
+    facts = {"game": game, **counts, "solver": words.solver, "lines": words.split("\n")}
+    report.print_json(facts)
 
 
 def perft(

@@ -4,6 +4,7 @@ from .bars import (
     plot_ratings as plot_ratings,
     plot_results as plot_results,
 )
+from .board import plot_board as plot_board
 from .comparisons import plot_comparison as plot_comparison
 from .components import plot_components as plot_components
 from .curves import (

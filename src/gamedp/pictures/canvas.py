@@ -69,6 +69,7 @@ def canvas(ax: Any = None, *, space: bool = False, size: tuple[float, float] | N
         wanted = "axes made with projection='3d'" if space else "flat axes"
         message = f"this picture needs {wanted}; ax is {type(ax).__name__}."
         raise InvalidParameterError(message)
+    ax.title.set_wrap(True)  # a long one takes several lines, and ends at no edge
     return ax
 
 

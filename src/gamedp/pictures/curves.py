@@ -29,7 +29,19 @@ if TYPE_CHECKING:
 __all__ = ["plot_stages", "plot_survival", "plot_trace"]
 
 
-def plot_trace(trace: Trace, *, state: Hashable | None = None, ax: Axes | None = None) -> Axes:
+PAIRS = ((0, 1), (3, 6), (5, 7), (4, 2))
+"""Colours of the lines of each of several traces in one picture."""
+
+MARKERS = (".", "s", "^", "x")
+
+
+def plot_trace(
+    trace: Trace,
+    *,
+    state: Hashable | None = None,
+    label: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the convergence of a method.
 
     For sweeps, by the number of the sweep on a logarithmic scale: the largest change of a value,
@@ -42,6 +54,8 @@ def plot_trace(trace: Trace, *, state: Hashable | None = None, ax: Axes | None =
     trace : gamedp.policies.Trace
     state : optional
         A state whose value is drawn.
+    label : str, optional
+        The name of the trace in the legend, where several are drawn into the same axes.
     ax : matplotlib.axes.Axes, optional
         The axes to draw into; a new figure if not given.
 
@@ -69,29 +83,37 @@ def plot_trace(trace: Trace, *, state: Hashable | None = None, ax: Axes | None =
     """
     ax = canvas(ax)
     if state is not None:
-        _draw_value(ax, trace, state)
+        _draw_value(ax, trace, state, label)
         return ax
+    place, named = _place(ax), "" if label is None else f"{short(label)}: "
     steps = np.arange(1, len(trace.values))
     if trace.kind == "improvements":
         differs = (np.diff(trace.policies, axis=0) != 0).sum(axis=1)
-        ax.bar(steps, differs, color=COLOURS[0])
-        for step, count in zip(steps.tolist(), differs.tolist(), strict=True):
-            ax.annotate(f"{count:,}", (step, count), ha="center", va="bottom")
+        if label is None:
+            ax.bar(steps, differs, color=COLOURS[0])
+            for step, count in zip(steps.tolist(), differs.tolist(), strict=True):
+                ax.annotate(f"{count:,}", (step, count), ha="center", va="bottom")
+        else:
+            colour = COLOURS[PAIRS[place][0]]
+            ax.plot(steps, differs, color=colour, label=short(label), **_marks(place))
+            ax.legend(frameon=False)
         ax.set(xlabel="policy", ylabel="states with another action than before")
     else:
         with np.errstate(invalid="ignore"):
             widths = (trace.upper - trace.lower)[1:].max(axis=1, initial=0.0)
         # Where all has come to rest there is nothing to show on a logarithmic scale.
         changes = np.where(trace.changes > 0, trace.changes, np.nan)
-        ax.plot(steps, changes, color=COLOURS[0], marker=".", label="largest change")
+        of_changes, of_bounds = (COLOURS[number] for number in PAIRS[place])
+        label = f"{named}largest change"
+        ax.plot(steps, changes, color=of_changes, label=label, **_marks(place))
         if np.isfinite(widths).all():
             ax.plot(
                 steps,
                 widths,
-                color=COLOURS[1],
-                marker=".",
+                color=of_bounds,
                 linestyle="--",
-                label="distance of the bounds",
+                label=f"{named}distance of the bounds",
+                **_marks(place),
             )
         ax.set_yscale("log")
         ax.set(xlabel="sweep", ylabel="in units of value")
@@ -100,7 +122,17 @@ def plot_trace(trace: Trace, *, state: Hashable | None = None, ax: Axes | None =
     return ax
 
 
-def _draw_value(ax: Axes, trace: Trace, state: Hashable) -> None:
+def _place(ax: Axes) -> int:
+    """Return how many traces the axes have already, as a place among the colours."""
+    return sum(line.get_linestyle() == "-" for line in ax.lines) % len(PAIRS)
+
+
+def _marks(place: int) -> dict[str, Any]:
+    """Return the marks on the lines of one of several traces, which differ in grey print, too."""
+    return {"marker": MARKERS[place], "markersize": 3 if place else None}
+
+
+def _draw_value(ax: Axes, trace: Trace, state: Hashable, label: str | None) -> None:
     """Draw the value of one state, step by step, with its bounds."""
     index, swapped = trace.model.index(state)
     if swapped:
@@ -110,10 +142,13 @@ def _draw_value(ax: Axes, trace: Trace, state: Hashable) -> None:
     low, high = (
         np.where(np.isfinite(side), side, np.nan)[:, index] for side in (trace.lower, trace.upper)
     )
-    ax.fill_between(steps, low, high, color=COLOURS[4], alpha=0.5, label="bounds")
-    ax.plot(steps, trace.values[:, index], color=COLOURS[0], marker=".", label="value")
-    step = "policy" if trace.kind == "improvements" else "sweep"
-    ax.set(xlabel=step, ylabel="value", title=f"value of {short(in_words(state))}")
+    place, named = _place(ax), "" if label is None else f"{short(label)}: "
+    colour, band = COLOURS[PAIRS[place][0]], COLOURS[PAIRS[place][0] if place else 4]
+    alpha = 0.2 if place else 0.5
+    ax.fill_between(steps, low, high, color=band, alpha=alpha, label=f"{named}bounds")
+    line = trace.values[:, index]
+    ax.plot(steps, line, color=colour, label=f"{named}value", **_marks(place))
+    ax.set(xlabel=trace.step, ylabel="value", title=f"value of {short(in_words(state))}")
     whole_ticks(ax.xaxis)
     ax.legend(frameon=False)
 

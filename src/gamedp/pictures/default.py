@@ -12,6 +12,7 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.model.model import Model
 from gamedp.pictures.actions import plot_actions
 from gamedp.pictures.bars import plot_gains, plot_ratings, plot_results
+from gamedp.pictures.board import plot_board
 from gamedp.pictures.comparisons import plot_comparison
 from gamedp.pictures.components import plot_components
 from gamedp.pictures.curves import plot_stages, plot_survival, plot_trace
@@ -86,6 +87,7 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
     - Exploitability by :func:`gamedp.pictures.plot_gains`.
     - The probability that play is not over by :func:`gamedp.pictures.plot_survival`.
     - A trace by :func:`gamedp.pictures.plot_trace`.
+    - A game with a `view` by :func:`gamedp.pictures.plot_board`.
     - A comparison of solvers by :func:`gamedp.pictures.plot_comparison`.
 
     Without fields, a solution or policy is drawn over the two fields with the most values, or over
@@ -136,6 +138,8 @@ def plot(thing: Any, *fields: str, **options: Any) -> Any:
                 message = f"a {kind.__name__} is drawn without fields: {', '.join(fields)}."
                 raise InvalidParameterError(message)
             return draw(thing, **options)
+    if not isinstance(thing, type) and hasattr(thing, "view") and not fields:
+        return plot_board(thing, **options)
     message = (
         f"there is no picture of a {type(thing).__name__}; solve, evaluate or compile it first, "
         "or choose from gamedp.pictures."

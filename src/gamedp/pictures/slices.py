@@ -19,7 +19,7 @@ from gamedp.pictures.canvas import (
     what_values_are,
     whole_ticks,
 )
-from gamedp.pictures.selection import Selection, select
+from gamedp.pictures.selection import Selection, fields_in, select
 from gamedp.policies.policy import Policy
 from gamedp.stages.solution import StagedSolution
 
@@ -35,10 +35,16 @@ if TYPE_CHECKING:
 
 __all__ = ["named", "plot_policy", "plot_values", "taking"]
 
+ARROW = 0.7
+"""Length of an arrow, in places."""
+
+FAINTEST_WAY = 1e-9
+"""Length of the mean way below which a policy leads nowhere."""
+
 
 def plot_values(
     solution: Solution | StagedSolution,
-    x: str,
+    x: str | None = None,
     y: str | None = None,
     *,
     where: Mapping[str, int] | None = None,
@@ -56,7 +62,8 @@ def plot_values(
     solution : Solution or StagedSolution
     x, y : str
         Fields of the state, or of the context of a staged game, named as in
-        :meth:`gamedp.Solution.to_columns`; ``"state"`` for a model of arrays.
+        :meth:`gamedp.Solution.to_columns`; ``"state"`` for a model of arrays. If only one field
+        varies, it need not be named.
     where : mapping of str to int, optional
         The fields that all states of the picture have in common. Every field that still varies
         must be named.
@@ -95,8 +102,7 @@ def plot_values(
     >>> ax.get_title()
     'winning probability of player 0, own = 0'
     """
-    names = (x,) if y is None else (x, y)
-    selection = select(solution, names, where)
+    selection = select(solution, _names(solution, x, y, where), where)
     values, lower, upper = (
         _taken(solution, selection, action, numbers) for numbers in values_of(solution, player)
     )
@@ -121,10 +127,11 @@ def plot_values(
 
 def plot_policy(
     solution: Solution | Policy,
-    x: str,
+    x: str | None = None,
     y: str | None = None,
     *,
     where: Mapping[str, int] | None = None,
+    arrows: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the action that a policy takes over two fields of the state, or over one.
@@ -138,6 +145,9 @@ def plot_policy(
     solution : Solution or Policy
     x, y, where, ax
         As for :func:`plot_values`.
+    arrows : bool
+        Draw an arrow in each place instead, as on a grid: from the place to where the policy leads
+        on average in the next step; a point if that is the place itself. Needs `y`.
 
     Returns
     -------
@@ -158,10 +168,18 @@ def plot_policy(
     ['ROLL', 'SAVE']
     """
     model = solution.model
-    selection = select(solution, (x,) if y is None else (x, y), where)
+    selection = select(solution, _names(solution, x, y, where), where)
+    if arrows and y is None:
+        message = "arrows point from place to place; name two fields, x and y."
+        raise InvalidParameterError(message)
     what = (
         f"action of {short(solution.name, 40)}" if isinstance(solution, Policy) else "best action"
     )
+    if arrows:
+        ax = canvas(ax)
+        _draw_arrows(ax, solution, selection)
+        _name_axes(ax, selection, what)
+        return ax
     choices = _choices(solution)[selection.states]
     kinds = _named(model, selection, choices)
     few = len(kinds) <= len(COLOURS)
@@ -182,6 +200,73 @@ def plot_policy(
         colour_bar(ax, _mesh(ax, selection, table), "action")
     _name_axes(ax, selection, what)
     return ax
+
+
+def _names(
+    thing: Solution | StagedSolution | Policy,
+    x: str | None,
+    y: str | None,
+    where: Mapping[str, int] | None,
+) -> tuple[str, ...]:
+    """Return the named fields, or the only one that varies.
+
+    Raises
+    ------
+    InvalidParameterError
+        If none is named and several vary, or none does.
+    """
+    if x is not None:
+        return (x,) if y is None else (x, y)
+    fields, there = fields_in(thing)
+    for name, value in (where or {}).items():
+        there = there & np.asarray(fields.get(name, value) == value, np.bool_)
+    varying = [
+        name
+        for name, column in fields.items()
+        if name not in (where or {}) and len(set(column[there].tolist())) > 1
+    ]
+    if len(varying) == 1 and y is None:
+        return (varying[0],)
+    known = f"{', '.join(varying)} vary" if varying else "no field varies"
+    message = f"name a field for each axis: {known}."
+    raise InvalidParameterError(message)
+
+
+def _draw_arrows(ax: Axes, thing: Solution | Policy, selection: Selection) -> None:
+    """Draw where the policy leads on average from each place, as arrows of one length."""
+    model, fields = thing.model, fields_in(thing)[0]
+    chances = (
+        thing.probabilities
+        if isinstance(thing, Policy)
+        else Policy.from_solution(thing).probabilities
+    )
+    owners = np.repeat(np.arange(model.num_states), np.diff(model.choice_offsets))
+    sources = np.repeat(np.arange(model.num_choices), np.diff(model.transition_offsets))
+    weights = chances[sources] * np.abs(model.probabilities)
+    ways = np.zeros((model.num_states, 2))
+    for axis, name in enumerate(selection.names):
+        places = fields[name].astype(np.float64)
+        moved = places[model.successors] - places[owners[sources]]
+        ways[:, axis] = np.bincount(owners[sources], weights * moved, minlength=model.num_states)
+    answered = np.bincount(owners, chances, minlength=model.num_states) > 0
+    chosen = selection.states[answered[selection.states]]
+    starts = selection.places[answered[selection.states]]
+    lengths = np.hypot(*ways[chosen].T)
+    moves = lengths > FAINTEST_WAY
+    ways = ARROW * ways[chosen[moves]] / lengths[moves, None]
+    ax.quiver(
+        *(starts[moves] - ways / 2).T,
+        *ways.T,
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        color="white",
+        edgecolor="black",
+        linewidth=0.8,
+    )
+    ax.plot(*starts[~moves].T, "o", color="white", markeredgecolor="black", markersize=6)
+    edges = selection.edges(0), selection.edges(1)
+    ax.set(xlim=edges[0][[0, -1]], ylim=edges[1][[0, -1]], aspect="equal")
 
 
 def _taken(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
+from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown, warn
 from gamedp.pictures.canvas import canvas, in_words, literal, short, what_values_are
 from gamedp.results.solution import Solution
 from gamedp.verbs.solving import solve
@@ -24,6 +24,9 @@ __all__ = ["plot_tree"]
 
 MOST_NODES = 400
 """Largest number of nodes: more than can be read."""
+
+MOST_LEAVES = 40
+"""Largest number of leaves side by side."""
 
 MOST_DENOMINATOR = 100
 CHANCE, OVER = -2, -1
@@ -53,6 +56,8 @@ class _Node:
         Whether the state takes several lines.
     branches : list of (str, bool, _Node)
         The branches: in words, whether each is best, and its node.
+    is_cut : bool
+        Whether branches are left out.
     across : float
     """
 
@@ -62,6 +67,7 @@ class _Node:
     level: float
     is_board: bool = False
     branches: list[tuple[str, bool, _Node]] = attrs.field(factory=list)
+    is_cut: bool = False
     across: float = 0.0
 
 
@@ -76,7 +82,9 @@ def plot_tree(
     r"""Draw the tree of a small game from a state, with values, and best actions as thick lines.
 
     Several actions may be best. Values are player 0's; with three or more players, each has one. A
-    position at which the picture ends, but not the game, has dots below its value.
+    position at which the picture ends, but not the game, has dots below its value. Of a tree with
+    more than forty leaves, only the first forty are drawn, with a warning; dots show what is left
+    out.
 
     Parameters
     ----------
@@ -130,6 +138,9 @@ def plot_tree(
     nodes: list[_Node] = []
     root = _grow(solution, rules, start, levels, text or in_words, nodes)
     leaves = _place(nodes)
+    if any(node.is_cut for node in nodes):
+        message = f"the tree has more leaves than the {leaves} drawn; draw fewer actions (depth)."
+        warn(message, RuntimeWarning)
     rows = max(node.level for node in nodes) + 1
     ax = canvas(ax, size=_size(nodes, leaves, rows))
     _draw(ax, nodes)
@@ -166,9 +177,12 @@ def _grow(
     nodes: list[_Node],
 ) -> _Node:
     """Return the root of the tree; list all nodes in depth-first order."""
+    leaves = 0
 
     def node_of(state: Any, level: int) -> _Node:
+        nonlocal leaves
         over = rules.game.is_terminal(state)
+        leaves += over or level == depth
         dots = "" if over or level < depth else "\n…"
         said = text(state)
         said = literal(said) if "\n" in said else short(said)
@@ -183,6 +197,10 @@ def _grow(
         if not over and level < depth:
             best = solution.best_actions(state)
             for action in rules.game.actions(state):
+                if leaves >= MOST_LEAVES:
+                    node.is_cut = True
+                    node.text += "\n…"
+                    break
                 following = follow(state, int(action), level)
                 name = literal(rules.action_name(state, int(action)))
                 node.branches.append((name, action in best, following))
@@ -195,6 +213,9 @@ def _grow(
         chance = _Node(None, CHANCE, "", level + 0.5)
         _listed(nodes, chance)
         for probability, outcome in outcomes:
+            if leaves >= MOST_LEAVES:
+                chance.is_cut = True
+                break
             branch = _chance(probability), False, node_of(outcome, level + 1)
             chance.branches.append(branch)
         return chance

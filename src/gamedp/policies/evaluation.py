@@ -21,6 +21,7 @@ from gamedp.policies.lengths import Survival
 from gamedp.policies.policy import Policy, choices_in
 from gamedp.policies.solving import lengths_of, solved, solved_problem, visits
 from gamedp.policies.statistics import as_paid, p_value
+from gamedp.results.columns import fields_of, joined, numbers
 from gamedp.results.solution import Solution
 from gamedp.results.status import (
     ActionValue,
@@ -138,6 +139,43 @@ class Evaluation:
         """Return (lower, upper) of the expectation of a player in a state, or from the start."""
         place, seen = self._column(player)
         return self.solutions[place].bounds(self._node(state), seen)
+
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Return a row for each position that play reaches, with its value and bounds, as columns.
+
+        First come the fields of the state, and whether the players' places are `swapped` in it, if
+        they may be; then player 0's `value` with the proven bounds `lower` and `upper`. With three
+        or more players, each has three columns, such as ``value_0``. With ``everywhere=True``, all
+        states have a row.
+
+        Returns
+        -------
+        dict of str to (chain.num_nodes,) array
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches
+        >>> model = gamedp.compile(Matches(matches=5), compile="never")
+        >>> chance = gamedp.Policy.uniform(model)
+        >>> columns = gamedp.evaluate(model, [chance, chance]).to_columns()
+        >>> list(columns)
+        ['player', 'left', 'swapped', 'value', 'lower', 'upper']
+        >>> bool((columns["lower"] <= columns["upper"]).all())
+        True
+        """
+        process, count = self.chain.process, self.chain.num_nodes
+        values, lower, upper = (
+            np.column_stack([getattr(one, side)[:count] for one in self.solutions])
+            for side in ("values", "lower", "upper")
+        )
+        if len(self.solutions) == 1:
+            values, lower, upper = values[:, 0], lower[:, 0], upper[:, 0]
+        found = numbers(values, lower, upper)
+        if self.chain.of.has_swaps or process.is_changed.any():
+            found = {"swapped": process.is_changed} | found
+        fields = fields_of(self.chain.of)
+        return joined({name: field[process.states] for name, field in fields.items()}, found)
 
     def _node(self, state: Any) -> int | None:
         return None if state is None else self.chain.number(state)

@@ -12,6 +12,7 @@ import numpy as np
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.policies.arrays import Meaning, is_array, probabilities_in
+from gamedp.policies.columns import columns_of_chances
 from gamedp.results.solution import Solution
 from gamedp.rules.layout import PackedTable
 from gamedp.rules.symmetry import counterparts
@@ -150,6 +151,33 @@ class Policy:
                 found[action] = chance
                 taken.update(choices)
         return found
+
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Return a row for each action that may be taken, as columns of names and numbers.
+
+        First come the fields of the state, as in :meth:`gamedp.Solution.to_columns`, and with
+        several players the `mover`; then the `action`, its `action_name` in this state, and its
+        `probability`. Of merged states, it is the one that represents them. There is no row where
+        the game is over; where the policy is undefined, the last three are masked.
+        ``pandas.DataFrame`` and ``polars.DataFrame`` accept the result unchanged, and
+        :func:`gamedp.write_policy` writes it.
+
+        Returns
+        -------
+        dict of str to (R,) array
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> from gamedp.games.matches import Matches
+        >>> model = gamedp.compile(Matches(matches=2), compile="never")
+        >>> columns = gamedp.Policy.uniform(model).to_columns()
+        >>> list(columns)
+        ['player', 'left', 'mover', 'action', 'action_name', 'probability']
+        >>> columns["action_name"].tolist(), columns["probability"].tolist()
+        (['take 1', 'take 2', 'take 1'], [0.5, 0.5, 1.0])
+        """
+        return columns_of_chances(self.model, self.probabilities)
 
     @classmethod
     def uniform(cls, model: Model) -> Policy:

@@ -16,6 +16,7 @@ from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import as_policies
 from gamedp.policies.solving import solved_problem
 from gamedp.results.base import bounds_at_start, mean_at_start
+from gamedp.results.columns import actions_in, fields_of, joined
 from gamedp.runtime.notebook import html_rows
 from gamedp.solvers.request import checked_objective
 
@@ -89,8 +90,7 @@ class Trace:
             rows.append((str(place), f"{value:.10g}", bounds, changes[place]))
         if count > MOST_SHOWN:
             rows.insert(STEPS_AT_ENDS, ("…", "", "", ""))
-        step = "policy" if self.kind == "improvements" else "sweep"
-        return html_rows([step, "value at the start", "bounds", "largest change"], rows)
+        return html_rows([self.step, "value at the start", "bounds", "largest change"], rows)
 
     def _at_start(self, place: int) -> tuple[float, float, float]:
         """Return the mean value over the initial states after a step, and its bounds."""
@@ -105,6 +105,46 @@ class Trace:
     @property
     def _steps(self) -> str:
         return "policies" if self.kind == "improvements" else "rows of values"
+
+    @property
+    def step(self) -> str:
+        """The word for a row: ``"sweep"`` or ``"policy"``."""
+        return "policy" if self.kind == "improvements" else "sweep"
+
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Return a row for each state in each sweep, or of each policy, as columns.
+
+        First comes its number, `sweep` or `policy`; then the fields of the state, `value`, the
+        proven bounds `lower` and `upper`, and the `action` of the policy, as in
+        :meth:`gamedp.Solution.to_columns`.
+
+        Returns
+        -------
+        dict of str to (K * S,) array
+
+        Examples
+        --------
+        >>> import gamedp
+        >>> model = gamedp.Model.from_arrays([0, 1], [0, 1], [0], [1.0], rewards=[1.0])
+        >>> columns = trace_sweeps(model, gamedp.Discounted(0.5), sweeps=2).to_columns()
+        >>> list(columns)
+        ['sweep', 'state', 'value', 'lower', 'upper', 'action']
+        >>> columns["sweep"].tolist(), columns["value"].tolist()
+        ([0, 1, 2], [0.0, 1.0, 1.5])
+        """
+        steps, states = self.values.shape
+        chosen = self.policies.ravel()
+        labels = np.append(self.model.action_labels, 0)[chosen]
+        number = np.repeat(np.arange(steps), states)
+        found = {
+            self.step: number,
+            "value": self.values.ravel(),
+            "lower": self.lower.ravel(),
+            "upper": self.upper.ravel(),
+            **actions_in(self.model, np.ma.masked_array(labels, chosen < 0)),
+        }
+        fields = {name: np.tile(field, steps) for name, field in fields_of(self.model).items()}
+        return {self.step: number} | joined(fields, found)
 
     @property
     def changes(self) -> Floats:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.base import Table
 
-__all__ = ["choice_columns_of", "columns_of", "fields_of", "joined", "numbers"]
+__all__ = ["actions_in", "choice_columns_of", "columns_of", "fields_of", "joined", "numbers"]
 
 
 def numbers(
@@ -51,7 +51,7 @@ def fields_of(model: Model) -> dict[str, NDArray[Any]]:
     return {"state": states, **named}
 
 
-def _actions_in(model: Model, actions: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def actions_in(model: Model, actions: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Return actions, and their names where a model has some, as columns."""
     found = {"action": actions}
     if model.action_names:
@@ -66,9 +66,8 @@ def columns_of(solution: Table) -> dict[str, NDArray[Any]]:
     model = solution.model
     fields = fields_of(model)
     found = numbers(solution.values, solution.lower, solution.upper)
-    has_choice = solution.policy >= 0
-    actions = np.where(has_choice, model.action_labels[solution.policy * has_choice], 0)
-    found |= _actions_in(model, np.ma.masked_array(actions, ~has_choice))
+    actions = np.append(model.action_labels, 0)[solution.policy]
+    found |= actions_in(model, np.ma.masked_array(actions, solution.policy < 0))
     if solution.distances is not None:
         found["distance"] = np.ma.masked_less(solution.distances, 0)
     return joined(fields, found)
@@ -90,7 +89,7 @@ def choice_columns_of(solution: Table, player: int, total: float | None) -> dict
     if total is not None:
         found = opposite_values(total, found)
     columns = {
-        **_actions_in(model, model.action_labels),
+        **actions_in(model, model.action_labels),
         "value": found.values,
         "lower": found.lower,
         "upper": found.upper,

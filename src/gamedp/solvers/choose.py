@@ -73,8 +73,8 @@ SCATTERED = 100_000_000
 PROVEN = "until its error is proven to be small."
 
 
-def explain_problem(problem: Problem) -> str:
-    """Describe the structure of a problem's model, and which solver is chosen for it and why."""
+def explain_problem(problem: Problem) -> tuple[str, Any]:
+    """Describe a problem's model, and which solver is chosen for it and why; return that, too."""
     model = problem.model
     prepared, solver, reason = choose(problem)
     endless = _about_endless_play(problem)
@@ -86,7 +86,7 @@ def explain_problem(problem: Problem) -> str:
     names = " and ".join(type(other).__name__ for other in others)
     more = f"\nIf it makes no progress: {names}." if others and _can_get_stuck(solver) else ""
     about = f"{_shape(model)}.\n{_about_idle_players(model)}{known}{endless}"
-    return f"{about}{type(solver).__name__}: {reason}{more}"
+    return f"{about}{type(solver).__name__}: {reason}{more}", solver
 
 
 def _can_get_stuck(solver: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Solutions, policies and certificates in folders: `save` writes them, `load` reads them."""
+"""Solutions, policies and certificates: `save` and `load`, in folders; `write_policy`, as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Savable: TypeAlias = Solution | StagedSolution | Certificate | Policy
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "write_policy"]
 
 SavedT = TypeVar("SavedT")
 
@@ -143,3 +143,55 @@ def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | Non
         message = f"{path} holds a {type(loaded).__name__}, not a {as_.__name__}."
         raise DamagedFileError(message)
     return loaded
+
+
+def write_policy(path: str | os.PathLike[str], policy: Policy | Solution | StagedSolution) -> None:
+    """Write a policy as text, in the names of states, variables and actions.
+
+    A table has a row for each action that may be taken, with the columns of
+    :meth:`gamedp.Policy.to_columns`. For a finite horizon, `steps_left` comes first, since each
+    number of them has its own best actions; for a staged game, the fields of the context, and those
+    of the stage's state with the prefix ``inside_``. Probabilities have all their digits.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, replaced if it exists. The end of its name says what it is:
+
+        * ``.csv``: a table, with commas between the columns;
+        * ``.json``: a list of objects, one for each row of that table;
+        * ``.dot``: the model as a graph for Graphviz [1]_, with what the policy takes in bold;
+          states in which play begins have two rims, and boxes with a bent corner are ends.
+    policy : Policy, Solution or StagedSolution
+
+    Raises
+    ------
+    InvalidParameterError
+        If the name ends otherwise, or `policy` is none of these.
+    UnsupportedProblemError
+        If a graph would have more than 1,000 states, or the policy depends on the steps that are
+        left or the context, which a graph does not show; or if the table of a staged game would
+        have more than ten million rows.
+    OSError
+        If the file cannot be written.
+
+    References
+    ----------
+    .. [1] https://graphviz.org/doc/info/lang.html
+
+    Examples
+    --------
+    >>> import gamedp, pathlib, tempfile
+    >>> from gamedp.games.matches import Matches
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "policy.csv")
+    ...     gamedp.write_policy(path, gamedp.solve(Matches(matches=2), compile="never"))
+    ...     print(path.read_text())
+    player,left,mover,action,action_name,probability
+    0,2,0,1,take 1,1.0
+    0,1,0,1,take 1,1.0
+    <BLANKLINE>
+    """
+    from gamedp.storage.texts import write_policy as write
+
+    write(path, policy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from gamedp.errors import InvalidParameterError, warn
 from gamedp.runtime import compile_clock
@@ -253,10 +253,28 @@ def _model_of(
     return given
 
 
+class Explanation(str):
+    """A description of a problem in words; `solver` is the name of the solver that is picked."""
+
+    __slots__ = ("solver",)
+
+    solver: str
+
+    def __new__(cls, words: str, solver: str) -> Self:
+        """Return the words, with the name of the solver."""
+        explanation = super().__new__(cls, words)
+        explanation.solver = solver
+        return explanation
+
+    def __repr__(self) -> str:
+        """Return the words themselves: they are read line by line."""
+        return str(self)
+
+
 def explain(
     game_or_model: Game | Model | StagedGame | StagedModel | Solution | StagedSolution,
     objective: Objective | None = None,
-) -> str:
+) -> Explanation:
     """Describe the structure of a model, and which solver gamedp picks for it and why.
 
     Parameters
@@ -267,11 +285,16 @@ def explain(
     objective : optional
         As for :func:`gamedp.solve`.
 
+    Returns
+    -------
+    Explanation
+        A text, which is shown as it is in a notebook, too; its `solver` is the name of the class.
+
     Examples
     --------
     >>> import gamedp
     >>> from gamedp.games.matches import Matches
-    >>> print(gamedp.explain(gamedp.compile(Matches(matches=18), compile="never")))
+    >>> gamedp.explain(gamedp.compile(Matches(matches=18), compile="never"))
     19 states, 51 choices, 51 transitions; no state can come again (19 levels).
     BackwardInduction: one pass from the end gives every value, up to rounding.
     """
@@ -289,7 +312,8 @@ def explain(
     if isinstance(model, StagedModel):
         from gamedp.stages.induction import explain_stages
 
-        return explain_stages(model)
+        return Explanation(explain_stages(model), "StageInduction")
     problem = Problem(model, checked_objective(objective))
     _warn_if_nothing_counts(problem)
-    return explain_problem(problem)
+    words, chosen = explain_problem(problem)
+    return Explanation(words, type(chosen).__name__)

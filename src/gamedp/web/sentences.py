@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GERMAN", "PHASES", "texts_of", "translated"]
 
-KEYS = frozenset({"about", "parameters", "names", "sentences"})
+KEYS = frozenset({"about", "parameters", "names", "sentences", "rules"})
 """Keys of the texts of a game."""
 
 logger = logging.getLogger("gamedp")

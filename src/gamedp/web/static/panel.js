@@ -5,7 +5,8 @@ import { die } from "./boards.js";
 import { become, focusOn, h, mayFocus, s, unseen } from "./dom.js";
 import { past } from "./past.js";
 import { seats, standing } from "./seats.js";
-import { title } from "./start.js";
+import { isFirstVisit, rulesOf } from "./rules.js";
+import { headline } from "./start.js";
 import { capital, named, number, small, whole, words } from "./words.js";
 
 export class Panel {
@@ -18,15 +19,15 @@ export class Panel {
   // Once for each language.
   build() {
     const { play } = this;
-    const settings = Object.entries({ ...play.game.given, ...play.parameters })
-      .map(([name, value]) => `${named(name)}: ${setting(value)}`);
+    const { name, key, said, all, example } = headline(play.game, play.parameters);
+    this.isFirst ??= isFirstVisit(key);
     const button = (text, onclick, cls = "tool") => h("button", { type: "button", class: cls, onclick }, text);
     const toggle = (text, checked, onchange, help) =>
       h("label", { class: "toggle", title: help },
         h("input", { type: "checkbox", role: "switch", checked, onchange: (event) => onchange(event.target.checked) }),
         h("span", { class: "slide", "aria-hidden": "true" }), text);
-    document.title = `${title(play.game)} · gamedp`;
-    this.heading = h("h1", { tabindex: "-1" }, title(play.game));
+    document.title = `${name} · gamedp`;
+    this.heading = h("h1", { tabindex: "-1" }, name);
     this.status = h("p", { class: "status", role: "status", tabindex: "-1" });
     this.board = h("div", { class: "board" });
     this.trayWords = h("p", { class: "tray-words" });
@@ -46,8 +47,9 @@ export class Panel {
       h("div", { class: "play" },
         h("section", { class: "table" },
           h("div", { class: "title" }, this.heading,
-            settings.length ? h("p", { class: "rules" }, settings.join(" · ")) : null,
+            said.length ? h("p", { class: "rules" }, said.join(" · ")) : null,
             h("a", { href: "#", class: "all" }, words.otherGames)),
+          rulesOf(play.game, all, example, this.isFirst),
           this.status,
           h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
           this.standing.element),
@@ -307,11 +309,6 @@ function surfaceOf(play) {
     }
   });
   return box;
-}
-
-function setting(value) {
-  if (Array.isArray(value)) return value.join(", ");
-  return typeof value === "boolean" ? (value ? words.yes : words.no) : String(value);
 }
 
 // The value of an action: a bar, a star, the number, and bounds where they are wide.

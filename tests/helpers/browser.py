@@ -34,6 +34,16 @@ COUNT_MOVES = """
 """
 """Put into a page, it counts what is moved."""
 
+KNOWN = "kniffel mancala matches nim noughts-and-crosses views wubbel"
+SEEN = f"""
+    try {{
+      localStorage.setItem("gamedp-rules", "{KNOWN}");
+    }} catch {{
+      // an empty page keeps nothing
+    }}
+"""
+"""Put into a page, it folds the rules of games, as for those who have played them before."""
+
 
 @contextlib.contextmanager
 def chromium():
@@ -106,7 +116,7 @@ class Contexts:
 def visits(contexts, site):
     """Yield what opens pages, each with nothing stored; nothing must stand in their consoles.
 
-    But the status of an error that is `expected`.
+    But the status of an error that is `expected`. Rules are unfolded on a `first` visit alone.
     """
     pages, said = [], []
 
@@ -120,11 +130,14 @@ def visits(contexts, site):
         patched="",
         own=site,
         expected=None,
+        first=False,
         **options,
     ):
         page = contexts.open_page(width=width, height=height, reduced_motion=motion, **options)
         pages.append(page)
         contexts.forget(page, address)
+        if not first:
+            page.add_init_script(SEEN)
         if patched:
             page.add_init_script(patched)
         page.on(

@@ -21,8 +21,9 @@ from gamedp.policies import remoteness
 from gamedp.results.search_result import SearchResult
 from gamedp.runtime.options import settings_of
 from gamedp.searchers.max_n import MaxNResult
+from gamedp.views import to_plain
 from gamedp.web import catalogue
-from gamedp.web.catalogue import Listed
+from gamedp.web.catalogue import Listed, description_of, presets_of
 from gamedp.web.files import files_of_pages, page_files
 from gamedp.web.plugin import Page
 from gamedp.web.tables import Limits, Tables
@@ -148,6 +149,75 @@ def test_the_list_says_what_is_known(client):
     assert not listed["wubbel"]["fixed"]
 
 
+def test_games_with_a_name_are_listed_with_all_their_parameters(client):
+    listed = {each["name"]: each for each in client.get("/api/games").json()}
+    for name in ("mancala", "matches", "nim", "wubbel"):
+        own = [each["name"] for each in listed[name]["parameters"]]
+        first, *others = listed[name]["presets"]
+        assert first["parameters"] == {
+            each["name"]: each["default"] for each in listed[name]["parameters"]
+        }
+        assert others
+        for preset in (first, *others):
+            assert list(preset["parameters"]) == own
+            rules = client.games[name].make(preset["parameters"]).rules
+            assert rules.num_players == preset["players"]
+            shown = json.loads(json.dumps(to_plain(rules.view(rules.initial()[0][1]))))
+            assert {**shown, **preset["example"]["before"]} == shown
+            assert preset["example"]["before"] != preset["example"]["after"]
+    assert {each["name"] for each in listed["mancala"]["presets"]} >= {"Kalah", "Triancala"}
+    assert listed["board"]["presets"] == []
+
+
+def test_of_three_a_search_says_null_where_it_knows_nothing():
+    with Client(["mancala"], Tables(Limits(states=100))) as client:
+        check_search_of_three(client, {"players": 3, "pits": 3, "stones": 3})
+
+
+def check_search_of_three(client, parameters):
+    found = client.position("mancala", parameters=parameters, look={"depth": 1})
+    assert (found["players"], found["basis"]["kind"], found["basis"]["why"]) == (
+        *(3, "search"),
+        "estimate",
+    )
+    assert "Infinity" not in json.dumps(found)
+    for entry in found["actions"]:
+        assert isinstance(entry["number"], float)
+        assert entry["lower"] is entry["upper"] is entry["plies"] is None
+    found = client.position("mancala", parameters=parameters, look=None)
+    assert found["value"] is None
+    assert {entry["number"] for entry in found["actions"]} == {None}
+    then = {"player": {"kind": "solution"}, "seed": 1}
+    found = client.position("mancala", parameters=parameters, then=then)
+    assert found["played"]["mover"] == 0
+    assert found["mover"] == 1
+
+
+class Odd:
+    """Names games that there are not.
+
+    It has rules: who takes
+    the last one loses.
+
+    Parameters
+    ----------
+    nothing : int
+    """
+
+    num_players = 1
+
+    @classmethod
+    def presets(cls):
+        return {"one": 3}
+
+
+def test_what_an_author_says_wrongly_of_games_is_left_out(caplog):
+    assert presets_of(Odd) == []
+    assert presets_of(object) == []
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert description_of(Odd) == ["It has rules: who takes the last one loses."]
+
+
 def test_seeds_draw_the_same_and_all_outcomes(client):
     def rolled(seed):
         then = {"action": 0, "seed": seed}
@@ -245,7 +315,7 @@ def test_a_game_too_large_for_a_table_is_searched():
         assert answer["basis"]["kind"] == "search"
         assert answer["basis"]["depth"] == 3
         assert answer["basis"]["why"] == "estimate"
-        assert answer["value"]["lower"] < answer["value"]["upper"]
+        assert answer["value"]["lower"] is answer["value"]["upper"] is None  # nothing is proven
         assert client.position("large", look=None)["value"] is None
 
 
@@ -605,7 +675,7 @@ def test_the_files_of_the_page_travel_packed(client):
     # Loaded when it is looked at; without a server.
     assert 0 < surface < 5_500
     assert 0 < sizes["static/folder.js"] < 3_000
-    assert sum(sizes.values()) - surface - sizes["static/folder.js"] < 45_000
+    assert sum(sizes.values()) - surface - sizes["static/folder.js"] < 51_000
 
 
 def without_comment(line):
@@ -659,6 +729,7 @@ def test_a_page_brings_its_own_files(tmp_path):
         static=tmp_path,
         texts=lambda language: {"about": f"in {language}"},
         icon=gamedp.views.Dice((1,)),
+        presets={"Own": {}, "Other": {"rules": "other"}},
     )
     with Client(["matches"], pages=[page]) as client:
         assert set(files_of_pages([page])) == {"own/static/own.js", "own/static/parts/own.css"}
@@ -672,6 +743,7 @@ def test_a_page_brings_its_own_files(tmp_path):
         (listed,) = client.get("/api/pages").json()
         assert listed["texts"] == {"en": {"about": "in en"}, "de": {"about": "in de"}}
         assert listed["icon"]["kind"] == "dice"
+        assert listed["presets"] == {"Own": {}, "Other": {"rules": "other"}}
     with pytest.raises(gamedp.errors.InvalidParameterError, match="own has no folder"):
         attrs.evolve(page, static=tmp_path / "none")
 

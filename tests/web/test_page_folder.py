@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import shutil
 
 import pytest
@@ -61,7 +62,7 @@ def test_the_page_needs_no_server(visit, folder, name):
     where = address(name, **line[name], seats=["person", "person"], seed=1)
     online, offline = seen(visit(where)), seen(visit(without_rules(where), site=folder))
     assert offline[1:] == online[1:]
-    for rule in online[0].splitlines():  # here all rules are said, as nobody can change them
+    for rule in re.split(r"\n| · ", online[0]):  # here all are said, as nobody can change them
         assert rule in offline[0]
     assert seen(visit(where, site=folder))[1:] == online[1:]  # the same rules, said in the link
     page = visit(f"#{name}", site=folder)

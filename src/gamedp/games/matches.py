@@ -118,6 +118,11 @@ class Matches:
             message = f"takes={shown(takes)} names a number twice; leave one out."
             raise gamedp.errors.InvalidParameterError(message)
 
+    @classmethod
+    def presets(cls) -> dict[str, Matches]:
+        """Return the games with a name, for the page in the browser."""
+        return {"Article": cls(), "Last match wins": cls(misere=False)}
+
     def initial_state(self) -> MatchesState:
         """Return the whole row, with player 0 to move."""
         return MatchesState(0, self.matches)
@@ -233,6 +238,15 @@ class Nim:
     acyclic = True
     icon = gamedp.views.Heaps((3, 5))
     texts = texts_of("nim")
+
+    @classmethod
+    def presets(cls) -> dict[str, Nim]:
+        """Return the games with a name, for the page in the browser."""
+        return {
+            "Article": cls(),
+            "Last match wins": cls(misere=False),
+            "Four heaps": cls(heaps=(1, 3, 5, 7)),
+        }
 
     def initial_state(self) -> NimState:
         """Return the full heaps, with player 0 to move."""

@@ -135,6 +135,11 @@ class Wubbel:
         """
         return cls(goal=goal, busts=(1,))
 
+    @classmethod
+    def presets(cls) -> dict[str, Wubbel]:
+        """Return the games with a name, for the page in the browser."""
+        return {"Wubbel": cls(), "Gnadenpunkt": cls(grace=True), "Pig": cls.pig()}
+
     @property
     def acyclic(self) -> bool:
         """Whether no position can recur: only the grace point makes every turn count."""

@@ -115,8 +115,18 @@ class Game(Protocol):
         parameters, fields, actions and outcomes, such as ``{"take {}": "nimm {}"}``;
         ``payoff_unit``, what is won, ``{"one": "{} point", "other": "{} points"}``;
         ``sentences``, its error messages, such as ``{"{} is below {}.": "{0} ist unter {1}."}``. An
-        original that fits comes first; ``{}`` stands for any text in it. The docstring, and the
+        original that fits comes first; ``{}`` stands for any text in it. A name such as
+        ``misere=true`` is what the title says of a parameter with that value; ``rules``, the rules
+        in a few sentences, by the condition under which each holds, such as
+        ``{"take": "You take {takes} of {matches} matches.", "misere=true": "...", "misere!=true &
+        takes=1": "..."}``; a key without ``=`` always holds, and ``{takes}`` stands for the value
+        of a parameter, several joined by ``{takes:or}`` or ``{takes:and}``. The docstring, and the
         names as they are.
+    ``presets() -> mapping``
+        Games of this class that have a name, such as ``{"Wubbel": cls(), "Pig": cls.pig()}``, to be
+        chosen in the browser; a class method, which is never compiled. The first one is the game
+        with the defaults; one for another number of players has an entry of its own in the list of
+        games. None.
     ``icon``
         A view, drawn small in the list of games; the first letter of the name.
 

@@ -79,7 +79,7 @@ def check_format(name: str, files: Iterable[str | Path] = ()) -> FormatReport:
         good = [Path(file).read_bytes() for file in files]
         path = Path(folder, f"model.{name}")
         for word, problem in small_problems().items():
-            if problem.model.num_players > 2:
+            if problem.model.is_general_sum:
                 continue  # no file has them
             try:
                 gamedp.write_model(path, problem.model, ends="none")

@@ -441,7 +441,13 @@ class _OwnPages:
         """Answer with the list of pages."""
         return answer_of(
             [
-                {"name": each.name, "title": each.title, "about": each.about, **said_by(each)}
+                {
+                    "name": each.name,
+                    "title": each.title,
+                    "about": each.about,
+                    "presets": {name: dict(query) for name, query in each.presets.items()},
+                    **said_by(each),
+                }
                 for each in self._pages.values()
             ]
         )

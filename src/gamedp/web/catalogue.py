@@ -6,6 +6,7 @@ import collections
 import inspect
 import itertools
 import json
+import logging
 import math
 import re
 import types
@@ -31,7 +32,16 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.web.plugin import Page
 
-__all__ = ["Basis", "Listed", "Made", "NoLengths", "from_registry", "said_by"]
+__all__ = [
+    "Basis",
+    "Listed",
+    "Made",
+    "NoLengths",
+    "description_of",
+    "from_registry",
+    "presets_of",
+    "said_by",
+]
 
 LARGEST_PARAMETER = 100_000
 """Largest number in the parameters of a request."""
@@ -42,12 +52,16 @@ LONGEST = 64
 MOST_PARTS = 400
 """Largest number of numbers and texts in the start of a game; more do not fit the page."""
 
+MOST_LETTERS = 2_000
+"""Largest number of characters of a docstring that a page shows."""
 
 MOST_MADE = 32
 """Largest number of games of one name that are kept, with different parameters."""
 
 MOST_OUTCOMES = 4_000
 """Largest number of outcomes of all actions at the start."""
+
+logger = logging.getLogger("gamedp")
 
 NoLengths: TypeAlias = Literal["states", "time", "unknown"]
 """Reason why the length of play is unknown: too many states, no time left, or another one."""
@@ -227,6 +241,9 @@ class Listed:
             "kind": None if basis is None else "search" if basis.solution is None else "table",
             "states": basis.solution.model.num_states if basis and basis.solution else None,
             "surface": _surface(example.rules),
+            "docstring": description_of(self.kind),
+            "example": _example(example.rules),
+            "presets": [] if self.fixed else presets_of(self.kind),
             **said_by(self.kind),
         }
 
@@ -277,6 +294,45 @@ def said_by(thing: type | Page) -> dict[str, Any]:
     """Return the texts and the icon of a game's class, or of a page, as they are listed."""
     icon = getattr(thing, "icon", None)
     return {"texts": texts_of(thing), "icon": None if icon is None else to_plain(icon)}
+
+
+def presets_of(kind: type) -> list[dict[str, Any]]:
+    """Return the named games of a class, each with all its parameters; none if they are invalid."""
+    presets = getattr(kind, "presets", None)
+    if not callable(presets):
+        return []
+    try:
+        return [
+            {
+                "name": str(name),
+                "players": Rules(game).num_players,
+                "parameters": {each: _plain(value) for each, value in values_of(game).items()},
+                "example": _example(Rules(game)),
+            }
+            for name, game in presets().items()
+        ]
+    except Exception:  # of any author: the page offers the parameters alone
+        logger.exception("%r has presets that cannot be read", kind)
+        return []
+
+
+def _example(rules: Rules) -> dict[str, Any] | None:
+    """Return one action at the start, in words and as views before and after it; None without."""
+    game, state = rules.game, rules.initial()[0][1]
+    if not hasattr(game, "view") or game.is_terminal(state):
+        return None
+    action = next(iter(game.actions(state)))
+    following = list(itertools.islice(game.outcomes(state, action), MOST_OUTCOMES))
+    outcome = len(following) // 2
+    views = [to_plain(rules.view(each)) for each in (state, following[outcome][1])]
+    return {
+        "name": rules.action_name(state, action),
+        "outcome": rules.outcome_name(state, action, outcome) if len(following) > 1 else "",
+        **{
+            when: {key: part for key, part in view.items() if key not in {"spots", "text"}}
+            for when, view in zip(("before", "after"), views, strict=True)
+        },
+    }
 
 
 def _surface(rules: Rules) -> dict[str, Any] | None:
@@ -365,6 +421,27 @@ def _value(setting: Setting, plain: Any) -> Any:
 
 def _is_whole(plain: Any) -> bool:
     return type(plain) is int and abs(plain) <= LARGEST_PARAMETER
+
+
+def description_of(kind: type) -> list[str]:
+    """Return the paragraphs of a docstring between its first line and its sections.
+
+    >>> class Game:
+    ...     '''Take stones.
+    ...
+    ...     Who takes the last one
+    ...     loses.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     stones : int
+    ...     '''
+    >>> description_of(Game)
+    ['Who takes the last one loses.']
+    """
+    text = (inspect.getdoc(kind) or "").partition("\n")[2]
+    prose = re.split(r"(?m)^[A-Z][A-Za-z ]*\n-{3,}$", text)[0][:MOST_LETTERS]
+    return [" ".join(part.split()) for part in prose.split("\n\n") if part.strip()]
 
 
 def _abouts(kind: type) -> dict[str, str]:

@@ -82,6 +82,9 @@ class Page:
         What a game's `texts` is; of the page, ``about`` is read.
     icon : gamedp.views.View, optional
         A small picture for the list.
+    presets : mapping, optional
+        Queries with which the page may be opened, by their names for the list, such as
+        ``{"Plain": {}, "With jokers": {"jokers": "1"}}``; the first one is chosen.
     """
 
     name: str
@@ -93,6 +96,7 @@ class Page:
     static: Traversable | None = attrs.field(default=None)
     texts: Callable[[str], Mapping[str, Any]] | None = None
     icon: View | None = None
+    presets: Mapping[str, Query] = attrs.field(factory=dict)
 
     @static.validator
     def _is_folder(self, _attribute: object, static: Traversable | None) -> None:

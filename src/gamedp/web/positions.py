@@ -118,7 +118,7 @@ def shown_position(
     shown = _view_of(made, state)
     spots = {} if shown is None else {each["action"]: each["place"] for each in shown["spots"]}
     payoffs = played.record().payoffs
-    each = [] if advice is None else [_numbers(*of_player) for of_player in advice.values]
+    each = [] if advice is None else [_numbers(basis, *of_player) for of_player in advice.values]
     return {
         "state": plain_state(state),
         "view": shown,
@@ -156,13 +156,20 @@ def _ends(made: Made, basis: Basis, plies: float, number: float) -> str | None:
     return "win" if number > half else "loss" if number < half else "draw"
 
 
-def _numbers(player: int, number: float, lower: float, upper: float) -> dict[str, Any]:
+def _numbers(
+    basis: Basis, player: int, number: float, lower: float, upper: float
+) -> dict[str, Any]:
     return {
         "player": player,
         "number": plain_number(number),
-        "lower": plain_number(lower),
-        "upper": plain_number(upper),
+        "lower": _bound(lower, basis),
+        "upper": _bound(upper, basis),
     }
+
+
+def _bound(bound: float, basis: Basis) -> float | str | None:
+    """Return a bound of a value; None for an infinite one of a search, which says nothing."""
+    return None if basis.solution is None and math.isinf(bound) else plain_number(bound)
 
 
 def _value(numbers: dict[str, Any]) -> dict[str, Any]:
@@ -207,8 +214,8 @@ def _actions(
             loss = 0.0 if found.value == most else most - found.value
             answer |= {
                 "number": plain_number(found.value),
-                "lower": plain_number(found.lower),
-                "upper": plain_number(found.upper),
+                "lower": _bound(found.lower, basis),
+                "upper": _bound(found.upper, basis),
                 "relation": RELATIONS[found.bound],
                 "best": found.best,
                 "loss": plain_number(loss),

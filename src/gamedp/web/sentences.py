@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GERMAN", "PHASES", "texts_of", "translated"]
 
-KEYS = frozenset({"about", "parameters", "names", "payoff_unit", "sentences"})
+KEYS = frozenset({"about", "parameters", "names", "payoff_unit", "rules", "sentences"})
 """Keys of the texts of a game."""
 
 COUNTS = ("one", "other")

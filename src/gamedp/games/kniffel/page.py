@@ -50,6 +50,7 @@ def draw(shared: Shared | None, query: Query, note: str) -> str:
     other = "en" if language == "de" else "de"
     page: str = TEMPLATE.substitute(
         labels,
+        how_to="".join(f"<p>{escape(sentence)}</p>" for sentence in labels["how_to"]),
         language=language,
         other_language=other,
         entries="".join(_entries(query, language)),
@@ -213,4 +214,5 @@ page = Page(
     static=HOME / "static",
     texts=_texts,
     icon=gamedp.views.Dice((6, 6, 6)),
+    presets={"Kniffel": {}, "Yahtzee": {"rules": "yahtzee"}},
 )

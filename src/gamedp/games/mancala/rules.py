@@ -222,6 +222,17 @@ class Mancala:
         """
         return cls(pits=pits, stones=stones, skip_source=True, chains="never")
 
+    @classmethod
+    def presets(cls) -> dict[str, Mancala]:
+        """Return the games with a name, for the page in the browser."""
+        return {
+            "Article": cls(),
+            "Three pits": cls(pits=3, stones=3),
+            "Kalah": cls.kalah(),
+            "Oware style": cls.oware_style(),
+            "Triancala": cls(players=3),
+        }
+
     @property
     def num_players(self) -> int:
         """The number of players."""

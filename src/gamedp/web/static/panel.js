@@ -5,7 +5,8 @@ import { actionsOf, die, markLast, writeValues } from "./boards.js";
 import { become, focusOn, h, mayFocus, s, unseen } from "./dom.js";
 import { mistakeWords, past } from "./past.js";
 import { seats, standing } from "./seats.js";
-import { title } from "./start.js";
+import { isFirstVisit, rulesOf } from "./rules.js";
+import { headline } from "./start.js";
 import { capital, named, number, small, whole, words } from "./words.js";
 import { costOf, fallOf, said, short, toneOf } from "./worth.js";
 
@@ -21,15 +22,15 @@ export class Panel {
   // Once for each language.
   build() {
     const { play } = this;
-    const settings = Object.entries({ ...play.game.given, ...play.parameters })
-      .map(([name, value]) => `${named(name)}: ${setting(value)}`);
+    const { name, key, said, all, example } = headline(play.game, play.parameters);
+    this.isFirst ??= isFirstVisit(key);
     const button = (text, onclick, cls = "tool") => h("button", { type: "button", class: cls, onclick }, text);
     const toggle = (text, checked, onchange, help) =>
       h("label", { class: "toggle", title: help },
         h("input", { type: "checkbox", role: "switch", checked, onchange: (event) => onchange(event.target.checked) }),
         h("span", { class: "slide", "aria-hidden": "true" }), text);
-    document.title = `${title(play.game)} · gamedp`;
-    this.heading = h("h1", { tabindex: "-1" }, title(play.game));
+    document.title = `${name} · gamedp`;
+    this.heading = h("h1", { tabindex: "-1" }, name);
     this.status = h("p", { class: "status", role: "status", tabindex: "-1" });
     this.board = h("div", { class: "board" });
     this.trayWords = h("p", { class: "tray-words" });
@@ -51,8 +52,9 @@ export class Panel {
       h("div", { class: "play" },
         h("section", { class: "table" },
           h("div", { class: "title" }, this.heading,
-            settings.length ? h("p", { class: "rules" }, settings.join(" · ")) : null,
+            said.length ? h("p", { class: "rules" }, said.join(" · ")) : null,
             h("a", { href: "#", class: "all" }, words.otherGames)),
+          rulesOf(play.game, all, example, this.isFirst),
           this.status,
           this.banner,
           h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
@@ -353,11 +355,6 @@ function surfaceOf(play) {
     }
   });
   return box;
-}
-
-function setting(value) {
-  if (Array.isArray(value)) return value.join(", ");
-  return typeof value === "boolean" ? (value ? words.yes : words.no) : String(value);
 }
 
 // What has been worth something in this game so far, and what its next actions are: as far as bars reach.

@@ -9,6 +9,40 @@ const spaced = (name) => capital(name.replaceAll("_", " ").replaceAll("-", " "))
 
 export const title = (game) => named(spaced(game.name), game.texts);
 
+const defaultsOf = (game) => Object.fromEntries(game.parameters.map((each) => [each.name, each.default]));
+
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+// The game of this class that has these parameters and a name, if there is one.
+const presetOf = (game, all) => game.presets.find(({ parameters }) =>
+  Object.entries(parameters).every(([name, value]) => same(all[name], value)));
+
+// The name of a game with some parameters, what its title says of them, and a picture of an action.
+export function headline(game, parameters) {
+  const all = { ...defaultsOf(game), ...game.given, ...parameters };
+  const preset = presetOf(game, all);
+  const isNamed = Boolean(preset) && preset !== game.presets[0];
+  const isOther = isNamed && preset.players !== game.players;
+  const said = Object.entries(all).flatMap(([name, value]) => {
+    const key = `${name}=${value}`;
+    const text = named(key, game.texts);
+    if (text !== key) return [text];
+    return isNamed || !(name in game.given || name in parameters) ? []
+      : [`${named(name, game.texts)}: ${setting(value)}`];
+  });
+  const isPlain = same(all, { ...defaultsOf(game), ...game.given });
+  if (isNamed && !isOther) said.push(named(preset.name, game.texts));
+  return {
+    all, key: isOther ? preset.name : game.name, said: [...new Set(said)], name: isOther ? named(preset.name, game.texts) : title(game),
+    example: preset ? preset.example : isPlain ? game.example : null,
+  };
+}
+
+function setting(value) {
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "boolean" ? (value ? words.yes : words.no) : String(value);
+}
+
 export function showStart(page, games, pages, trouble = null) {
   document.title = "gamedp";
   page.replaceChildren(
@@ -18,16 +52,20 @@ export function showStart(page, games, pages, trouble = null) {
       trouble,
       games.length + pages.length
         ? h("ul", { class: "games" },
-          ...games.map(offer), ...pages.map(offerPage))
+          ...games.flatMap((game) => [offer(game), ...othersOf(game).map((preset) => offer(game, preset))]),
+          ...pages.map(offerPage))
         : h("p", {}, words.noGames)),
   );
 }
 
+// Games of the class for another number of players, which have a card of their own.
+const othersOf = (game) => game.presets.filter(({ players }) => players !== game.players);
+
 // What a game or a page brings as its small picture; else its first letter.
-function iconOf(game) {
+function iconOf(game, view = game.icon) {
   const icon = h("div", { class: "icon", "aria-hidden": "true" });
-  if (game.icon) {
-    const picture = draw(game.icon, "", {});
+  if (view) {
+    const picture = draw(view, "", {});
     picture.removeAttribute("role");
     picture.removeAttribute("aria-label");
     icon.append(picture);
@@ -37,32 +75,61 @@ function iconOf(game) {
 
 // A page of its own that a game brings along.
 function offerPage(own) {
+  const names = Object.keys(own.presets);
+  const query = h("div", { hidden: true });
+  const choose = (name) => {
+    query.replaceChildren(...Object.entries(own.presets[name] ?? {}).map(([key, value]) =>
+      h("input", { type: "hidden", name: key, value })));
+    chips.paint(name);
+  };
+  const chips = chipsOf(names.map((name) => [name, named(name, own.texts)]), choose);
+  if (names.length) choose(names[0]);
   return h("li", { class: "offer" }, iconOf(own),
     h("div", { class: "offer-text" }, h("h2", {}, own.title), described(own.texts[language]?.about, own.about)),
-    h("form", { action: own.name, method: "get" }, h("input", { type: "hidden", name: "lang", value: language }),
+    h("form", { action: own.name, method: "get" }, h("input", { type: "hidden", name: "lang", value: language }), query,
+      names.length > 1 ? chips.element : null,
       h("button", { class: "go", type: "submit", "aria-label": words.playNamed(own.title) }, words.play)));
 }
 
-function offer(game) {
+// Buttons of which one is chosen: `choose` is told which, `paint` says it.
+function chipsOf(pairs, choose) {
+  const buttons = pairs.map(([key, text]) =>
+    h("button", { type: "button", class: "chip", "aria-pressed": "false", onclick: () => choose(key) }, text));
+  const paint = (chosen) => pairs.forEach(([key], n) => buttons[n].setAttribute("aria-pressed", String(key === chosen)));
+  return { paint, element: h("div", { class: "chips", role: "group", "aria-label": words.presets }, ...buttons) };
+}
+
+// A game with its parameters; of a preset with a card of its own, at first those of it.
+function offer(game, own = null) {
   const fields = game.fixed ? [] : game.parameters.filter((each) => each.kind !== "other");
-  const icon = iconOf(game);
+  const icon = iconOf(game, own?.example?.before);
+  const name = own ? named(own.name, game.texts) : title(game);
+  const begin = own?.parameters ?? defaultsOf(game);
+  const presets = own ? [] : game.presets.filter((each) => !othersOf(game).includes(each));
+  const readAll = () => Object.fromEntries(fields.map((field) => [field.name, read(field, form.elements[`set-${field.name}`])]));
+  const chips = chipsOf(presets.map((each) => [each, capital(named(each.name, game.texts))]), (chosen) => {
+    for (const field of fields) write(field, form.elements[`set-${field.name}`], chosen.parameters[field.name]);
+    chips.paint(chosen);
+  });
   const form = h("form", {
+    oninput: () => chips.paint(presetOf(game, readAll())),
     onsubmit: (event) => {
       event.preventDefault();
       const given = {};
-      for (const field of fields) {
-        const value = read(field, form.elements[`set-${field.name}`]);
-        if (JSON.stringify(value) !== JSON.stringify(field.default)) given[field.name] = value;
+      for (const [key, value] of Object.entries(readAll())) {
+        if (!same(value, defaultsOf(game)[key])) given[key] = value;
       }
       location.hash = toAddress(game.name, Object.keys(given).length ? { p: given } : {});
     },
   },
+    presets.length > 1 ? chips.element : null,
     fields.length ? h("details", {}, h("summary", {}, words.settings),
-      h("div", { class: "fields" }, ...fields.map((field) => input(game, field)))) : null,
-    h("button", { class: "go", type: "submit", "aria-label": words.playNamed(title(game)) }, words.play));
+      h("div", { class: "fields" }, ...fields.map((field) => input(game, field, name, begin[field.name])))) : null,
+    h("button", { class: "go", type: "submit", "aria-label": words.playNamed(name) }, words.play));
+  chips.paint(presetOf(game, begin));
   return h("li", { class: "offer" }, icon,
     h("div", { class: "offer-text" },
-      h("h2", {}, title(game), " ", h("small", {}, words.players(game.players))),
+      h("h2", {}, name, " ", h("small", {}, words.players((own ?? game).players))),
       described(game.texts[language]?.about, game.title),
       h("p", { class: "solved" }, solvedWords(game))), form);
 }
@@ -76,24 +143,31 @@ function described(said, own, more = {}) {
   return said ? h("p", more, said) : own ? h("p", { ...more, lang: "en" }, own.replaceAll("``", "")) : null;
 }
 
-function input(game, field) {
-  const id = `set-${game.name}-${field.name}`;
+function input(game, field, card, begin) {
+  const id = `set-${card}-${field.name}`.replaceAll(" ", "-");
   const about = `${id}-about`;
   const said = game.texts[language]?.parameters?.[field.name];
   const isDescribed = said || field.about;
   // A bare name such as "submit" would hide a method of the form.
   const common = { id, name: `set-${field.name}`, "aria-describedby": isDescribed ? about : null };
-  const value = Array.isArray(field.default) ? field.default.join(", ") : field.default;
+  const value = asText(begin);
   const element = {
-    bool: () => h("input", { ...common, type: "checkbox", checked: field.default === true }),
+    bool: () => h("input", { ...common, type: "checkbox", checked: begin === true }),
     int: () => h("input", { ...common, type: "number", step: 1, value, required: true }),
     choice: () => h("select", common, ...(field.choices ?? []).map((choice) =>
-      h("option", { value: choice, selected: choice === field.default }, choice))),
+      h("option", { value: choice, selected: choice === begin }, choice))),
     float: () => h("input", { ...common, type: "number", step: "any", value, required: true }),
   }[field.kind]?.() ?? h("input", { ...common, type: "text", value: value ?? "", spellcheck: "false" });
   return h("div", { class: `field field-${field.kind}` },
     h("label", { for: id }, spaced(named(field.name, game.texts))), element,
     described(said, field.about, { class: "about", id: about }));
+}
+
+const asText = (value) => (Array.isArray(value) ? value.join(", ") : value);
+
+function write(field, element, value) {
+  if (field.kind === "bool") element.checked = value;
+  else element.value = asText(value) ?? "";
 }
 
 function read(field, element) {

@@ -9,6 +9,7 @@ import { DEFAULTS, FREE, fromAddress, goalFields, hashOf, newGame } from "./sett
 import { drawSheet, oneDie, typing } from "./sheet.js";
 import { wordsOf } from "./words.js";
 import * as server from "../../static/server.js";
+import { isFirstVisit, withExample } from "../../static/rules.js";
 import { setLanguage } from "../../static/words.js";
 
 const language = document.documentElement.lang === "en" ? "en" : "de";
@@ -34,6 +35,13 @@ const sheet = h("section", { class: "sheet-part", "aria-label": words.sheet });
 const advice = h("section", { class: "advice-part", "aria-label": words.advice });
 const report = h("section", { class: "report-part", hidden: true });
 const settings = h("section", { class: "settings-part" });
+const rules = page.querySelector(".how"); // as the page without script has them
+rules.open = isFirstVisit("kniffel");
+withExample(rules, {
+  before: { kind: "dice", faces: [3, 5, 3, 1, 3], kept: [true, false, true, false, true] },
+  after: { kind: "dice", faces: [3, 3, 3, 6, 3], kept: [true, false, true, false, true] },
+  name: words.keepThese("3 3 3"),
+});
 
 function toAddress() {
   const hash = hashOf(state);
@@ -453,7 +461,7 @@ async function begin() {
 }
 
 const play = h("div", { class: "kniffel" },
-  h("header", { class: "kniffel-head" }, h("h1", { tabindex: "-1" }, words.title), h("p", { class: "lead" }, words.lead)),
+  h("header", { class: "kniffel-head" }, h("h1", { tabindex: "-1" }, words.title), h("p", { class: "lead" }, words.lead), rules),
   settings, h("div", { class: "middle" }, status, trouble, dice), sheet, advice, report);
 page.replaceChildren(play);
 addEventListener("hashchange", () => {

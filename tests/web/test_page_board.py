@@ -106,9 +106,7 @@ def test_a_stranger_s_game_has_its_values_on_its_board(visit, strangers):
     state, plies = game.initial_state(), 0
     while not game.is_terminal(state):
         open_actions(page)
-        known = {
-            each.action: each.value for each in solution.action_values(state, state.player)
-        }
+        known = {each.action: each.value for each in solution.action_values(state, state.player)}
         shown = on_the_board(page)
         assert {action: value for action, (value, _) in shown.items()} == known
         most = max(known.values())
@@ -206,7 +204,7 @@ def test_actions_are_at_the_thumb_on_a_telephone(visit, name, line, locale):
             assert 320 < top < bottom <= arrows
     page.evaluate("scrollTo(0, 0)")
     top, bottom, _ = page.locator(".drawing").first.evaluate(BOX)
-    assert 0 <= top
+    assert top >= 0
     assert bottom <= page.locator(".actions").evaluate(BOX)[0]
 
 

@@ -14,7 +14,7 @@ from equations import (
 )
 from hypothesis import given, settings, strategies as st
 
-from gamedp.bellman import blocks, component_sweeps, sparse_elimination, state_orders, topological
+from gamedp.bellman import blocks, component_sweeps, sparse_elimination, topological
 
 relaxed = settings(max_examples=40, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
@@ -99,8 +99,8 @@ def test_sweeps_of_twins_agree(case, seed):
             (sizes[0], equation.discount, block, seed % 3, 1e-12, numbers),
         ),
         (component_sweeps, "follow", (sizes[0], equation.discount, block, 5, 0.1, numbers)),
-        (state_orders, "lead_out", (*sizes, block, sequence)),
-        (state_orders, "nearest_exits_first", (*sizes, block, numbers, sequence)),
+        (blocks, "lead_out", (*sizes, block, sequence)),
+        (blocks, "nearest_exits_first", (*sizes, block, numbers, sequence)),
         (component_sweeps, "dwell", (sizes[0], equation.discount, block, 1 << 20, numbers)),
     ):
         compiled, plain = twins(module, name, *arguments)
@@ -133,13 +133,13 @@ def test_what_is_reordered_leads_out_and_comes_back():
     equation, block, numbers, sizes = component((3, 12, 1.0, True, False), swaps=False)
     numbers[:] = np.arange(sizes[0])
     sequence = np.empty(sizes[0], np.uintp)
-    ordered = state_orders.nearest_exits_first_jit(*sizes, block, numbers, sequence)
+    ordered = blocks.nearest_exits_first_jit(*sizes, block, numbers, sequence)
     assert sorted(sequence.tolist()) == list(range(sizes[0]))
     assert (block.signs * numbers[blocks.VALUE] < 0).all()  # worse than anything for everyone
     found = np.zeros_like(numbers)
     eliminate = sparse_elimination.eliminate_jit
     assert eliminate(sizes[0], equation.discount, ordered, 1 << 20, found)[0] >= 0
-    put_back = state_orders.put_back_jit
+    put_back = blocks.put_back_jit
     put_back(sizes[0], ordered, found, sequence, block, numbers)
     matrix, known = system(block, sizes[0], equation.discount)
     np.testing.assert_allclose(numbers[blocks.VALUE], np.linalg.solve(matrix, known), rtol=1e-10)

@@ -9,7 +9,7 @@ import gamedp
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError
 from gamedp.games.kniffel import Kniffel
 from gamedp.games.wubbel import ROLL
-from gamedp.simulation import kernels, simulate_pairs, staged_games, staged_kernels, staged_players
+from gamedp.simulation import kernels, simulate_pairs, staged_games, staged_players
 
 SMALL = Kniffel(dice=2, faces=3, throws=2, threshold=5, upper_bonus=7)
 
@@ -80,8 +80,8 @@ def test_games_depend_neither_on_threads_nor_on_slices(monkeypatch):
 
 def test_the_compiled_loop_plays_the_games_of_the_plain_one(small, monkeypatch):
     compiled = gamedp.simulate(SMALL, small, games=40, seed=11)
-    monkeypatch.setattr(staged_kernels, "walk_stage_jit", staged_kernels.walk_stage)
-    monkeypatch.setattr(staged_kernels, "mixed_jit", kernels.mixed)
+    monkeypatch.setattr(kernels, "walk_stage_jit", kernels.walk_stage)
+    monkeypatch.setattr(kernels, "mixed_jit", kernels.mixed)
     assert facts(compiled) == facts(gamedp.simulate(SMALL, small, games=40, seed=11))
 
 

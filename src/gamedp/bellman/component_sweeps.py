@@ -23,9 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamedp.bellman.blocks import VALUE, WEIGHT, Block, sweep_jit as sweep_with_weights_jit
+from gamedp.bellman.blocks import (
+    VALUE,
+    WEIGHT,
+    Block,
+    lead_out_jit,
+    sweep_jit as sweep_with_weights_jit,
+)
 from gamedp.bellman.sparse_elimination import STAYS, TOO_EXPENSIVE, eliminate_jit
-from gamedp.bellman.state_orders import lead_out_jit
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
@@ -44,7 +49,7 @@ BOTH, MAXIMISERS, MINIMISERS = 0, 1, 2
 
 MORE, REORDER, CHANGING_LITTLE, EXACT = 0, 1, 2, 3
 """Progress of a component: there is more to do; its states should be put in another order, see
-:func:`gamedp.bellman.state_orders.nearest_exits_first`; values change so little that something can
+:func:`gamedp.bellman.blocks.nearest_exits_first`; values change so little that something can
 be proven; or the policy is best."""
 
 SWEEPS, WORK, SINCE, COST, NEEDED, ROUNDS = range(6)

@@ -13,6 +13,9 @@ e / 2, ``v - e * w`` and ``v + e * w`` are bounds, as the one is at most, the ot
 the operator makes of it [1]_; the other choices are worse by more than e times a weight. Rounding
 is allowed for as in :mod:`gamedp.bellman.average`.
 
+Once it is known where play stays, `leave_totals` and `lead` find the rewards beyond the gains on
+the way there.
+
 The states are those of the model, in the order of its strongly connected components, successors
 first: the nodes of each are connected, too.
 
@@ -438,3 +441,126 @@ def approach(num_inner: int, ways: Map, extra: Floats, gains: Floats, tolerance:
 
 
 approach_jit = compiled(approach)
+
+
+def leave_totals(num_inner: int, ways: Map, rewards: Floats, sign: float, gains: Floats,
+                 values: Floats, margin: float, budget: int, extra: Floats, zeros: Floats,
+                 constants: Floats, exits: Integers, nodes: Integers, best: Floats,
+                 room: Room) -> bool:  # fmt: skip
+    """Find the largest total beyond the gains until play stays; return whether it is found.
+
+    Parameters
+    ----------
+    rewards : (C,)
+        Multiplied by `sign`, they are maximised.
+    gains, values : (S,)
+        Gains of the states, and potentials.
+    margin : float
+        The amount added on each step.
+    budget : int
+        Largest number of sweeps over a component.
+    extra : (C,)
+        Scratch.
+    zeros : (K, 2)
+        Zeros.
+    constants : (N,)
+        Filled: the amount to add to the potentials of a node. NaN at first.
+    exits, nodes, best, room : (N,), (N,), (N,), Room
+        Scratch.
+    """
+    graph = ways.graph
+    offsets, successors = graph.transition_offsets, graph.successors
+    probabilities = ways.probabilities
+    for number in range(len(ways.offsets) - 1):
+        start = ways.offsets[number]
+        stop = ways.offsets[number + 1]
+        count = start - start  # zero, but no literal, for which `solve` would be compiled as well
+        for i in range(start, stop):
+            state = ways.order[i]
+            here = ways.node[state]
+            for choice in range(graph.choice_offsets[state], graph.choice_offsets[state + 1]):
+                if ways.leaves[choice]:
+                    total = sign * rewards[choice] - gains[state] + margin
+                    first, last = np.uintp(offsets[choice]), np.uintp(offsets[choice + 1])
+                    for t in range(first, last):
+                        total += probabilities[t] * (
+                            values[np.uintp(successors[t])] - values[state]
+                        )
+                    extra[choice] = total
+            if constants[here] != constants[here]:
+                nodes[count] = here
+                count += 1
+                constants[here] = 0.0
+                exits[here] = graph.choice_offsets[state]
+                if here < num_inner or exits[here] == graph.choice_offsets[state + 1]:
+                    exits[here] = STAY
+        if not solve_jit(start, stop, count, nodes, num_inner, ways, ways.leaves, extra, zeros,
+                         0.5 * margin, budget, constants, exits, best, room):  # fmt: skip
+            return False
+    return True
+
+
+leave_totals_jit = compiled(leave_totals)
+
+
+def lead(ways: Map, rewards: Floats, sign: float, gains: Floats, policy: Integers, moving: Flags,
+         margin: float, budget: int, biases: Floats, extra: Floats, states: Integers,
+         room: Room) -> bool:  # fmt: skip
+    """Set biases to a policy's rewards beyond the gains until it stays; return whether it succeeds.
+
+    Parameters
+    ----------
+    rewards : (C,)
+        Multiplied by `sign`, they are maximised.
+    gains : (S,)
+    policy : (S,)
+    moving : (S,)
+        Whether the policy neither stays in an end component there nor is at the end.
+    margin : float
+        The amount subtracted on each step.
+    budget : int
+        Largest number of times that the policy is followed in a component.
+    biases : (S,)
+        Filled where the policy moves; given elsewhere.
+    extra, states, room : (C,), (S,), Room
+        Scratch.
+    """
+    # Arrays are not read from a tuple, and numbers are unsigned: see `equation.backup`.
+    order, offsets, successors = ways.order, ways.graph.transition_offsets, ways.graph.successors
+    probabilities = ways.probabilities
+    for number in range(len(ways.offsets) - 1):
+        start = ways.offsets[number]
+        stop = ways.offsets[number + 1]
+        count = start - start  # zero, but no literal: see `leave_totals`
+        for i in range(start, stop):
+            state = order[i]
+            if moving[state]:
+                extra[policy[state]] = sign * rewards[policy[state]] - gains[state] - margin
+                states[count] = state
+                count += 1
+        for _ in range(budget if count > 0 else 0):
+            if not settle_jit(count, states, offsets, successors, probabilities, extra, policy,
+                              0.25 * margin, biases, room):  # fmt: skip
+                follow_jit(count, states, offsets, successors, probabilities, extra, biases,
+                           policy, room.deltas, room.weights)  # fmt: skip
+            change = 0.0
+            for i in range(count):
+                state = states[i]
+                choice = np.uintp(policy[state])
+                here = biases[state]
+                delta = extra[choice]
+                for t in range(np.uintp(offsets[choice]), np.uintp(offsets[choice + ONE])):
+                    delta += probabilities[t] * (biases[np.uintp(successors[t])] - here)
+                if delta - delta != 0.0:
+                    return False
+                biases[state] = here + delta
+                change = max(change, abs(delta))
+            if change <= 0.5 * margin:
+                break
+        else:
+            if count > 0:
+                return False
+    return True
+
+
+lead_jit = compiled(lead)

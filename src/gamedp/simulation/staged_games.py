@@ -26,7 +26,7 @@ from gamedp.policies.arguments import StageRule, check_players
 from gamedp.policies.statistics import as_paid
 from gamedp.runtime.options import CompileMode
 from gamedp.runtime.slices import CONTEXTS
-from gamedp.simulation import staged_kernels
+from gamedp.simulation import kernels
 from gamedp.simulation.kernels import GAMMA, ONCE, S11, TWICE, UNIT, mixed
 from gamedp.simulation.staged_players import OwnContexts, Stage
 from gamedp.simulation.tally import Played, Tally
@@ -191,16 +191,16 @@ class StagedGames:
         swapped, streams, plies = games.swapped[some], games.streams[some], games.plies[some]
         places = np.full(len(some), len(self._movers) - 1)
         answers, earned = np.full(len(some), -1), np.zeros(len(some))
-        ends = np.full(len(some), staged_kernels.ASKS)
+        ends = np.full(len(some), kernels.ASKS)
         possible = None
         while True:
             with np.errstate(over="ignore"):  # the plain loop counts modulo 2**64, too
-                staged_kernels.walk_stage_jit(
+                kernels.walk_stage_jit(
                     self._program, self._movers, onward.following.shape[1], chosen, tables,
                     dice, contexts, swapped, self._most, streams, plies, places, answers, ends,
                     earned,
                 )  # fmt: skip
-            waiting = np.flatnonzero(ends == staged_kernels.ASKS)
+            waiting = np.flatnonzero(ends == kernels.ASKS)
             if not len(waiting):
                 break
             if possible is None:
@@ -215,7 +215,7 @@ class StagedGames:
                 is_changed=is_changed,
             )  # fmt: skip
         games.plies[some] = plies
-        is_left = ends == staged_kernels.UNFINISHED
+        is_left = ends == kernels.UNFINISHED
         games.leave(some[is_left])
         some, contexts, ends = some[~is_left], contexts[~is_left], ends[~is_left]
         is_wrong = (onward.following[contexts, ends] < 0) | ~np.isfinite(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.simulation import staged_kernels
+from gamedp.simulation import kernels
 from gamedp.stages.model import StagedModel
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Stage:
         """
         found = np.ones((len(following), len(self._program.rewards)), np.bool_)
         if (following < 0).any():
-            staged_kernels.mark_possible_jit(self._program, following >= 0, found)
+            kernels.mark_possible_jit(self._program, following >= 0, found)
         return found
 
     def state(self, place: int) -> Any:

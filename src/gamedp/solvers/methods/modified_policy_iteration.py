@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from gamedp.bellman import equation, policies
+from gamedp.bellman import equation
 from gamedp.results.solution import Solution
 from gamedp.runtime.limit import ProgressCallback
 from gamedp.runtime.options import none_or_more, positive, whole_and_positive
@@ -111,7 +111,7 @@ class ModifiedPolicyIteration(FixedPointSolver):
                 if run.out_of_time:
                     break
                 run.visits[0] += stop - start
-                moved = policies.follow_jit(
+                moved = equation.follow_jit(
                     start, stop, run.equation, answers, run.values, run.policy
                 )
                 if moved <= threshold:

@@ -14,7 +14,6 @@ from gamedp.bellman import (
     equation,
     policy_proofs,
     sparse_elimination,
-    state_orders,
     topological,
 )
 from gamedp.results.status import Status
@@ -318,7 +317,7 @@ class Component:
         """Start again with the states that are nearest to an exit first."""
         sequence = np.empty(self.size, np.uintp)
         sizes = self.size, *self.lengths
-        block = state_orders.nearest_exits_first_jit(*sizes, self.block, self.numbers, sequence)
+        block = blocks.nearest_exits_first_jit(*sizes, self.block, self.numbers, sequence)
         numbers = np.zeros_like(self.numbers)
         numbers[blocks.VALUE] = self.numbers[blocks.VALUE, sequence]
         self.rearranged = block, numbers, sequence
@@ -544,7 +543,7 @@ class Component:
     def _put_back(self) -> None:
         if self.rearranged is not None:
             block, numbers, sequence = self.rearranged
-            state_orders.put_back_jit(self.size, block, numbers, sequence, self.block, self.numbers)
+            blocks.put_back_jit(self.size, block, numbers, sequence, self.block, self.numbers)
 
 
 MAX_STATES_IN_KERNEL = 1 << 14

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from gamedp.bellman import average, equation, residuals, way_totals, ways as kernels
+from gamedp.bellman import average, equation, residuals, ways as kernels
 from gamedp.bellman.chains import STAY, Room, room_for
 from gamedp.errors import InvalidModelError
 from gamedp.graph.sets import attractor
@@ -319,7 +319,7 @@ class Ways:
             values,
             self._margin(gains, values, tolerance),
         )
-        if way_totals.leave_totals_jit(
+        if kernels.leave_totals_jit(
             self.num_parts,
             self.map,
             *question,
@@ -388,9 +388,7 @@ class Ways:
             self._margin(gains, values, tolerance),
         )
         extra, states = np.empty(model.num_choices), np.empty(model.num_states, np.int64)
-        if way_totals.lead_jit(
-            self.map, *question, self._budget, biases, extra, states, self._room
-        ):
+        if kernels.lead_jit(self.map, *question, self._budget, biases, extra, states, self._room):
             return biases
         choices = policy[moving]
         transitions = ragged(model.transition_offsets, choices)

@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from gamedp.compiler.sharing import share
+from gamedp.stages.unrolled_code import share
 
 
 def members(item, pairs):

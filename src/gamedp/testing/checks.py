@@ -18,7 +18,7 @@ KINDS: tuple[tuple[tuple[str, ...], Callable[..., Examination[Any]]], ...] = (
     (("supports", "solve"), examination_of_solver),
     (("search",), examination_of_searcher),
 )
-"""What can be checked: the members by which it is known, and how it is examined."""
+"""Kinds of things: the members by which each is known, and how it is examined."""
 
 
 def checks_of(thing: Any, **options: Any) -> Iterator[tuple[str, Check]]:

@@ -183,7 +183,7 @@ def plot(
 
 @attrs.frozen
 class _Drawn:
-    """What is drawn: a game, a model or a solution, its objective, and a position of it."""
+    """The subject of a picture: a game, model or solution; its objective; and a position."""
 
     thing: Any
     objective: Objective
@@ -338,7 +338,7 @@ DRAW: dict[str, Callable[[_Drawn, PictureOptions], Any]] = {
     "sweeps": _sweeps,
     "improvements": _improvements,
 }
-"""What draws each kind."""
+"""The function that draws each kind."""
 
 TAKES: dict[str, frozenset[str]] = {
     "default": frozenset({"fields", "where"}),

@@ -22,7 +22,7 @@ from gamedp.errors import InvalidParameterError, UnknownNameError, shown
 from gamedp.model.model import Model
 from gamedp.model.problem import Problem
 from gamedp.runtime.files import as_path, open_plain
-from gamedp.runtime.limit import Progress
+from gamedp.runtime.limit import Progress, callback_of, shows_progress
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import settings_of, values_of
 from gamedp.solvers.request import checked_number, checked_objective, checked_tolerance
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "read_rows"]
 
 
+@shows_progress
 def compare(  # noqa: PLR0913 - what is usually set in one call
     problems: Any,
     objective: Objective | None = None,
@@ -52,7 +53,7 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     seconds: float = 0.1,
     processes: bool = False,
     save: Path | str | None = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Comparison:
     """Compare solvers, searchers and other programs on the same problems: answers and time.
 
@@ -94,8 +95,8 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     save : path, optional
         A file to which each row is appended as a line of JSON; what it holds already, by the same
         version on the same machine, is not measured again.
-    progress : callable, optional
-        Called with a :class:`gamedp.Progress` now and then.
+    progress : callable or bool, optional
+        As for :func:`gamedp.solve`.
 
     Returns
     -------
@@ -117,6 +118,7 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     >>> [(row.method, row.value, table.verdict(row)) for row in table.rows]
     [('alpha-beta', 1.0, 'proven'), ('retrograde', 1.0, 'proven')]
     """
+    report = callback_of(progress)
     limits = ComparisonLimits(
         tolerance=None
         if tolerance is None
@@ -133,10 +135,10 @@ def compare(  # noqa: PLR0913 - what is usually set in one call
     total, began = len(tasks) * len(methods), time.perf_counter()
     rows: list[Measurement] = []
     for task in tasks:
-        task.explore(limits, progress)
+        task.explore(limits, report)
         found = {method.name: kept.row(task, method) for method in methods}
         left = [method for method in methods if found[method.name] is None]
-        tell = _teller(progress, total, began, task, rows)
+        tell = _teller(report, total, began, task, rows)
         for row in (measured_apart if processes else measured)(task, left, limits, tell):
             kept.add(task, methods, row)
             found[row.method] = row

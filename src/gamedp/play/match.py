@@ -18,7 +18,7 @@ from gamedp.play.players import seated, seats_taken
 from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import RandomPlayer
 from gamedp.rules.game import Rules
-from gamedp.runtime.limit import Reporter
+from gamedp.runtime.limit import Reporter, callback_of, shows_progress
 from gamedp.runtime.notebook import html_table, with_error
 
 if TYPE_CHECKING:
@@ -207,6 +207,7 @@ class Match:
         )
 
 
+@shows_progress
 def match(  # noqa: PLR0913 - what is usually set in one call
     game: Any,
     one: Any,
@@ -217,7 +218,7 @@ def match(  # noqa: PLR0913 - what is usually set in one call
     opening: int = 0,
     max_plies: int = MOST_PLIES,
     compile: CompileMode = "auto",
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Match:
     """Let two players play many games, and take turns at beginning.
 
@@ -241,8 +242,8 @@ def match(  # noqa: PLR0913 - what is usually set in one call
         A game that has not ended after this many plies counts as unfinished, not as a draw.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
-    progress : callable, optional
-        Called with a :class:`gamedp.Progress` now and then.
+    progress : callable or bool, optional
+        As for :func:`gamedp.solve`.
 
     Raises
     ------
@@ -266,7 +267,7 @@ def match(  # noqa: PLR0913 - what is usually set in one call
     rounds = rounds_of(rules, games=games, seed=seed, opening=opening, max_plies=max_plies)
     groups = np.random.SeedSequence(drawn_seed(seed)).spawn(rounds)
     games = count * len(groups)
-    reporter = Reporter(progress, "play")
+    reporter = Reporter(callback_of(progress), "play")
     began = time.perf_counter()
     records = []
     # A program in several seats of a game is started once for each.

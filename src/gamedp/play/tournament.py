@@ -26,7 +26,7 @@ from gamedp.play.players import seats_taken
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.rules.game import Rules
 from gamedp.runtime.encoding import encode_object
-from gamedp.runtime.limit import Reporter
+from gamedp.runtime.limit import Reporter, callback_of, shows_progress
 from gamedp.runtime.notebook import html_rows
 
 if TYPE_CHECKING:
@@ -211,6 +211,7 @@ class Tournament:
         return f"<Tournament {points}>"
 
 
+@shows_progress
 def tournament(  # noqa: PLR0913 - what is usually set in one call
     game: Any,
     players: Mapping[str, Any],
@@ -224,7 +225,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     save: str | Path | None = None,
     records: bool = False,
     compile: CompileMode = "auto",
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Tournament:
     """Let all players play each other, in all orders of the seats.
 
@@ -271,8 +272,8 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
         included.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`; for searchers.
-    progress : callable, optional
-        Called with a :class:`gamedp.Progress` now and then.
+    progress : callable or bool, optional
+        As for :func:`gamedp.solve`.
 
     Raises
     ------
@@ -314,7 +315,7 @@ def tournament(  # noqa: PLR0913 - what is usually set in one call
     left = tuple(some for some, meeting in meetings.items() if not meeting.is_exact)
     plan = _Plan(rules, left, rounds, book.seed, opening, max_plies)
     kept: list[tuple[Any, ...]] = []
-    reporter = Reporter(progress, "play")
+    reporter = Reporter(callback_of(progress), "play")
     schedule, total = plan.schedule(), games * len(left)
 
     def test() -> Sprt | None:

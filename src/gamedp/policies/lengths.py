@@ -19,7 +19,7 @@ from gamedp.policies.policy import choices_in
 from gamedp.policies.solving import lengths_of
 from gamedp.results.base import mean_of
 from gamedp.runtime import compile_clock
-from gamedp.runtime.limit import Limit
+from gamedp.runtime.limit import Limit, callback_of, shows_progress
 from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.options import CompileMode
 from gamedp.solvers import Retrograde
@@ -406,11 +406,12 @@ class Remoteness:
         return low if low == high else low + (high - low) / 2
 
 
+@shows_progress
 def remoteness(
     solution: Solution,
     *,
     max_seconds: float = math.inf,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Remoteness:
     """Return the remaining number of actions from each state of a solved game.
 
@@ -425,8 +426,8 @@ def remoteness(
         A solution for the total reward.
     max_seconds : float
         Time limit, as for :func:`gamedp.solve`; a single pass is finished.
-    progress : callable, optional
-        Called with a :class:`gamedp.Progress` now and then.
+    progress : callable or bool, optional
+        As for :func:`gamedp.solve`.
 
     Returns
     -------
@@ -457,9 +458,10 @@ def remoteness(
     """
     limit = Limit(checked_number("max_seconds", max_seconds))
     limit()
-    listener = None if progress is None else reporting(progress)
+    report = callback_of(progress)
+    listener = None if report is None else reporting(report)
     with compile_clock.reporting_compilation(listener):
-        return _remoteness(solution, limit, progress)
+        return _remoteness(solution, limit, report)
 
 
 def _remoteness(solution: Solution, limit: Limit, progress: ProgressCallback | None) -> Remoteness:

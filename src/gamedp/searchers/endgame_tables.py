@@ -21,6 +21,7 @@ from gamedp.errors import (
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
 from gamedp.runtime.block_file import BLOCK, BlockFile
+from gamedp.runtime.limit import callback_of, shows_progress
 from gamedp.runtime.machine import allocate_lazily, available_bytes
 from gamedp.searchers.endgame_strata import METHODS, Builder, Home, Strata
 from gamedp.searchers.root import refuse_chance
@@ -87,6 +88,7 @@ class EndgameTables(Strata):
     """
 
     @classmethod
+    @shows_progress
     def build(
         cls,
         game: Any,
@@ -95,7 +97,7 @@ class EndgameTables(Strata):
         folder: str | Path | None = None,
         compile: CompileMode = "auto",
         max_seconds: float = float("inf"),
-        progress: ProgressCallback | None = None,
+        progress: ProgressCallback | bool | None = None,
     ) -> EndgameTables:
         """Build the tables, or open those that are already in the folder.
 
@@ -116,8 +118,8 @@ class EndgameTables(Strata):
             As for :func:`gamedp.compile`.
         max_seconds : float
             The time limit; the error raised at it has the complete strata.
-        progress : callable, optional
-            Called with a :class:`gamedp.Progress` now and then.
+        progress : callable or bool, optional
+            As for :func:`gamedp.solve`.
 
         Raises
         ------
@@ -153,7 +155,7 @@ class EndgameTables(Strata):
             folder=folder,
             compile=compile,
             max_seconds=max_seconds,
-            progress=progress,
+            progress=callback_of(progress),
         )
         return tables
 

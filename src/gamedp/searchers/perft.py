@@ -11,6 +11,7 @@ from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
+from gamedp.runtime.limit import callback_of, shows_progress
 from gamedp.searchers.base import OutOfTime, SearchBudget
 from gamedp.searchers.driver import Driver, Loop
 from gamedp.searchers.position_loop import FULL, unfold
@@ -107,6 +108,7 @@ class Perft:
     seconds: float
 
 
+@shows_progress
 def perft(
     game: Any,
     depth: int,
@@ -114,7 +116,7 @@ def perft(
     *,
     compile: CompileMode = "auto",
     max_seconds: float = float("inf"),
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Perft:
     """Count the positions that a game leads to, ply by ply.
 
@@ -132,8 +134,8 @@ def perft(
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
     max_seconds : float
-    progress : callable, optional
-        Called with a :class:`gamedp.Progress` now and then.
+    progress : callable or bool, optional
+        As for :func:`gamedp.solve`.
 
     Raises
     ------
@@ -170,7 +172,7 @@ def perft(
         },
         with_plies=("depths",),
     )
-    budget = SearchBudget(max_seconds, float("inf"), progress, lambda: driver.nodes)
+    budget = SearchBudget(max_seconds, float("inf"), callback_of(progress), lambda: driver.nodes)
     driver.enter(state)
     driver.tally.proven = int(depth > 0 and not is_over)
     try:

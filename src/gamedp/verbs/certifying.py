@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.rules.game import REQUIRED, STAGED_REQUIRED
+from gamedp.runtime.limit import callback_of, shows_progress
 from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:
@@ -73,12 +74,13 @@ def certify(solution: Solution | StagedSolution) -> Certificate:
     return certify_bounds(solution)
 
 
+@shows_progress
 def verify(
     game_or_model: Game | StagedGame | Model | StagedModel,
     certificate: Certificate,
     *,
     compile: CompileMode = "auto",
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Verified:
     """Check a certificate independently of the solver that made it.
 
@@ -98,7 +100,7 @@ def verify(
     certificate : Certificate
     compile : {"auto", "always", "never"}
         For a game, as for :func:`gamedp.compile`.
-    progress : callable, optional
+    progress : callable or bool, optional
         As for :func:`gamedp.solve`; it may raise to stop: a certificate from somebody else may ask
         for any number of steps.
 
@@ -161,9 +163,10 @@ def verify(
     from gamedp.certificates import Certificate, verify as verify_model
 
     model: Any = game_or_model
+    report = callback_of(progress)
     if _is_game(model) and isinstance(certificate, Certificate):
-        model = compile_rules(model, compile=compile, progress=progress)
-    return verify_model(model, certificate, progress)
+        model = compile_rules(model, compile=compile, progress=report)
+    return verify_model(model, certificate, report)
 
 
 def _is_game(given: Any) -> bool:

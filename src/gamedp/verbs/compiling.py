@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, overload
 
 from gamedp.errors import InvalidParameterError
 from gamedp.rules.game import is_staged
+from gamedp.runtime.limit import callback_of, shows_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +22,10 @@ __all__ = ["compile"]
 
 @overload
 def compile(
-    game: StagedGame, *, compile: CompileMode = "auto", progress: ProgressCallback | None = None
+    game: StagedGame,
+    *,
+    compile: CompileMode = "auto",
+    progress: ProgressCallback | bool | None = None,
 ) -> StagedModel: ...
 
 
@@ -34,10 +38,11 @@ def compile(
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Model: ...
 
 
+@shows_progress
 def compile(
     game: Game | StagedGame,
     *,
@@ -46,7 +51,7 @@ def compile(
     max_states: float = float("inf"),
     max_seconds: float = float("inf"),
     max_bytes: float | None = None,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Model | StagedModel:
     """Explore a game from its initial states and return it as sparse arrays.
 
@@ -70,8 +75,8 @@ def compile(
     max_states, max_seconds, max_bytes : float, optional
         Limits that stop the exploration with an error. `max_bytes` is nine tenths of the free
         memory if not given.
-    progress : callable, optional
-        Called with a :class:`gamedp.Progress` now and then.
+    progress : callable or bool, optional
+        As for :func:`gamedp.solve`.
 
     Returns
     -------
@@ -94,13 +99,14 @@ def compile(
     >>> gamedp.compile(Matches(matches=18), compile="never")
     <Model Matches(matches=18, takes=(1, 2, 3), misere=True): 19 states, 51 choices, 51 transitions>
     """
+    report = callback_of(progress)
     if is_staged(game):
         from gamedp.stages.compile import compile_staged
 
         if box is not None:
             message = f"a box is for ordinary games; {type(game).__name__} declares its contexts."
             raise InvalidParameterError(message)
-        return compile_staged(game, compile=compile, progress=progress)
+        return compile_staged(game, compile=compile, progress=report)
     from gamedp.compiler.build import compile_game
 
     return compile_game(
@@ -110,5 +116,5 @@ def compile(
         max_states=max_states,
         max_seconds=max_seconds,
         max_bytes=max_bytes,
-        progress=progress,
+        progress=report,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, shown
+from gamedp.runtime.limit import callback_of, shows_progress
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["search"]
 
 
+@shows_progress
 def search(
     game: Game,
     state: Any = None,
@@ -24,7 +26,7 @@ def search(
     depth: int | None = None,
     max_seconds: float = float("inf"),
     compile: CompileMode = "auto",
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> SearchResult | MaxNResult:
     """Search from one position, without a model: for games that are too large to solve.
 
@@ -46,8 +48,8 @@ def search(
         returns what is known at its end.
     compile : {"auto", "always", "never"}
         As for :func:`gamedp.compile`.
-    progress : callable, optional
-        Called with a :class:`gamedp.Progress` now and then.
+    progress : callable or bool, optional
+        As for :func:`gamedp.solve`.
 
     Returns
     -------
@@ -96,6 +98,6 @@ def search(
         message = f"{name} is an option of the searcher: give {type(chosen).__name__}({name}=...)."
         raise InvalidParameterError(message)
     result: SearchResult | MaxNResult = chosen.search(
-        game, state, compile=compile, progress=progress
+        game, state, compile=compile, progress=callback_of(progress)
     )
     return result

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from gamedp.errors import InvalidParameterError, warn
 from gamedp.runtime import compile_clock
 from gamedp.runtime.compile_clock import without_collection
+from gamedp.runtime.limit import callback_of, shows_progress
 from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def solve(
     *,
     tolerance: float | None = None,
     relative: bool = False,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
     compile: CompileMode = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
@@ -53,7 +54,7 @@ def solve(
     *,
     tolerance: float | None = None,
     relative: bool = False,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
     compile: CompileMode = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
@@ -63,6 +64,7 @@ def solve(
 ) -> Solution: ...
 
 
+@shows_progress
 def solve(  # noqa: PLR0913 - what is usually set in one call
     game_or_model: Game | Model | StagedGame | StagedModel,
     objective: Objective | None = None,
@@ -70,7 +72,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     *,
     tolerance: float | None = None,
     relative: bool = False,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
     compile: CompileMode = "auto",
     box: Mapping[str, tuple[int, int]] | None = None,
     max_states: float = float("inf"),
@@ -97,8 +99,9 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
     relative : bool
         Whether the distance allowed in each state is `tolerance` times the absolute value: then a
         value of 1e-40 does not pass for 0. A millionth if no tolerance is given.
-    progress : callable, optional
-        Called with a :class:`gamedp.Progress` now and then.
+    progress : callable or bool, optional
+        Called with a :class:`gamedp.Progress` now and then. True shows a bar in a terminal, on
+        stderr and after a second, or in a notebook; nothing where there is neither.
     compile, box, max_states, max_bytes
         For the exploration of a game; see :func:`gamedp.compile`. With a model they are refused.
     max_seconds : float
@@ -143,6 +146,7 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         from gamedp.runtime.limit import Limit
         from gamedp.solvers import request
 
+    report = callback_of(progress)
     allowed = request.checked_tolerance(tolerance, relative=relative)
     objective = request.checked_objective(objective)
     solver = request.checked_solver(solver)
@@ -158,11 +162,11 @@ def solve(  # noqa: PLR0913 - what is usually set in one call
         limit = Limit(most)
         limit()
         with compile_clock.reporting_compilation(
-            None if progress is None else request.reporting(progress)
+            None if report is None else request.reporting(report)
         ):
-            model = _model_of(game_or_model, exploring, most, progress)
+            model = _model_of(game_or_model, exploring, most, report)
             return request.answer(
-                lambda: _solved(model, objective, solver, allowed, progress, limit),
+                lambda: _solved(model, objective, solver, allowed, report, limit),
                 solver,
             )
 

@@ -20,7 +20,7 @@ from gamedp.errors import (
 )
 from gamedp.results.status import Guarantee
 from gamedp.runtime.floats import UNIT
-from gamedp.runtime.limit import Reporter
+from gamedp.runtime.limit import Reporter, callback_of, shows_progress
 from gamedp.runtime.machine import processors
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.solution import StagedSolution
@@ -168,11 +168,12 @@ NOT_REACHED = np.iinfo(np.int64).min
 """Instead of a rank."""
 
 
+@shows_progress
 def distributions(
     solution: StagedSolution,
     contexts: Sequence[Any],
     *,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> list[Distribution]:
     """Return the distributions of player 0's total from some contexts on.
 
@@ -184,7 +185,7 @@ def distributions(
     solution : StagedSolution
         The mover takes the first best choice, as in :func:`distribution`.
     contexts : sequence
-    progress : callable, optional
+    progress : callable or bool, optional
         As for :func:`gamedp.solve`; it may raise an exception to stop.
 
     Raises
@@ -216,7 +217,7 @@ def distributions(
     slots = np.full(size * model.num_players, -1, np.int32)
     layers: dict[int, Layer] = {}
     found: dict[int, Distribution] = {}
-    reporter, left = Reporter(progress, "solve"), sorted(lowest)
+    reporter, left = Reporter(callback_of(progress), "solve"), sorted(lowest)
     with ThreadPoolExecutor(processors()) as pool:
         for done, rank in enumerate(left):
             keys = np.flatnonzero(ranks == rank)
@@ -338,11 +339,12 @@ class _ContextPart(NamedTuple):
     weights: NDArray[np.float64]
 
 
+@shows_progress
 def expected_ends(
     solution: StagedSolution,
     starts: Sequence[Mapping[Any, float]],
     *,
-    progress: ProgressCallback | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> list[ExpectedEnds]:
     """Return the expected number of occurrences of each end of the stage from some contexts on.
 
@@ -357,7 +359,7 @@ def expected_ends(
         The probability of beginning in each context, or the number of times: finite and
         non-negative. The counts are proportional to them. Several starts are followed together, in
         the time of one.
-    progress : callable, optional
+    progress : callable or bool, optional
         As for :func:`gamedp.solve`; it may raise an exception to stop.
 
     Returns
@@ -409,7 +411,7 @@ def expected_ends(
             weights[code, column] += weight
             rank = int(model.rules.call("rank", model.state(code)))
             waiting.setdefault(rank, []).append(np.array([code]))
-    reporter, first = Reporter(progress, "solve"), max(waiting, default=0)
+    reporter, first = Reporter(callback_of(progress), "solve"), max(waiting, default=0)
     counts = np.zeros((len(model.stage.terminals), len(starts)))
     rewards, payoffs = np.zeros(len(starts)), np.zeros(len(starts))
     with ThreadPoolExecutor(processors()) as pool:

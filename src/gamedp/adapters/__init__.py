@@ -1,4 +1,4 @@
-"""Files of other tools, and games of other libraries."""
+"""Files of other tools; games of other libraries, and games for them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
+from gamedp.adapters.discrete_dp import as_discrete_dp
+from gamedp.adapters.environments import as_environment, as_pettingzoo
 from gamedp.adapters.gymnasium import Gymnasium
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.parts import Parts, assemble
@@ -17,7 +19,16 @@ if TYPE_CHECKING:
     from gamedp.adapters.writing import Ends
     from gamedp.model.model import Model
 
-__all__ = ["FORMATS", "Gymnasium", "LoadedModel", "read_model", "write_model"]
+__all__ = [
+    "FORMATS",
+    "Gymnasium",
+    "LoadedModel",
+    "as_discrete_dp",
+    "as_environment",
+    "as_pettingzoo",
+    "read_model",
+    "write_model",
+]
 
 Format: TypeAlias = Literal["umb", "drn", "prism"]
 

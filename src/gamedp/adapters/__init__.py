@@ -1,4 +1,4 @@
-"""Files of other tools, and games of other libraries."""
+"""Files of other tools; games of other libraries, and games for them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gamedp.adapters.discrete_dp import as_discrete_dp
+from gamedp.adapters.environments import as_environment, as_pettingzoo
 from gamedp.adapters.gymnasium import Gymnasium
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.adapters.parts import FileFormat, Parts, assemble
@@ -17,7 +19,17 @@ if TYPE_CHECKING:
     from gamedp.adapters.writing import Ends
     from gamedp.model.model import Model
 
-__all__ = ["FileFormat", "Gymnasium", "LoadedModel", "Parts", "read_model", "write_model"]
+__all__ = [
+    "FileFormat",
+    "Gymnasium",
+    "LoadedModel",
+    "Parts",
+    "as_discrete_dp",
+    "as_environment",
+    "as_pettingzoo",
+    "read_model",
+    "write_model",
+]
 
 UNPACKED = 1 << 30
 """Number of bytes that reading any file may take; a large one `RATIO` times its own size."""

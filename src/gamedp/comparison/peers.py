@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse
 
 from gamedp.adapters import write_model
+from gamedp.adapters.discrete_dp import discrete_dp_of, endless
 from gamedp.adapters.packages import installed
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import Model
@@ -73,26 +74,7 @@ def _discounted(problem: Problem, name: str) -> tuple[Model, float, float]:
         message = f"{name} is asked for discounted rewards of one player alone."
         raise UnsupportedProblemError(message)
     sign = -1.0 if objective.optimum == "min" else 1.0
-    return _endless(problem.model, objective.discount, sign), objective.discount, sign
-
-
-def _endless(model: Model, discount: float, sign: float) -> Model:
-    """Return a one-player model in which a terminal state earns nothing, or its payoff at once.
-
-    Packages for decision processes have no terminal states; a state that leads to itself and earns
-    (1 - discount) · payoff in each step is worth the same. Rewards are multiplied by `sign`.
-    """
-    counts = np.diff(model.choice_offsets)
-    at = model.choice_offsets[model.terminals]  # where their new choices begin
-    first = model.transition_offsets[at]
-    lengths = np.insert(np.diff(model.transition_offsets), at, 1)
-    return Model.from_arrays(
-        np.concatenate([[0], np.cumsum(np.maximum(counts, 1))]),
-        np.concatenate([[0], np.cumsum(lengths)]),
-        np.insert(model.successors, first, model.terminals),
-        np.insert(model.probabilities, first, 1.0),
-        rewards=sign * np.insert(model.rewards, at, (1 - discount) * model.payoffs),
-    )
+    return endless(problem.model, objective.discount, sign), objective.discount, sign
 
 
 def _same_actions(model: Model) -> tuple[list[Any], NDArray[np.float64]]:
@@ -119,15 +101,7 @@ class QuantEcon:
         """Return what solves a discounted problem of one player."""
         model, discount, sign = _discounted(problem, "QuantEcon")
         markov = installed("quantecon.markov", "quantecon")
-        counts = np.diff(model.choice_offsets)
-        first = np.repeat(model.choice_offsets[:-1], counts)
-        program = markov.DiscreteDP(
-            model.rewards.copy(),
-            scipy.sparse.csr_matrix(model.transition_matrix.copy()),
-            discount,
-            s_indices=np.repeat(np.arange(model.num_states), counts),
-            a_indices=np.arange(model.num_choices) - first,
-        )
+        program = discrete_dp_of(markov, model, discount)
         solve = functools.partial(
             program.solve, "modified_policy_iteration", epsilon=tolerance, max_iter=MAX_SWEEPS
         )

@@ -29,6 +29,7 @@ from gamedp.rules.slips import (
     refuse_static,
     refuse_value,
     warn_of_slips,
+    way_of_neighbour,
 )
 from gamedp.views import MOST_LETTERS, Text, View
 
@@ -329,8 +330,7 @@ def require_methods(game: object, required: tuple[str, ...], kind: str) -> None:
                 message += f" Does {given} mean {name}?"
         if hasattr(game, "model"):  # a loaded file, a solution
             message += f" If a model will do, pass the `.model` of this {type(game).__name__}."
-        if hasattr(game, "action_space"):
-            message += " An environment of Gymnasium is solved as gamedp.adapters.Gymnasium(env)."
+        message += way_of_neighbour(game)
         raise TypeError(message)
     refuse_static(game, required)
 

@@ -6,7 +6,7 @@ import dis
 import functools
 import inspect
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from gamedp.errors import InvalidModelError, shown, warn
@@ -19,6 +19,7 @@ __all__ = [
     "refuse_static",
     "refuse_value",
     "warn_of_slips",
+    "way_of_neighbour",
 ]
 
 METHODS = (
@@ -170,6 +171,33 @@ def nearest(game: object, missing: str) -> str | None:
         if name != missing and _one_off(name, missing) and _is_method(game, name):
             return name
     return None
+
+
+WAYS = {
+    "pettingzoo": " An environment of PettingZoo has no table of its transitions: write its rules "
+    "as a class, see gamedp.Game. The other way, gamedp.adapters.as_pettingzoo(game) makes one.",
+    "gymnasium": " An environment of Gymnasium is solved as gamedp.adapters.Gymnasium(env).",
+    "pyspiel": " A game of OpenSpiel is solved as gamedp.adapters.OpenSpiel(game).",
+    "quantecon": " A program of QuantEcon is solved as a model: pairs = program.to_sa_pair_form(); "
+    "gamedp.Model.from_arrays(pairs.a_indptr, pairs.Q.indptr, pairs.Q.indices, pairs.Q.data, "
+    "rewards=pairs.R).",
+}
+"""The way in for what belongs to another library, by the name of its package."""
+
+
+def way_of_neighbour(given: object) -> str:
+    """Return how to solve what belongs to another library; empty if it does not."""
+    packages = {kind.__module__.partition(".")[0] for kind in type(given).__mro__}
+    for package, words in WAYS.items():
+        if package in packages:
+            return words
+    rows = given.values() if isinstance(given, Mapping) else ()
+    if rows and all(isinstance(row, (Mapping, list)) for row in rows):
+        return (
+            " A table P of Gymnasium is solved with its environment, which knows the start, as "
+            "gamedp.adapters.Gymnasium(env)."
+        )
+    return WAYS["gymnasium"] if hasattr(given, "action_space") else ""
 
 
 def _names(game: object) -> list[str]:

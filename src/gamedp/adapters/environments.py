@@ -1,0 +1,156 @@
+"""Games as environments of Gymnasium and PettingZoo, for programs that learn to play them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from gamedp.adapters.packages import installed
+
+if TYPE_CHECKING:
+    from gamedp.adapters.gymnasium_environment import GameEnvironment
+    from gamedp.adapters.pettingzoo_environment import GameForAgents
+    from gamedp.adapters.positions import Observed
+
+__all__ = ["as_environment", "as_pettingzoo"]
+
+# What plays a game is imported when an environment is made: files of other tools need none of it.
+
+
+def as_environment(
+    game: Any,
+    *,
+    illegal: Literal["error", "stay"] = "error",
+    observed: Observed = "fields",
+    render_mode: str | None = None,
+) -> GameEnvironment:
+    """Return a game of one player as an environment of Gymnasium [1]_.
+
+    The sum of the rewards of an episode has the game's value as its mean, if the policy is optimal:
+    :class:`gamedp.TotalReward`. The payoff comes with the step that ends the episode, so a learner
+    that discounts counts it once less than :class:`gamedp.Discounted`, which takes it to come a
+    step later. There is no limit of time; ``gymnasium.wrappers.TimeLimit`` sets one.
+
+    Parameters
+    ----------
+    game : game, Model or LoadedModel
+        A game of one player, which is compiled first; or its model, from :func:`gamedp.compile`
+        with limits and options of its own. A symmetric game is played on the representatives.
+    illegal : {"error", "stay"}
+        The effect of an action that is not possible: an error, or none, with the reward 0. What
+        draws actions without looking at the mask, such as ``check_env``, needs ``"stay"``.
+    observed : {"fields", "index"}
+        Whether a state is observed as its fields, a `Box` of K integers with the range of each over
+        all states; or as its number in the model, a `Discrete` of S. Numbers also where the states
+        are not made of integers.
+    render_mode : {"ansi"}, optional
+        Whether ``render()`` returns the state as text: the game's `render`, or its `view` drawn.
+
+    Returns
+    -------
+    gymnasium.Env
+        Actions are numbered 0 to A - 1: the game's own, ascending, in ``positions.labels`` of the
+        environment. ``info["action_mask"]``, (A,) int8, has a 1 for each that is possible.
+        ``state`` is the game's present state.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the game has several players, is staged, or may be over at the start.
+    InvalidParameterError
+        If an option is none of those above.
+    InvalidModelError
+        If the rules are wrong somewhere.
+    MissingPackageError
+        If Gymnasium is not installed: ``pip install gamedp[gymnasium]``.
+
+    References
+    ----------
+    .. [1] https://gymnasium.farama.org
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> class Dice:  # roll until you stop; you get the points of the last roll, and none for a 1
+    ...     def initial_state(self):
+    ...         return 0, False
+    ...     def is_terminal(self, state):
+    ...         return state[1]
+    ...     def actions(self, state):
+    ...         return [0, 1] if state[0] else [1]
+    ...     def outcomes(self, state, action):
+    ...         if action == 0:
+    ...             return [(1.0, (state[0], True))]
+    ...         return [(1 / 6, (face, face == 1)) for face in range(1, 7)]
+    ...     def payoff(self, state, player):
+    ...         return 0.0 if state[0] == 1 else float(state[0])
+    >>> env = gamedp.adapters.as_environment(Dice())
+    >>> observation, info = env.reset(seed=1)
+    >>> observation.tolist(), info["action_mask"].tolist()
+    ([0, 0], [0, 1])
+    >>> observation, reward, terminated, truncated, info = env.step(1)
+    >>> bool(1 <= observation[0] <= 6)
+    True
+    """
+    installed("gymnasium", "gamedp[gymnasium]")
+    from gamedp.adapters.gymnasium_environment import GameEnvironment  # noqa: PLC0415
+    from gamedp.adapters.positions import Positions, model_of  # noqa: PLC0415
+
+    positions = Positions(model_of(game), observed)
+    return GameEnvironment(positions, illegal=illegal, render_mode=render_mode)
+
+
+def as_pettingzoo(
+    game: Any, *, observed: Observed = "fields", render_mode: str | None = None
+) -> GameForAgents:
+    """Return a game of any number of players as an environment of PettingZoo [1]_.
+
+    Player n is the agent ``"player_n"``. All observe the whole state; ``infos`` of the agent to
+    move has the actions that are possible as ``"action_mask"``, and others have none. Of two
+    opponents, player 1 receives the negative reward, and the payoff that remains of the constant
+    sum. Where the symmetry of a game makes the players change places, agents stay who they are, and
+    the state that is observed is the representative.
+
+    Parameters
+    ----------
+    game : game, Model or LoadedModel
+        A game, which is compiled first; or its model.
+    observed, render_mode
+        As for :func:`gamedp.adapters.as_environment`; actions are numbered as there, too.
+
+    Returns
+    -------
+    pettingzoo.AECEnv
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the game is staged, or may be over at the start.
+    InvalidParameterError
+        If an option is none of those above; later, if an action is not possible.
+    InvalidModelError
+        If the rules are wrong somewhere.
+    MissingPackageError
+        If PettingZoo is not installed: ``pip install gamedp[pettingzoo]``.
+
+    References
+    ----------
+    .. [1] J. Terry et al., "PettingZoo: Gym for multi-agent reinforcement learning", NeurIPS 2021.
+       https://pettingzoo.farama.org
+
+    Examples
+    --------
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> env = gamedp.adapters.as_pettingzoo(Matches(matches=4))
+    >>> env.reset(seed=1)
+    >>> env.agent_selection, env.infos["player_0"]["action_mask"].tolist()
+    ('player_0', [1, 1, 1])
+    >>> env.step(2)
+    >>> env.agent_selection, env.infos["player_1"]["action_mask"].tolist()
+    ('player_1', [1, 0, 0])
+    """
+    installed("pettingzoo", "gamedp[pettingzoo]")
+    from gamedp.adapters.pettingzoo_environment import GameForAgents  # noqa: PLC0415
+    from gamedp.adapters.positions import Positions, model_of  # noqa: PLC0415
+
+    return GameForAgents(Positions(model_of(game), observed), render_mode=render_mode)

@@ -29,7 +29,10 @@ class GameEnvironment(gymnasium.Env[Any, Any]):
         `positions.labels`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 1}
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc] # nobody changes it
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 1,
+    }
 
     def __init__(
         self,

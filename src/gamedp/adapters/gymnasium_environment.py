@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import gymnasium
 import numpy as np
@@ -29,10 +29,7 @@ class GameEnvironment(gymnasium.Env[Any, Any]):
         `positions.labels`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc] # nobody changes it
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 1,
-    }
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012 - Gymnasium's own way
 
     def __init__(
         self,

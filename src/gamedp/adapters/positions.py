@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Observed", "Position", "Positions", "model_of"]
 
 Observed: TypeAlias = Literal["fields", "index"]
-"""What is observed of a state: its fields, or its number in the model."""
+"""The part of a state that is observed: its fields, or its number in the model."""
 
 MOST_LISTED = 20
 """Largest number of actions that a message lists."""

@@ -270,6 +270,10 @@ class Explanation(str):
         explanation.solver = solver
         return explanation
 
+    def __getnewargs__(self) -> tuple[str, str]:
+        """Return what a copy is made of, in another process, too."""
+        return str(self), self.solver
+
     def __repr__(self) -> str:
         """Return the words themselves: they are read line by line."""
         return str(self)

@@ -270,9 +270,9 @@ class Explanation(str):
         explanation.solver = solver
         return explanation
 
-    def __getnewargs__(self) -> tuple[str, str]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Return what a copy is made of, in another process, too."""
-        return str(self), self.solver
+        return Explanation, (str(self), self.solver)
 
     def __repr__(self) -> str:
         """Return the words themselves: they are read line by line."""

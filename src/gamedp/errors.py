@@ -53,6 +53,14 @@ def shown(value: object, most: int = MOST_SHOWN) -> str:
     return f"{text[:half]} ... {text[-half:]}"
 
 
+def _copied(kind: type[GamedpError], args: tuple[Any, ...], state: dict[str, Any]) -> GamedpError:
+    """Return an error with given attributes, whatever its class is made with."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
+
 class GamedpError(Exception):
     """The base class of gamedp's errors.
 
@@ -65,6 +73,10 @@ class GamedpError(Exception):
     ...     print(error)
     discount is 1.5; it must be at least 0 and below 1. For 1 use TotalReward.
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what a copy is made of, in another process, too: attributes are kept."""
+        return _copied, (type(self), self.args, self.__dict__)
 
 
 class InvalidModelError(GamedpError, ValueError):

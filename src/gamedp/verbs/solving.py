@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from gamedp.errors import InvalidParameterError, warn
 from gamedp.runtime import compile_clock
 from gamedp.runtime.compile_clock import without_collection
-from gamedp.runtime.limit import callback_of, shows_progress
+from gamedp.runtime.display import callback_of, shows_progress
 from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:
@@ -269,6 +269,10 @@ class Explanation(str):
         explanation = super().__new__(cls, words)
         explanation.solver = solver
         return explanation
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what a copy is made of, in another process, too."""
+        return Explanation, (str(self), self.solver)
 
     def __repr__(self) -> str:
         """Return the words themselves: they are read line by line."""

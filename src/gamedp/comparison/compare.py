@@ -21,9 +21,8 @@ from gamedp.comparison.processes import measured_apart
 from gamedp.errors import InvalidParameterError, UnknownNameError, shown
 from gamedp.model.model import Model
 from gamedp.model.problem import Problem
-from gamedp.runtime.display import callback_of, shows_progress
 from gamedp.runtime.files import as_path, open_plain
-from gamedp.runtime.limit import Progress
+from gamedp.runtime.limit import Progress, callback_of, shows_progress
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import settings_of, values_of
 from gamedp.solvers.request import checked_number, checked_objective, checked_tolerance

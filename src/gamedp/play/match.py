@@ -18,8 +18,7 @@ from gamedp.play.players import seated, seats_taken
 from gamedp.policies.arguments import checked_whole
 from gamedp.policies.policy import RandomPlayer
 from gamedp.rules.game import Rules
-from gamedp.runtime.display import callback_of, shows_progress
-from gamedp.runtime.limit import Reporter
+from gamedp.runtime.limit import Reporter, callback_of, shows_progress
 from gamedp.runtime.notebook import html_table, with_error
 
 if TYPE_CHECKING:

@@ -25,9 +25,8 @@ from gamedp.play.play import MOST_PLIES, check_plies, played
 from gamedp.play.players import seats_taken
 from gamedp.play.statistics import Ratings, Sprt, rated, sprt
 from gamedp.rules.game import Rules
-from gamedp.runtime.display import callback_of, shows_progress
 from gamedp.runtime.encoding import encode_object
-from gamedp.runtime.limit import Reporter
+from gamedp.runtime.limit import Reporter, callback_of, shows_progress
 from gamedp.runtime.notebook import html_rows
 
 if TYPE_CHECKING:

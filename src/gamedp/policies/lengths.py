@@ -19,8 +19,7 @@ from gamedp.policies.policy import choices_in
 from gamedp.policies.solving import lengths_of
 from gamedp.results.base import mean_of
 from gamedp.runtime import compile_clock
-from gamedp.runtime.display import callback_of, shows_progress
-from gamedp.runtime.limit import Limit
+from gamedp.runtime.limit import Limit, callback_of, shows_progress
 from gamedp.runtime.notebook import html_rows
 from gamedp.runtime.options import CompileMode
 from gamedp.solvers import Retrograde

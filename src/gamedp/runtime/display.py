@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import sys
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
-
-from gamedp.errors import InvalidParameterError, shown
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +14,7 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.limit import Progress, ProgressCallback
 
-__all__ = ["Display", "bar", "callback_of", "shows_progress"]
+__all__ = ["Display", "bar"]
 
 SECONDS_BEFORE_PROGRESS = 1.0
 """Seconds before progress is shown."""
@@ -32,42 +28,6 @@ PHASES = {
     "play": "playing",
     "compare": "comparing",
 }
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
-
-
-def shows_progress(verb: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let a function that takes a callback `progress` take True for it, and show a bar then."""
-
-    @functools.wraps(verb)
-    def showing(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        if kwargs.get("progress") is not True:
-            return verb(*args, **kwargs)
-        with bar() as report:
-            kwargs["progress"] = report
-            return verb(*args, **kwargs)
-
-    return showing
-
-
-def callback_of(progress: ProgressCallback | bool | None) -> ProgressCallback | None:
-    """Return the callback of a function that `shows_progress`.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it cannot be called, and is neither a truth value nor None.
-    """
-    given: Any = progress
-    if given is None or given is False or given is True:
-        return None
-    if not callable(given):
-        message = f"progress is {shown(given)}; it must be True or be called with a Progress."
-        raise InvalidParameterError(message)
-    callback: ProgressCallback = given
-    return callback
-
 
 CELLS = 24
 """Length of a bar in a notebook."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import attrs
 
+from gamedp.errors import InvalidParameterError, shown
 from gamedp.runtime import compile_clock
 
 __all__ = [
@@ -16,6 +18,8 @@ __all__ = [
     "Progress",
     "ProgressCallback",
     "Reporter",
+    "callback_of",
+    "shows_progress",
     "with_time_left",
 ]
 
@@ -56,6 +60,44 @@ class Progress:
 
 
 ProgressCallback: TypeAlias = Callable[[Progress], None]
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def shows_progress(verb: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let a function that takes a callback `progress` take True for it, and show a bar then."""
+
+    @functools.wraps(verb)
+    def showing(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        if kwargs.get("progress") is not True:
+            return verb(*args, **kwargs)
+        from gamedp.runtime.display import bar  # noqa: PLC0415 - most calls show none
+
+        with bar() as report:
+            kwargs["progress"] = report
+            return verb(*args, **kwargs)
+
+    return showing
+
+
+def callback_of(progress: ProgressCallback | bool | None) -> ProgressCallback | None:
+    """Return the callback of a function that `shows_progress`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it cannot be called, and is neither a truth value nor None.
+    """
+    given: Any = progress
+    if given is None or given is False or given is True:
+        return None
+    if not callable(given):
+        message = f"progress is {shown(given)}; it must be True or be called with a Progress."
+        raise InvalidParameterError(message)
+    callback: ProgressCallback = given
+    return callback
+
 
 INTERVAL = 0.1
 """Least number of seconds between two reports."""

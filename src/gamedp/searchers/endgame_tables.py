@@ -21,7 +21,7 @@ from gamedp.errors import (
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
 from gamedp.runtime.block_file import BLOCK, BlockFile
-from gamedp.runtime.display import callback_of, shows_progress
+from gamedp.runtime.limit import callback_of, shows_progress
 from gamedp.runtime.machine import allocate_lazily, available_bytes
 from gamedp.searchers.endgame_strata import METHODS, Builder, Home, Strata
 from gamedp.searchers.root import refuse_chance

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.rules.game import REQUIRED, STAGED_REQUIRED
-from gamedp.runtime.display import callback_of, shows_progress
+from gamedp.runtime.limit import callback_of, shows_progress
 from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, overload
 
 from gamedp.errors import InvalidParameterError
 from gamedp.rules.game import is_staged
-from gamedp.runtime.display import callback_of, shows_progress
+from gamedp.runtime.limit import callback_of, shows_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

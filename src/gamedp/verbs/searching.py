@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, shown
-from gamedp.runtime.display import callback_of, shows_progress
+from gamedp.runtime.limit import callback_of, shows_progress
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from gamedp.errors import InvalidParameterError, warn
 from gamedp.runtime import compile_clock
 from gamedp.runtime.compile_clock import without_collection
-from gamedp.runtime.display import callback_of, shows_progress
+from gamedp.runtime.limit import callback_of, shows_progress
 from gamedp.verbs.compiling import compile as compile_rules
 
 if TYPE_CHECKING:

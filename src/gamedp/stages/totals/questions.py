@@ -19,9 +19,8 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.results.status import Guarantee
-from gamedp.runtime.display import callback_of, shows_progress
 from gamedp.runtime.floats import UNIT
-from gamedp.runtime.limit import Reporter
+from gamedp.runtime.limit import Reporter, callback_of, shows_progress
 from gamedp.runtime.machine import processors
 from gamedp.runtime.slices import CONTEXTS
 from gamedp.stages.solution import StagedSolution

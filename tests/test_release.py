@@ -95,16 +95,23 @@ PERMISSIVE = {
 }
 """Licences that ask nothing of a program that uses the work; SPDX names."""
 
-BESIDES = {"python-flint": {"LGPL-3.0-or-later"}}  # for FLINT, GMP and MPFR in its wheels
+BESIDES = {
+    "certifi": {"MPL-2.0"},  # certificates of authorities, which requests brings
+    "python-flint": {"LGPL-3.0-or-later"},  # for FLINT, GMP and MPFR in its wheels
+}
 """What further licences a package has, which README.md tells."""
 
 OLD_NAMES = {
     "Apache Software License": "Apache-2.0",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "BSD License": "BSD-3-Clause",
     "MIT License": "MIT",
     "Python Software Foundation License": "PSF-2.0",
 }
 """Licences as the classifiers of older packages name them."""
+
+ONLY_AS_A_FILE = {"quantecon": {"MIT"}}
+"""Packages that say nothing about their licence but in its text."""
 
 
 def licences_of(package):
@@ -118,7 +125,8 @@ def licences_of(package):
         for line in fields.get_all("Classifier", ())
         if line.startswith("License :: OSI Approved :: ")
     ]
-    return {OLD_NAMES.get(name, name) for name in names} or {fields["License"] or "none is told"}
+    told = {OLD_NAMES.get(name, name) for name in names} or ONLY_AS_A_FILE.get(package, set())
+    return told or {fields["License"] or "none is told"}
 
 
 def brought_by(requirements):
@@ -146,7 +154,7 @@ def test_licences_of_all_that_is_installed_with_it():
     asks = {name: licences_of(name) - PERMISSIVE for name in brought}
     assert {name: licences for name, licences in asks.items() if licences} == BESIDES
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert all(f"but `{name}` of the extra" in readme for name in BESIDES)
+    assert all(f"`{name}` of the extra" in readme for name in BESIDES)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from gamedp.games.kniffel import ENTERING, Kniffel, Sheet, Turn
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, nim_winning, nim_winning_moves
 from gamedp.games.wubbel import State, Wubbel
-from gamedp.runtime import display, registry
+from gamedp.runtime import limit, registry
 from gamedp.runtime.options import settings_of
 from gamedp.storage import texts
 
@@ -1320,15 +1320,15 @@ class TestProgress:
     # sys.stderr is replaced within the tests: pytest sets it again after the fixtures have run.
 
     def test_is_shown_after_a_moment(self, monkeypatch):
-        monkeypatch.setattr(display, "SECONDS_BEFORE_PROGRESS", 0.0)
+        monkeypatch.setattr(limit, "SECONDS_BEFORE_PROGRESS", 0.0)
         shown = threading.Event()
-        show = display.Display._show
+        show = limit.Display._show
 
         def show_and_tell(shown_bar):
             show(shown_bar)
             shown.set()
 
-        monkeypatch.setattr(display.Display, "_show", show_and_tell)
+        monkeypatch.setattr(limit.Display, "_show", show_and_tell)
         monkeypatch.setattr(sys, "stderr", Terminal())
         with watch.watch(quiet=False) as report:
             assert shown.wait(PATIENCE)

@@ -10,7 +10,7 @@ import gamedp
 from gamedp.errors import InvalidParameterError
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches
-from gamedp.runtime import display, limit
+from gamedp.runtime import limit
 
 VERBS = {
     "solve": lambda progress: gamedp.solve(Matches(9), compile="never", progress=progress),
@@ -81,12 +81,12 @@ def notebook(monkeypatch):
 def test_every_verb_that_tells_of_its_progress_shows_a_bar(verb, monkeypatch):
     made = []
 
-    class Spy(display.Display):
+    class Spy(limit.Display):
         def __init__(self):
             made.append(self)
             super().__init__()
 
-    monkeypatch.setattr(display, "Display", Spy)
+    monkeypatch.setattr(limit, "Display", Spy)
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.delitem(sys.modules, "IPython", raising=False)
     VERBS[verb](True)
@@ -114,7 +114,7 @@ def test_a_notebook_has_a_line_that_goes_when_all_is_done(notebook):
 
 def test_a_notebook_is_tidied_up_after_an_error(notebook):
     def interrupted():
-        with display.bar() as report:
+        with limit.bar() as report:
             report(gamedp.Progress("explore", 1, None, 0.0, "1 state"))
             raise KeyboardInterrupt
 

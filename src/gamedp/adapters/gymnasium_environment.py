@@ -12,7 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 
 if TYPE_CHECKING:
-    from gamedp.adapters.positions import Position, Positions
+    from gamedp.adapters.positions import Positions, Seating
 
 __all__ = ["GameEnvironment", "checked_render_mode", "number_of", "space_of"]
 
@@ -60,7 +60,7 @@ class GameEnvironment(gymnasium.Env[Any, Any]):
             kwargs={"positions": positions, "illegal": illegal, "render_mode": render_mode},
         )
         self._illegal = illegal
-        self._position: Position | None = None
+        self._position: Seating | None = None
 
     @property
     def state(self) -> Any:
@@ -108,7 +108,7 @@ class GameEnvironment(gymnasium.Env[Any, Any]):
             return None
         return self.positions.render(self._position)
 
-    def _seen(self, position: Position) -> tuple[Any, dict[str, Any]]:
+    def _seen(self, position: Seating) -> tuple[Any, dict[str, Any]]:
         mask = self.positions.mask(position)
         return self.positions.observation(position), {"action_mask": mask}
 

@@ -14,7 +14,7 @@ from gamedp.adapters.gymnasium_environment import (
     number_of,
     space_of,
 )
-from gamedp.adapters.positions import Position, Positions
+from gamedp.adapters.positions import Positions, Seating
 from gamedp.errors import InvalidParameterError
 
 __all__ = ["GameForAgents"]
@@ -49,7 +49,7 @@ class GameForAgents(AECEnv[str, Any, Any]):
             agent: gymnasium.spaces.Discrete(count) for agent in self.possible_agents
         }
         self._rng = np.random.default_rng()
-        self._position: Position | None = None
+        self._position: Seating | None = None
 
     def observation_space(self, agent: str) -> Any:
         """Return the space of what a player observes: the same for all."""
@@ -121,7 +121,7 @@ class GameForAgents(AECEnv[str, Any, Any]):
     def close(self) -> None:
         """Do nothing: nothing is open."""
 
-    def _go_to(self, position: Position) -> None:
+    def _go_to(self, position: Seating) -> None:
         """Make a position the present one."""
         self._position = position
         mover = self.possible_agents[self.positions.mover(position)]

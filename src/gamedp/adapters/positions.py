@@ -18,7 +18,7 @@ from gamedp.rules.layout import PackedTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Observed", "Position", "Positions", "model_of"]
+__all__ = ["Observed", "Positions", "Seating", "model_of"]
 
 Observed: TypeAlias = Literal["fields", "index"]
 """The part of a state that is observed: its fields, or its number in the model."""
@@ -27,7 +27,7 @@ MOST_LISTED = 20
 """Largest number of actions that a message lists."""
 
 
-class Position(NamedTuple):
+class Seating(NamedTuple):
     """The number of a state in the model, and whether the two players have changed places."""
 
     state: int
@@ -118,24 +118,24 @@ class Positions:
             return None
         return table.fields()
 
-    def observation(self, position: Position) -> Any:
+    def observation(self, position: Seating) -> Any:
         """Return a copy of a state's fields (K,), or its index."""
         if self.fields is None:
             return np.int64(position.state)
         return self.fields[position.state].copy()
 
-    def choices(self, position: Position) -> dict[int, int]:
+    def choices(self, position: Seating) -> dict[int, int]:
         """Return the choice of each possible action, by the action's number."""
         first, end = self.model.choice_offsets[position.state : position.state + 2].tolist()
         return dict(zip(self._numbers[first:end].tolist(), range(first, end), strict=True))
 
-    def mask(self, position: Position) -> NDArray[np.int8]:
+    def mask(self, position: Seating) -> NDArray[np.int8]:
         """Return 1 for each possible action and 0 for the others: (A,)."""
         mask = np.zeros(len(self.labels), np.int8)
         mask[list(self.choices(position))] = 1
         return mask
 
-    def refused(self, position: Position, action: Any, remedy: str) -> InvalidParameterError:
+    def refused(self, position: Seating, action: Any, remedy: str) -> InvalidParameterError:
         """Return the error for an action that is not possible."""
         model, possible = self.model, list(self.choices(position))
         words = ", ".join(map(str, possible[:MOST_LISTED]))
@@ -145,30 +145,30 @@ class Positions:
             f'where the possible ones are {words}{more}, as info["action_mask"] says.{remedy}'
         )
 
-    def is_over(self, position: Position) -> bool:
+    def is_over(self, position: Seating) -> bool:
         """Return whether play has ended."""
         return bool(self.model.is_terminal[position.state])
 
-    def mover(self, position: Position) -> int:
+    def mover(self, position: Seating) -> int:
         """Return the player to move."""
         player = int(self.model.players[position.state])
         return 1 - player if position.swapped else player
 
-    def start(self, rng: np.random.Generator) -> Position:
+    def start(self, rng: np.random.Generator) -> Seating:
         """Return a position drawn from the start of the game."""
         place = _drawn(self.model.initial_probabilities, rng)
         swapped = self.model.initial_probabilities[place] < 0
-        return Position(int(self.model.initial_states[place]), bool(swapped))
+        return Seating(int(self.model.initial_states[place]), bool(swapped))
 
-    def following(self, position: Position, choice: int, rng: np.random.Generator) -> Position:
+    def following(self, position: Seating, choice: int, rng: np.random.Generator) -> Seating:
         """Return a position drawn from the outcomes of a choice."""
         model = self.model
         first, end = model.transition_offsets[choice : choice + 2].tolist()
         place = first + _drawn(model.probabilities[first:end], rng)
         swapped = bool(model.probabilities[place] < 0)
-        return Position(int(model.successors[place]), position.swapped != swapped)
+        return Seating(int(model.successors[place]), position.swapped != swapped)
 
-    def received(self, position: Position, choice: int, following: Position) -> list[float]:
+    def received(self, position: Seating, choice: int, following: Seating) -> list[float]:
         """Return what each player receives for a choice: its reward, and the payoff at the end."""
         model = self.model
         received = self._of_all(model.rewards[choice], 0.0, swapped=position.swapped)
@@ -188,7 +188,7 @@ class Positions:
         pair = [float(number), total - float(number)]
         return pair[::-1] if swapped else pair
 
-    def render(self, position: Position) -> str:
+    def render(self, position: Seating) -> str:
         """Return a state in words, or as its game draws it."""
         state = self.model.state(position.state)
         if self.model.rules is None:

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gamedp.runtime.display import Display
+from gamedp.runtime.limit import Display
 
 if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback

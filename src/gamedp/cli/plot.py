@@ -170,7 +170,7 @@ def plot(
         raise InvalidParameterError(message)
     thing, objective, failure = _thing(game, picture, rules, settings, file, method, output)
     position = _position(thing, state)
-    ax = DRAW[picture.kind](_PlottedAs(thing, objective, position), picture)
+    ax = DRAW[picture.kind](_Subject(thing, objective, position), picture)
     path = picture.output or Path(f"{_plain(game)}{_suffix(picture)}.png")
     _write(path, ax.get_figure())
     if output.json:
@@ -182,7 +182,7 @@ def plot(
 
 
 @attrs.frozen
-class _PlottedAs:
+class _Subject:
     """The subject of a picture: a game, model or solution; its objective; and a position."""
 
     thing: Any
@@ -251,25 +251,25 @@ def _position(thing: Any, texts: list[str] | None) -> Any:
     return position_of(starts_of(origin), texts, "--state")
 
 
-def _default(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _default(drawn: _Subject, picture: PictureOptions) -> Any:
     options = {"where": picture.fixed()} if picture.where else {}
     return gamedp.pictures.plot(drawn.thing, *picture.axes(), **options)
 
 
-def _slices(draw: Callable[..., Any], drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _slices(draw: Callable[..., Any], drawn: _Subject, picture: PictureOptions) -> Any:
     keywords = picture.given("action", "player", "arrows")
     return draw(drawn.thing, *picture.axes(), where=picture.fixed(), **keywords)
 
 
-def _values(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _values(drawn: _Subject, picture: PictureOptions) -> Any:
     return _slices(gamedp.pictures.plot_values, drawn, picture)
 
 
-def _policy(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _policy(drawn: _Subject, picture: PictureOptions) -> Any:
     return _slices(gamedp.pictures.plot_policy, drawn, picture)
 
 
-def _surface(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _surface(drawn: _Subject, picture: PictureOptions) -> Any:
     if len(picture.axes()) != 3 or picture.action is None:
         message = (
             "--kind surface takes three fields and an action, as in `--fields own,opponent,turn "
@@ -280,50 +280,50 @@ def _surface(drawn: _PlottedAs, picture: PictureOptions) -> Any:
     return gamedp.pictures.plot_surface(drawn.thing, *axes, action=picture.action, where=where)
 
 
-def _actions(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _actions(drawn: _Subject, picture: PictureOptions) -> Any:
     return gamedp.pictures.plot_actions(drawn.thing, drawn.state, player=picture.player or 0)
 
 
-def _tree(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _tree(drawn: _Subject, picture: PictureOptions) -> Any:
     return gamedp.pictures.plot_tree(drawn.thing, drawn.state, **picture.given("depth"))
 
 
-def _board(drawn: _PlottedAs, _: PictureOptions) -> Any:
+def _board(drawn: _Subject, _: PictureOptions) -> Any:
     return gamedp.pictures.plot_board(drawn.thing, drawn.state)
 
 
-def _components(drawn: _PlottedAs, _: PictureOptions) -> Any:
+def _components(drawn: _Subject, _: PictureOptions) -> Any:
     return gamedp.pictures.plot(drawn.model)
 
 
-def _stages(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _stages(drawn: _Subject, picture: PictureOptions) -> Any:
     return gamedp.pictures.plot_stages(drawn.thing, player=picture.player or 0)
 
 
-def _best_play(drawn: _PlottedAs) -> Any:
+def _best_play(drawn: _Subject) -> Any:
     """Return the evaluation of best play of all."""
     return gamedp.evaluate(drawn.model, [drawn.thing] * drawn.model.num_players)
 
 
-def _payoffs(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _payoffs(drawn: _Subject, picture: PictureOptions) -> Any:
     return gamedp.pictures.plot_distribution(_best_play(drawn), player=picture.player or 0)
 
 
-def _survival(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _survival(drawn: _Subject, picture: PictureOptions) -> Any:
     return gamedp.pictures.plot_survival(_best_play(drawn).survival(picture.most))
 
 
-def _sweeps(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _sweeps(drawn: _Subject, picture: PictureOptions) -> Any:
     trace = gamedp.policies.trace_sweeps(drawn.model, drawn.objective, sweeps=picture.most)
     return gamedp.pictures.plot_trace(trace, state=drawn.state)
 
 
-def _improvements(drawn: _PlottedAs, picture: PictureOptions) -> Any:
+def _improvements(drawn: _Subject, picture: PictureOptions) -> Any:
     trace = gamedp.policies.trace_improvements(drawn.model, drawn.objective, most=picture.most)
     return gamedp.pictures.plot_trace(trace, state=drawn.state)
 
 
-DRAW: dict[str, Callable[[_PlottedAs, PictureOptions], Any]] = {
+DRAW: dict[str, Callable[[_Subject, PictureOptions], Any]] = {
     "default": _default,
     "values": _values,
     "policy": _policy,

@@ -255,3 +255,23 @@ def test_a_value_is_said_in_the_unit_of_the_game(visit):
         open_actions(page)
         assert any(words in text for text in page.locator(".number").all_inner_texts())
     assert set(GAMES) >= {"mancala"}
+
+
+@pytest.mark.parametrize(
+    ("number", "relation", "words"),
+    [
+        ("-2", "≤", "at least 2 behind"),
+        ("-2", "≥", "at most 2 behind"),
+        ("2", "≤", "at most 2 ahead"),
+        ("2", "≥", "at least 2 ahead"),
+        ("-2", "=", "2 behind"),
+    ],
+)
+def test_a_bound_of_a_lead_says_so_the_right_way_round(visit, number, relation, words):
+    basis = {"kind": "table", "stakes": {"kind": "lead"}}
+    entry = {"number": number, "relation": relation, "lower": "-9", "upper": "9", "plies": None}
+    said = visit().evaluate(
+        "([now, entry]) => import('/static/worth.js').then(({said}) => said(now, entry))",
+        [{"basis": basis, "earned": ["0", "0"]}, entry],
+    )
+    assert said == words

@@ -6,6 +6,7 @@ import { counted, number, words } from "./words.js";
 
 const LARGE_LOSS = 0.25; // of all there is to win: as bad as colours say
 const ONE_DIGIT = { digits: 1 };
+const OPPOSITE = { "≤": "≥", "≥": "≤" };
 
 const stakesOf = (now) => now.basis.stakes ?? {};
 const shareOf = ({ low, high }, value) => (value - Number(low)) / (Number(high) - Number(low));
@@ -55,13 +56,15 @@ function signOf(now, entry) {
 // Of an action; or, as a noun, of a player.
 export function said(now, entry, isOfPlayer = false) {
   if (entry.number === null) return words.unknown;
-  return (words.bounds[signOf(now, entry)] ?? "") + phrase(now, Number(entry.number), entry, isOfPlayer);
+  const [value, sign] = [Number(entry.number), signOf(now, entry)];
+  const isBehind = stakesOf(now).kind === "lead" && value < 0; // a number of at most -2: behind by 2 at least
+  return (words.bounds[isBehind ? OPPOSITE[sign] ?? sign : sign] ?? "") + phrase(now, value, entry, isOfPlayer);
 }
 
 // What an action costs, beside the best; nothing where its result says it already.
 export function costOf(now, entry) {
   if (entry.number === null || entry.best !== "no" || !(Number(entry.loss) > 0) || isResult(now)) return "";
-  const sign = entry.relation === "≤" ? "≥" : entry.relation === "≥" ? "≤" : signOf(now, entry);
+  const sign = OPPOSITE[entry.relation] ?? signOf(now, entry);
   return words.loses((words.bounds[sign] ?? "") + change(now, entry.loss, false));
 }
 

@@ -52,10 +52,10 @@ class Complaints:
     Parameters
     ----------
     names : tuple of str
-        The checks that there are.
+        The checks that there are, if they are a list; any other name is then a mistake.
     """
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...] = ()) -> None:
         self.names = names
         self._found: dict[str, dict[str, list[str]]] = {name: {} for name in names}
         self.warnings: dict[str, str] = {}
@@ -63,6 +63,8 @@ class Complaints:
 
     def add(self, check: str, text: str, place: str = "") -> None:
         """Add a complaint of a check; `place` is the problem or the game, if there are several."""
+        if not self.names:
+            self._found.setdefault(check, {})
         self._found[check].setdefault(place, []).append(text)
 
     def omit(self, check: str, reason: str) -> None:
@@ -79,8 +81,9 @@ class Complaints:
         """Return whether there are complaints."""
         return any(self._found.values())
 
-    def raise_if_any(self, headline: str, names: tuple[str, ...]) -> None:
-        """Raise ConformanceError if these checks have complaints; warn of what they warn of."""
+    def raise_if_any(self, headline: str, names: tuple[str, ...] = ()) -> None:
+        """Raise ConformanceError if these checks, or any, have complaints; warn of what they do."""
+        names = names or tuple(self._found)
         for name in names:
             if name in self.warnings:
                 warn(self.warnings[name], RuntimeWarning)
@@ -133,7 +136,7 @@ class Examination(Generic[ReportT]):
     def report(self) -> ReportT:
         """Make all checks; return the report, or raise ConformanceError with all complaints."""
         report, complaints = self._outcome
-        complaints.raise_if_any(self.headline, self.names)
+        complaints.raise_if_any(self.headline)
         return report
 
 

@@ -36,8 +36,9 @@ def contexts(browser):
 def visit(contexts, home):
     with visits(contexts, home) as open_page:
 
-        def visit(hash_="", *, site=home, locale="en-US", **options):
-            first = ".action, .offer, .problem"
-            return open_page(site + hash_, first, own=site, locale=locale, **options)
+        def visit(
+            hash_="", *, site=home, locale="en-US", wait_for=".action, .offer, .problem", **options
+        ):
+            return open_page(site + hash_, wait_for, own=site, locale=locale, **options)
 
         yield visit

@@ -9,13 +9,13 @@ import numba
 import numpy as np
 import pytest
 from browser import COUNT_MOVES, axe_complaints_light_and_dark, focused, served, visits
+from kniffel_games import almost_over
 
 from gamedp.games.kniffel import (
     Adviser,
     Card,
     Kniffel,
     Opponent,
-    Record,
     Situation,
     outlook_against,
     played_perfectly,
@@ -81,16 +81,6 @@ def game_of(page):
     """Return the game in the address of the page."""
     found = re.search(r"game=([^&]*)", page.url)
     return found[1] if found else ""
-
-
-def almost_over(adviser, players, seed=5):
-    """Return a game in which the last of each player's rounds is left, and the record of each."""
-    records = [Record(seed=seed + player) for player in range(players)]
-    for player, record in enumerate(records):
-        while len(record.card.free_boxes()) > 1:
-            record = played_perfectly(record, adviser)  # noqa: PLW2901 - it goes on
-        records[player] = record
-    return game_text(tuple(records)), records
 
 
 def test_a_game_is_played_to_its_end_by_keyboard_and_told_afterwards(visit, adviser):

@@ -20,7 +20,7 @@ import gamedp
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Matches, MatchesState, Nim
 from gamedp.games.wubbel import Hold, State, Wubbel
-from gamedp.searchers.base import SearchBudget
+from gamedp.searchers.driver import SearchBudget
 from gamedp.searchers.endgame_strata import Builder
 
 SMALL = ("mancala", "--set", "pits=3,stones=2")

@@ -18,7 +18,7 @@ from gamedp.errors import SearchInterrupted
 from gamedp.games.mancala import Mancala
 from gamedp.games.matches import Nim
 from gamedp.games.wubbel import Wubbel
-from gamedp.searchers.base import SearchBudget
+from gamedp.searchers.driver import SearchBudget
 from gamedp.testing import problem_kinds
 from gamedp.testing.models import random_model
 

@@ -12,17 +12,9 @@ from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.machine import allocate_lazily
 from gamedp.searchers import alpha_beta_loop as loop
-from gamedp.searchers.base import (
-    INFINITY,
-    OutOfTime,
-    RootAction,
-    Search,
-    Searcher,
-    limits_last,
-    plies_ahead,
-)
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
-from gamedp.searchers.driver import Loop
+from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ACTIONS_KEPT, NO_ACTION
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, payoff_of, root_of, step

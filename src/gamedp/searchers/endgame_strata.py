@@ -15,8 +15,7 @@ from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.block_file import BLOCK, BlockFile, remove_leftovers, write_blocks
 from gamedp.runtime.encoding import encode_object
-from gamedp.searchers.base import OutOfTime, SearchBudget
-from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.driver import Driver, Loop, OutOfTime, SearchBudget
 from gamedp.searchers.position_loop import BEGUN, CHECKED, MAX_ENDING_VALUE, UNKNOWN, value_endings
 from gamedp.searchers.root import refuse_chance
 from gamedp.searchers.stacks import PLIES, Fields, LoopStatus, clear

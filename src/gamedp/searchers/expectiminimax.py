@@ -13,17 +13,9 @@ from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.machine import allocate_lazily
 from gamedp.runtime.options import one_of
 from gamedp.searchers import expectiminimax_loop as loop
-from gamedp.searchers.base import (
-    INFINITY,
-    OutOfTime,
-    RootAction,
-    Search,
-    Searcher,
-    limits_last,
-    plies_ahead,
-)
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
-from gamedp.searchers.driver import Loop
+from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ACTIONS_KEPT, NEXT
 from gamedp.searchers.outcomes_loop import ESTIMATE, HIGH_END, KINDS, LOW_END, above
 from gamedp.searchers.position_loop import estimate, follow, list_actions

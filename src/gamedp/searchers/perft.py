@@ -11,8 +11,7 @@ from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.errors import InvalidParameterError, LimitExceededError, shown
 from gamedp.rules.expand import expand
 from gamedp.rules.game import Rules
-from gamedp.searchers.base import OutOfTime, SearchBudget
-from gamedp.searchers.driver import Driver, Loop
+from gamedp.searchers.driver import Driver, Loop, OutOfTime, SearchBudget
 from gamedp.searchers.position_loop import FULL, unfold
 from gamedp.searchers.root import root_state
 from gamedp.searchers.stacks import PLIES, POSITIONS, Fields, LoopStatus

@@ -16,9 +16,9 @@ from gamedp.runtime.floats import rounds
 from gamedp.runtime.jit import inlined
 from gamedp.runtime.machine import allocate_lazily
 from gamedp.runtime.options import finite
-from gamedp.searchers.base import INFINITY, OutOfTime, RootAction, Search, Searcher, limits_last
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last
 from gamedp.searchers.bound_rules import table_entries
-from gamedp.searchers.driver import Loop
+from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ENTER, ask_actions_jit, come_to_jit
 from gamedp.searchers.position_loop import (
     FULL,

@@ -33,7 +33,7 @@ from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.graph.graph import Reverse, transpose, transpose_jit
 from gamedp.runtime import limit
-from gamedp.storage.certificates import KINDS
+from gamedp.storage.kinds import CERTIFICATE_RULES
 from gamedp.testing import exact_values
 from gamedp.testing.strategies import models
 
@@ -1159,7 +1159,7 @@ def test_averages_are_certified(model, optimum):
 
 
 def test_every_set_of_rules_can_be_saved():
-    assert sorted(KINDS.values()) == sorted(RULES)
+    assert sorted(CERTIFICATE_RULES.values()) == sorted(RULES)
 
 
 class StopHereError(Exception):

@@ -10,4 +10,5 @@ def rewrite(folder, change):
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     change(manifest["content"])
-    path.write_text(folders._manifest_text(manifest["gamedp"], manifest["content"]))
+    noun = manifest["format"].removeprefix("gamedp ")
+    path.write_text(folders._manifest_text(manifest["gamedp"], manifest["content"], noun))

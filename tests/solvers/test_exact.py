@@ -14,7 +14,7 @@ import gamedp
 from gamedp.solvers.tools.exact import systems
 from gamedp.solvers.tools.exact.process import StoppedError
 from gamedp.solvers.tools.exact.work import Work
-from gamedp.storage import ordinary
+from gamedp.storage import kinds
 from gamedp.testing import exact_values, small_problems
 from gamedp.testing.strategies import models
 
@@ -211,7 +211,7 @@ def test_exact_values_are_saved(tmp_path):
 def test_saved_numbers_that_are_none(text, tmp_path):
     arrays = {"exact": np.frombuffer(text.encode(), np.uint8)}
     with pytest.raises(gamedp.errors.DamagedFileError, match="are not 2 rational numbers"):
-        ordinary._exact_values(tmp_path, arrays, 2)
+        kinds._exact_values(tmp_path, arrays, 2)
 
 
 def infinite():

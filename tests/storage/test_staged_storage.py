@@ -725,7 +725,7 @@ def test_processes_at_once_do_not_meet(home, tmp_path):
 
 
 def test_one_that_comes_second_leaves_the_first(home, monkeypatch):
-    save, others = kept.save_solution, [True]
+    save, others = kept.save, [True]
 
     def save_slowly(*arguments):
         if others.pop():
@@ -735,7 +735,7 @@ def test_one_that_comes_second_leaves_the_first(home, monkeypatch):
         save(*arguments)
         others.append(False)
 
-    monkeypatch.setattr(kept, "save_solution", save_slowly)
+    monkeypatch.setattr(kept, "save", save_slowly)
     solution, said = keep(Journey(days=2))
     assert (was_read(solution), said) == (False, [])
     assert len(list(home.iterdir())) == 1

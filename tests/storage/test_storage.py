@@ -27,7 +27,7 @@ from gamedp.results.status import Guarantee, Statistics, Status
 from gamedp.rules.layout import ObjectTable, PackedTable
 from gamedp.runtime.registry import GAMES, SOLVERS
 from gamedp.storage import folder as folders
-from gamedp.storage.ordinary import SOLUTION_ARRAYS
+from gamedp.storage.kinds import SOLUTION_ARRAYS
 
 OWN_GAMES = ("Words", "Countdown", "Weighted", "Remembering")
 
@@ -451,6 +451,23 @@ def test_foreign_folders_are_refused_in_words(case, tmp_path):
     with pytest.raises(DamagedFileError) as caught:
         gamedp.load(folder)
     assert words.format(folder=folder).replace("/", os.sep) in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["dream", ["ordinary"]])
+@pytest.mark.parametrize("noun", ["solution", "policy", "certificate"])
+def test_kinds_that_nobody_knows_are_refused_in_words(noun, kind, tmp_path):
+    folder, solution = tmp_path / "saved", SOLUTIONS["packed"]()
+    things = {
+        "solution": lambda: solution,
+        "policy": lambda: gamedp.Policy.uniform(solution.model),
+        "certificate": lambda: gamedp.certify(solution),
+    }
+    gamedp.save(things[noun](), folder)
+    rewrite(folder, lambda content: content.update(kind=kind))
+    with pytest.raises(DamagedFileError) as caught:
+        gamedp.load(folder)
+    assert str(caught.value).startswith(f"{folder} holds a {noun} of the kind {kind!r}, written by")
+    assert str(caught.value).endswith(f"Use that one, or make and save the {noun} again.")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Solutions on disk: a folder of arrays, and a manifest with their checksums.
+"""Solutions, policies and certificates on disk: arrays, and a manifest with their checksums.
 
 ::
 
@@ -13,17 +13,6 @@ folder holds the old solution or the new one. Nothing is pickled. What the manif
 rules of the game, is imported from where it is defined, and compared with what was saved.
 """
 
-from gamedp.storage.certificates import load_certificate, save_certificate
-from gamedp.storage.folder import noun_of
-from gamedp.storage.policies import load_policy, save_policy
-from gamedp.storage.solutions import load_solution, save_solution
+from gamedp.storage.kinds import load, save
 
-__all__ = [
-    "load_certificate",
-    "load_policy",
-    "load_solution",
-    "noun_of",
-    "save_certificate",
-    "save_policy",
-    "save_solution",
-]
+__all__ = ["load", "save"]

@@ -27,8 +27,8 @@ from gamedp.runtime.encoding import encode, encode_object, is_unwritable
 from gamedp.runtime.jit import cache_directory
 from gamedp.searchers.endgame_strata import IDENTIFIED
 from gamedp.storage.folder import read_folder
+from gamedp.storage.kinds import restore, save
 from gamedp.storage.results import encode_objective, encode_solver, sets_of
-from gamedp.storage.solutions import restore, save_solution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -218,7 +218,7 @@ def _read(place: _KeptPlace, game: Any) -> Solution | StagedSolution:
     for name, reason in reasons.items():
         if content.get("kept", {}).get(name) != place.marks[name]:
             raise GamedpError(reason + ".")
-    solution = restore(place.folder, content, arrays, game)
+    solution: Solution | StagedSolution = restore(place.folder, content, arrays, game)
     fields = attrs.asdict(solution.statistics, recurse=False)
     fields["seconds"] = dict.fromkeys(fields["seconds"], 0.0) | {
         "load": time.perf_counter() - begin
@@ -235,7 +235,7 @@ def _write(place: _KeptPlace, solution: Solution | StagedSolution, *, replace: b
             shutil.rmtree(left, ignore_errors=True)
     beside = Path(tempfile.mkdtemp(TEMPORARY, f"{name}.", home))
     try:
-        save_solution(solution, beside / "new", {"kept": dict(place.marks)})
+        save(solution, beside / "new", {"kept": dict(place.marks)})
         if replace and place.folder.exists():
             place.folder.rename(beside / "old")
         if not place.folder.exists():

@@ -1,7 +1,8 @@
-"""Conversion of models to JSON data and arrays, and back, with a comparison of their rules."""
+"""Conversion of models and their games to JSON data and arrays, and back; their rules compared."""
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import typing
@@ -11,7 +12,13 @@ import numpy as np
 
 from gamedp.compiler import compile_game
 from gamedp.compiler.spot_check import SPOT_CHECKS, differences
-from gamedp.errors import DamagedFileError, InvalidModelError
+from gamedp.errors import (
+    DamagedFileError,
+    InvalidModelError,
+    InvalidParameterError,
+    UnknownNameError,
+    shown,
+)
 from gamedp.model.model import Model
 from gamedp.model.validation.forms import ARRAYS
 from gamedp.rules.anatomy import encode_game, rules_digest
@@ -19,10 +26,10 @@ from gamedp.rules.exactness import written
 from gamedp.rules.expand import start
 from gamedp.rules.game import Rules
 from gamedp.rules.layout import Codec, Layout, PackedTable
-from gamedp.runtime.encoding import decode, encode
-from gamedp.storage.arrays import EXACT, numbers_of
+from gamedp.runtime.encoding import decode, decode_object, encode, encode_object
+from gamedp.runtime.registry import GAMES, class_named
+from gamedp.storage.contents import EXACT, numbers_of
 from gamedp.storage.folder import WAY_OUT
-from gamedp.storage.rules import changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,7 +39,14 @@ if TYPE_CHECKING:
 
     from gamedp.rules.layout import StateTable
 
-__all__ = ["arrays_of_model", "describe_model", "encode_layout", "restore_model"]
+__all__ = [
+    "arrays_of_model",
+    "changed",
+    "describe_model",
+    "encode_layout",
+    "game_of",
+    "restore_model",
+]
 
 logger = logging.getLogger("gamedp")
 
@@ -243,3 +257,61 @@ def _check_rules(folder: Path, model: Model, saved_digest: str | None) -> None:
         difference = differences(rules, model, index)
         if difference:
             raise DamagedFileError(changed(folder, rules.game, difference))
+
+
+def game_of(folder: Path, saved: dict[str, Any] | None, game: Any) -> Any:
+    """Return the solved game, or None for a model of arrays; raise if it has changed.
+
+    Parameters
+    ----------
+    folder : Path
+    saved : dict or None
+        What `encode_game` has written.
+    game
+        The game that the user has passed, or None.
+    """
+    if saved is None:
+        if game is not None:
+            message = f"the model in {folder} was made of arrays; leave game={shown(game)} out."
+            raise InvalidParameterError(message)
+        return None
+    if game is not None:
+        _check_game(folder, saved, game)
+        return game
+    try:
+        return decode_object(saved, lambda path: class_named(GAMES, path))
+    except UnknownNameError as error:
+        message = (
+            f"the game that is solved in {folder} cannot be loaded: {error} Pass it: "
+            f"gamedp.load({str(folder)!r}, game=...), or --game file.py:ClassName on the command "
+            "line."
+        )
+        raise UnknownNameError(message) from error
+
+
+def _check_game(folder: Path, saved: dict[str, Any], game: Any) -> None:
+    """Raise unless `game` has the name and the parameters of the game that was solved."""
+    given = encode_object(game)
+    name = saved["class"].rpartition(":")[2].rpartition(".")[2]
+    different = sorted(
+        key
+        for key in saved["fields"].keys() | given["fields"].keys()
+        if json.dumps(saved["fields"].get(key)) != json.dumps(given["fields"].get(key))
+    )
+    if name != type(game).__name__:
+        different = ["its class"]
+    if different:
+        message = (
+            f"the solution in {folder} is of {saved['name']}, not of {shown(game)}: "
+            f"{', '.join(different)} differ{'s' if len(different) == 1 else ''}. Load it without "
+            "game=, or solve this game."
+        )
+        raise InvalidParameterError(message)
+
+
+def changed(folder: Path, game: Any, how: str) -> str:
+    """Return the message that the rules of a game differ from the saved ones."""
+    return (
+        f"the rules of {shown(game)} have changed since {folder} was saved: {how}. Solve and save "
+        "again, or go back to the rules as they were."
+    )

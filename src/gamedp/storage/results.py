@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,10 +22,10 @@ from gamedp.runtime.encoding import (
     is_unwritable,
 )
 from gamedp.runtime.registry import SOLVERS, class_named
-from gamedp.storage.folder import MANIFEST
+from gamedp.storage.folder import MANIFEST, UNFIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -37,6 +38,7 @@ __all__ = [
     "describe_result",
     "encode_objective",
     "encode_solver",
+    "fitting",
     "restore_objective",
     "restore_result",
     "sets_of",
@@ -165,6 +167,19 @@ def encode_solver(solver: Any) -> dict[str, Any]:
     return encoded
 
 
+@contextlib.contextmanager
+def fitting(folder: Path, content: dict[str, Any], way_out: str) -> Iterator[None]:
+    """Refuse what a manifest says if what is made of it within the context does not accept it."""
+    try:
+        yield
+    except UNFIT as error:
+        message = (
+            f"{folder / MANIFEST} was written by gamedp {content['gamedp']} and does not fit this "
+            f"version ({error!r}). Use that one, or {way_out}."
+        )
+        raise DamagedFileError(message) from error
+
+
 def restore_result(
     folder: Path,
     content: dict[str, Any],
@@ -173,7 +188,7 @@ def restore_result(
     **parts: Any,
 ) -> SomeSolution:
     """Return a solution of a `kind`, from the result of `describe_result` and its `parts`."""
-    try:
+    with fitting(folder, content, "solve and save again"):
         solver, objective = _without_draw(
             content["solver"], restore_objective(content["objective"], arrays), parts.get("model")
         )
@@ -187,12 +202,6 @@ def restore_result(
             ),
             **parts,
         )
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        message = (
-            f"{folder / MANIFEST} was written by gamedp {content['gamedp']} and does not fit this "
-            f"version ({error!r}). Use that one, or solve and save again."
-        )
-        raise DamagedFileError(message) from error
 
 
 def _restore_solver(encoded: dict[str, Any]) -> Any:

@@ -14,12 +14,17 @@ from gamedp.rules.layout import Codec, Layout
 from gamedp.stages.compile import compile_staged
 from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
-from gamedp.storage.arrays import check_arrays, length, shapes_of_model
-from gamedp.storage.contents import check_contents
+from gamedp.storage.contents import check_arrays, check_contents, length, shapes_of_model
 from gamedp.storage.folder import WAY_OUT
-from gamedp.storage.models import arrays_of_model, describe_model, encode_layout, restore_model
+from gamedp.storage.models import (
+    arrays_of_model,
+    changed,
+    describe_model,
+    encode_layout,
+    game_of,
+    restore_model,
+)
 from gamedp.storage.results import describe_result, restore_result
-from gamedp.storage.rules import changed, game_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

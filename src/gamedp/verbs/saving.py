@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-from gamedp.errors import DamagedFileError, InvalidParameterError, shown
+from gamedp.errors import DamagedFileError
 
 if TYPE_CHECKING:
     import os
@@ -55,22 +55,9 @@ def save(thing: Savable, path: str | os.PathLike[str]) -> None:
     ...     "manifest.json" in os.listdir(folder)
     True
     """
-    from gamedp.certificates.certificate import Certificate
-    from gamedp.policies.policy import Policy
-    from gamedp.results.solution import Solution
-    from gamedp.stages.solution import StagedSolution
-    from gamedp.storage import save_certificate, save_policy, save_solution
+    from gamedp import storage
 
-    given: Any = thing
-    if isinstance(given, Certificate):
-        save_certificate(given, path)
-    elif isinstance(given, (Solution, StagedSolution)):
-        save_solution(given, path)
-    elif isinstance(given, Policy):
-        save_policy(given, path)
-    else:
-        message = f"{shown(given)} is neither a solution nor a policy nor a certificate."
-        raise InvalidParameterError(message)
+    storage.save(thing, path)
 
 
 @overload
@@ -126,19 +113,9 @@ def load(path: str | os.PathLike[str], game: Any = None, *, as_: type[Any] | Non
     >>> solution.value(MatchesState(player=0, left=17))
     -1.0
     """
-    from gamedp.runtime.files import as_path
-    from gamedp.storage import load_certificate, load_policy, load_solution, noun_of
+    from gamedp import storage
 
-    noun = noun_of(as_path(path))
-    if noun == "certificate":
-        if game is not None:
-            message = f"{path} holds a certificate, which needs no game; leave it out."
-            raise InvalidParameterError(message)
-        loaded: Any = load_certificate(path)
-    elif noun == "policy":
-        loaded = load_policy(path, game)
-    else:
-        loaded = load_solution(path, game)
+    loaded = storage.load(path, game)
     if as_ is not None and not isinstance(loaded, as_):
         message = f"{path} holds a {type(loaded).__name__}, not a {as_.__name__}."
         raise DamagedFileError(message)

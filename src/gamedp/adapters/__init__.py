@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from gamedp.adapters.gymnasium import Gymnasium
 from gamedp.adapters.loaded import LoadedModel
+from gamedp.adapters.openspiel import OpenSpiel
 from gamedp.adapters.parts import Parts, assemble
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.runtime.files import as_path, write_whole
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from gamedp.adapters.writing import Ends
     from gamedp.model.model import Model
 
-__all__ = ["FORMATS", "Gymnasium", "LoadedModel", "read_model", "write_model"]
+__all__ = ["FORMATS", "Gymnasium", "LoadedModel", "OpenSpiel", "read_model", "write_model"]
 
 Format: TypeAlias = Literal["umb", "drn", "prism"]
 

@@ -28,7 +28,7 @@ from gamedp.runtime.options import one_of
 __all__ = ["OpenSpiel", "SpielState"]
 
 Telling: TypeAlias = Literal["text", "counts", "history"]
-"""What tells two states apart: see :class:`OpenSpiel`."""
+"""The way to tell two states apart: see :class:`OpenSpiel`."""
 
 DRAWN_MOVES = 20_000
 """Number of moves that are drawn to find out what tells states apart."""
@@ -90,7 +90,7 @@ class SpielState(_Fields):
 
     @functools.cached_property
     def key(self) -> Hashable:
-        """What equal states have in common."""
+        """The part that equal states have in common."""
         return _spiel(self.game).key(self.tells, self.moves)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -10,6 +10,7 @@ from gamedp.adapters.discrete_dp import as_discrete_dp
 from gamedp.adapters.environments import as_environment, as_pettingzoo
 from gamedp.adapters.gymnasium import Gymnasium
 from gamedp.adapters.loaded import LoadedModel
+from gamedp.adapters.openspiel import OpenSpiel
 from gamedp.adapters.parts import FileFormat, Parts, assemble
 from gamedp.errors import InvalidParameterError, shown
 from gamedp.runtime.files import as_path, write_whole
@@ -23,6 +24,7 @@ __all__ = [
     "FileFormat",
     "Gymnasium",
     "LoadedModel",
+    "OpenSpiel",
     "Parts",
     "as_discrete_dp",
     "as_environment",

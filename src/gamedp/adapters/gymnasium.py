@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
+from gamedp.adapters.chances import meant
 from gamedp.adapters.packages import installed
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 
@@ -27,15 +28,6 @@ Table: TypeAlias = tuple[
 
 HARMLESS = ("PassiveEnvChecker", "OrderEnforcing", "TimeLimit")
 """Gymnasium's wrappers that change neither transitions nor rewards, apart from a limit of time."""
-
-SIMPLE = 1_000
-"""Largest denominator of a probability that is taken for a simple fraction."""
-
-TWO_UNITS = Fraction(1, 2**52)
-"""Relative distance of a stored probability from the one that is meant, as for all rules."""
-
-MISSED = 1e-9
-"""Distance of a sum of probabilities from one that is no rounding: the model refuses it."""
 
 
 class EnvironmentState(NamedTuple):
@@ -110,6 +102,8 @@ class Gymnasium:
 
     env: str = attrs.field(converter=_text_or_table, validator=_refuse_others, repr=_shown)
 
+    __gamedp_plain__ = True
+
     def __attrs_post_init__(self) -> None:
         """Refuse at once what has no table."""
         self._actions  # noqa: B018 - found now, and kept
@@ -129,7 +123,7 @@ class Gymnasium:
         probabilities, states = zip(*self._whole_table[0], strict=True)
         return [
             (probability, EnvironmentState(state, over=False))
-            for probability, state in zip(_meant(probabilities), states, strict=True)
+            for probability, state in zip(meant(probabilities), states, strict=True)
         ]
 
     def is_terminal(self, state: EnvironmentState) -> bool:
@@ -145,7 +139,7 @@ class Gymnasium:
     ) -> Iterator[tuple[Any, EnvironmentState]]:
         """Yield the rows of the table."""
         row = self._actions[state.number][action]
-        probabilities = _meant([outcome[0] for outcome in row])
+        probabilities = meant([outcome[0] for outcome in row])
         for probability, (_, following, _, over) in zip(probabilities, row, strict=True):
             if following not in self._actions and not over:
                 message = f"the table leads to state {following}, which it does not have."
@@ -155,34 +149,13 @@ class Gymnasium:
     def reward(self, state: EnvironmentState, action: int, player: int) -> Fraction:  # noqa: ARG002
         """Return the expected reward of an action, exactly."""
         row = self._actions[state.number][action]
-        probabilities = _meant([outcome[0] for outcome in row])
+        probabilities = meant([outcome[0] for outcome in row])
         rewards = (Fraction(outcome[2]) for outcome in row)
         return sum(map(Fraction.__mul__, map(Fraction, probabilities), rewards), Fraction())
 
     def payoff(self, state: EnvironmentState, player: int) -> float:  # noqa: ARG002
         """Return nothing: rewards come on the way."""
         return 0.0
-
-
-def _meant(probabilities: Iterable[float]) -> list[Any]:
-    """Return probabilities as fractions whose sum is one; as they are, if it is not even nearly.
-
-    Examples
-    --------
-    >>> third = 1 / 3
-    >>> _meant([(1 - third) / 2, third, (1 - third) / 2])
-    [Fraction(1, 3), Fraction(1, 3), Fraction(1, 3)]
-    """
-    given = list(probabilities)
-    exact = [Fraction(number) for number in given]
-    simple = [number.limit_denominator(SIMPLE) for number in exact]
-    are_close = all(
-        abs(near - number) <= TWO_UNITS * number for near, number in zip(simple, exact, strict=True)
-    )
-    if are_close and sum(simple) == 1:
-        return simple
-    total = sum(exact, Fraction())
-    return given if abs(total - 1) > MISSED else [number / total for number in exact]
 
 
 def _table_of(text: str) -> Table:

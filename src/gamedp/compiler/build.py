@@ -36,7 +36,7 @@ from gamedp.rules.exactness import (
     refuse_rounded,
 )
 from gamedp.rules.expand import Numbering, canonical_state, expand, is_state, start
-from gamedp.rules.game import Rules, method
+from gamedp.rules.game import PLAIN_MARK, Rules, method
 from gamedp.rules.layout import WORD_LIMIT, Codec, Layout, ObjectTable, PackedTable
 from gamedp.runtime.compile_clock import without_collection
 
@@ -347,12 +347,12 @@ def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> None
 
 
 def fall_back(game: Any, reason: str, *, must: bool) -> None:
-    """Warn once why the rules of a class run as plain Python, or raise if they must not."""
+    """Raise if rules must be compiled; warn once of a class why they run as plain Python."""
     kind = type(game)
     if must:
         message = f"the rules of {kind.__name__} cannot be compiled: {reason}"
         raise CompilationError(message)
-    if kind not in _warned:
+    if kind not in _warned and not hasattr(kind, PLAIN_MARK):
         _warned.add(kind)
         message = (
             f"the rules of {kind.__name__} run as plain Python, which is far slower than compiled: "

@@ -59,6 +59,9 @@ REQUIRED = ("initial_state", "is_terminal", "actions", "outcomes", "payoff")
 
 HELPER_MARK = "__gamedp_helper__"
 
+PLAIN_MARK = "__gamedp_plain__"
+"""Set by a class whose rules call another library: that they cannot be compiled is no news."""
+
 
 class Game(Protocol):
     """The methods of a game; only these five are required.

@@ -169,11 +169,11 @@ class TestValues:
 
     def test_two_who_are_no_opponents(self):
         solution = gamedp.solve(OpenSpiel(tree("gamedp_tree")))
-        assert solution.model.num_players == 3
+        assert (solution.model.num_players, solution.model.is_general_sum) == (2, True)
         # The second player answers 0 with 0, and 1 with 1; the coin swaps what they get.
         assert solution.value() == pytest.approx(0.9 * 3 + 0.1 * 1)
         (start,) = solution.model.initial_states
-        assert solution.values[start] == pytest.approx([2.8, 1.2, 0])
+        assert solution.values[start] == pytest.approx([2.8, 1.2])
 
     def test_payoffs_on_the_way(self):
         solution = gamedp.solve(OpenSpiel(tree("gamedp_paid", reward_model="REWARDS")))

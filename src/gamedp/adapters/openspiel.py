@@ -141,8 +141,7 @@ class OpenSpiel:
 
     Chance is folded into the actions before it. Its probabilities are taken as the fractions that
     they are rounded from. Two players who are no opponents (OpenSpiel's utility is neither zero-sum
-    nor constant-sum) are two of three, the third of whom never moves and gets nothing: each
-    maximises their own payoff, as in all games of three and more.
+    nor constant-sum) each maximise their own payoff, as in all games of three and more.
 
     Parameters
     ----------
@@ -192,14 +191,13 @@ class OpenSpiel:
 
     @property
     def num_players(self) -> int:
-        """The number of players; three for two who are no opponents."""
-        spiel = _spiel(self.name)
-        return 3 if spiel.players == 2 and spiel.sum is None else spiel.players
+        """The number of players."""
+        return _spiel(self.name).players
 
     @property
-    def constant_sum(self) -> float:
-        """The sum of the payoffs of two opponents."""
-        return _spiel(self.name).sum or 0.0
+    def constant_sum(self) -> float | None:
+        """The sum of the payoffs of two opponents; None if each has payoffs of their own."""
+        return _spiel(self.name).sum
 
     @functools.cached_property
     def _told_by(self) -> str:
@@ -239,14 +237,14 @@ class OpenSpiel:
     def payoff(self, state: SpielState, player: int) -> float:
         """Return what a player gets at the end; nothing, if it all comes on the way."""
         spiel = _spiel(state.game)
-        if spiel.pays_on_the_way or player >= spiel.players:
+        if spiel.pays_on_the_way:
             return 0.0
         return spiel.checked(_at(state).returns()[player])
 
     def reward(self, state: SpielState, action: int, player: int) -> Fraction | float:
         """Return what a player may expect of an action, in games that pay on the way."""
         spiel = _spiel(state.game)
-        if not spiel.pays_on_the_way or player >= spiel.players:
+        if not spiel.pays_on_the_way:
             return 0.0
         before = _at(state)
         had = before.returns()[player]
@@ -255,12 +253,13 @@ class OpenSpiel:
             for chance, after, _ in _drawn(before.child(action))
         )
         expected = sum(parts, Fraction())
-        return float(expected) if self.num_players > 2 else expected
+        has_own = spiel.players > 2 or spiel.sum is None
+        return float(expected) if has_own else expected
 
     def value_range(self, state: SpielState, player: int) -> tuple[float, float]:
         """Return the range of payoffs that OpenSpiel states, in games that pay at the end."""
         spiel = _spiel(state.game)
-        if spiel.pays_on_the_way or player >= spiel.players:
+        if spiel.pays_on_the_way:
             return -math.inf, math.inf
         return spiel.range
 

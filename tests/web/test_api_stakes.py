@@ -83,10 +83,13 @@ def test_what_a_value_means_follows_from_all_payoffs(game, kind):
 def test_endless_play_is_a_draw_halfway_and_else_unknown():
     """Who never ends gets nothing, which is a draw only if that is halfway."""
     assert stakes(Race((-1.0,), 0.0, loop=True))["kind"] == "result"
-    assert stakes_of(
-        gamedp.rules.Rules(Race((0.0, 1.0), 1.0)),
-        gamedp.solve(Race((0.0, 1.0), 1.0), compile="never"),
-    )["kind"] == "sum"  # nothing is known of how long it lasts
+    assert (
+        stakes_of(
+            gamedp.rules.Rules(Race((0.0, 1.0), 1.0)),
+            gamedp.solve(Race((0.0, 1.0), 1.0), compile="never"),
+        )["kind"]
+        == "sum"
+    )  # nothing is known of how long it lasts
 
 
 def test_payoffs_on_the_way_are_no_chances_to_win():
@@ -96,8 +99,11 @@ def test_payoffs_on_the_way_are_no_chances_to_win():
 
 def test_of_a_game_without_a_table_no_payoffs_are_known():
     assert stakes_of(gamedp.rules.Rules(Matches(7))) == {
-        **{"kind": "lead", "low": None, "high": None},
-        **{"certain": None, "rewards": None},
+        "kind": "lead",
+        "low": None,
+        "high": None,
+        "certain": None,
+        "rewards": None,
     }
 
 

@@ -126,7 +126,7 @@ def test_both_languages_have_the_same_words(visit, home):
     )
     assert english == german
     page.get_by_role("button", name="Diese Seite auf Deutsch").click()
-    page.get_by_role("heading", name="Spiele gegen den perfekten Spieler").wait_for()
+    page.get_by_role("heading", name="Spiele, und sieh, was jeder Zug wert ist").wait_for()
     assert page.locator("html").get_attribute("lang") == "de"
     page.get_by_text("So viele Punkte gewinnen.").wait_for(state="attached")
     assert page.locator(".offer [lang=en]").count() == 0  # games speak German, too

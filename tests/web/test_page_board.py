@@ -225,7 +225,7 @@ def test_only_what_is_solved_is_called_so(visit, listed):
     with served(make_app({name: listed[name]}, tables, ())) as site:
         page = visit("", site=site)
         assert "solved when first opened" in page.locator(".solved").inner_text()
-        page = visit(address(name), site=site)
+        page = visit(address(name, p={}), site=site)
         open_actions(page)
         page.locator(".seats .note").get_by_text("too large to be solved").wait_for()
         for text in page.locator(".seat option").all_text_contents():

@@ -277,7 +277,7 @@ const DE = {
   removeBranch: (name) => `Entfernen: ${name}`,
   report: "Wie gespielt wurde",
   reportWho: "Spieler",
-  reportChoices: "Entscheidungen",
+  reportChoices: "Ent\u00adschei\u00addungen",
   reportMistakes: "Fehler",
   reportCost: "Kosten",
   reportLuck: "Glück",

@@ -194,7 +194,7 @@ def _grow(
             return node_of(outcomes[0][1], level + 1)
         chance = _Node(None, CHANCE, "", level + 0.5)
         _listed(nodes, chance)
-        for probability, outcome in outcomes:
+        for probability, outcome, *_ in outcomes:
             branch = _chance(probability), False, node_of(outcome, level + 1)
             chance.branches.append(branch)
         return chance

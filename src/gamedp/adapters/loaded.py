@@ -48,6 +48,9 @@ class LoadedModel:
         The arrays of `rewards` that no doubles are equal to, with :class:`fractions.Fraction`.
     rounding : mapping of str to (float, float)
         The largest absolute and relative errors of the doubles in `rewards`.
+    means : frozenset of str
+        The reward structures that differ between the outcomes of a choice: `rewards` holds their
+        means.
     player_names : tuple of str
         The names in the file; empty if it has none.
     path : Path
@@ -61,6 +64,7 @@ class LoadedModel:
     rewards: Mapping[str, NDArray[np.float64]] = attrs.field(factory=dict)
     fractions: Mapping[str, NDArray[Any]] = attrs.field(factory=dict)
     rounding: Mapping[str, tuple[float, float]] = attrs.field(factory=dict)
+    means: frozenset[str] = frozenset()
     player_names: tuple[str, ...] = ()
     path: Path
     notes: tuple[str, ...] = ()
@@ -122,7 +126,8 @@ class LoadedModel:
             If the model has no such reward structure.
         """
         rewards = self.fractions.get(name, _named("reward structure", name, self.rewards))
-        return with_rewards(self.model, rewards, *self.rounding.get(name, (0.0, 0.0)))
+        model = with_rewards(self.model, rewards, *self.rounding.get(name, (0.0, 0.0)))
+        return attrs.evolve(model, mean_rewards=name in self.means)
 
     @property
     def action_names(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from gamedp.adapters.loaded import LoadedModel
 from gamedp.errors import InvalidModelError, LimitExceededError, shown
 from gamedp.model.model import Model
-from gamedp.model.validation import means_of
+from gamedp.model.validation import means_of, varies
 from gamedp.model.validation.outcomes import (
     exact_totals,
     hint_of_number,
@@ -273,6 +273,11 @@ def assemble(
         rewards={name: numbers[name] for name in earned},
         fractions=fractions,
         rounding={name: errors for name, (_, errors) in earned.items()},
+        means=frozenset(
+            name
+            for name, kinds in parts.rewards.items()
+            if TRANSITIONS in kinds and varies(parts.transition_offsets, kinds[TRANSITIONS])
+        ),
         player_names=parts.player_names,
         path=parts.path,
         notes=tuple(notes),

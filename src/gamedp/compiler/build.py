@@ -8,6 +8,7 @@ import math
 import operator
 import time
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -25,7 +26,7 @@ from gamedp.errors import (
     shown,
     warn,
 )
-from gamedp.model.model import Model
+from gamedp.model.model import Model, given_numbers
 from gamedp.rules.exactness import (
     LONG_ROW,
     MAX_EXACT_INTEGER,
@@ -34,6 +35,7 @@ from gamedp.rules.exactness import (
     as_given,
     model_numbers,
     refuse_rounded,
+    upward,
 )
 from gamedp.rules.expand import Numbering, canonical_state, expand, is_state, start
 from gamedp.rules.game import PLAIN_MARK, Rules, method
@@ -106,6 +108,7 @@ class ExploredRows(Numbering):
         self.terminals: list[int] = []
         self.payoffs: list[float] = []
         self.labels: list[int] = []
+        self.spreads: dict[int, Fraction] = {}
 
     @property
     def limits(self) -> ExplorationLimits:
@@ -117,6 +120,11 @@ class ExploredRows(Numbering):
         """The approximate memory of all lists."""
         sizes = len(self.states), len(self.numbers), len(self.labels), len(self.successors)
         return sum(size * each for size, each in zip(sizes, BYTES, strict=True))
+
+    def note(self, spread: Fraction | None) -> None:
+        """Note how far the mean reward of the next choice may be off, if its outcomes have some."""
+        if spread is not None:
+            self.spreads[len(self.labels)] = spread
 
     def look(self) -> None:
         """Check the limits."""
@@ -160,7 +168,8 @@ def explore(rules: Rules, rows: ExploredRows, patience: Patience | None = None) 
         if payoffs is not None:
             rows.terminals.append(done)
             rows.payoffs.extend(payoffs)
-        for action, earned, outcomes in choices:
+        for action, earned, outcomes, spread in choices:
+            rows.note(spread)
             row = outcomes.items()
             for number, probability in sorted(row) if len(row) > LONG_ROW else row:
                 successors.append(number >> 1)
@@ -184,6 +193,12 @@ AT_MOST = Patience(states=40_000, transitions=200_000, seconds=1.0)
 """Work of plain Python that takes about as long as compiling the rules."""
 
 _warned: set[type] = set()
+
+OUTCOMES_EARN = (
+    "its outcomes have rewards of their own, (probability, state, reward), which compiled rules "
+    "cannot have; their mean, as reward(state, action, player), compiles"
+)
+"""Reason for which rules are not compiled."""
 
 
 def compile_game(
@@ -291,6 +306,10 @@ def _compiled(
             reason = f"the initial state {shown(state)} has a field beyond 64 bits"
             fall_back(rules.game, reason, must=must)
             return None
+    for _, state, _ in begin:
+        if any(choice.spread is not None for choice in expand(rules, state).choices):
+            fall_back(rules.game, OUTCOMES_EARN, must=must)
+            return None
     with without_collection():
         from gamedp.compiler.explorer import Explorer  # noqa: PLC0415
         from gamedp.compiler.methods import compile_rules  # noqa: PLC0415
@@ -301,8 +320,8 @@ def _compiled(
         explorer = Explorer(rules, layout, compile_rules(rules, layout, begin[0][1]), budget)
         explorer.warm_up(with_box=box is not None)
     except Exception as error:  # noqa: BLE001 - numba has errors outside its own family, too
-        _look_for_mistakes(rules, begin)
-        fall_back(rules.game, first_reason(error), must=must)
+        reason = _look_for_mistakes(rules, begin) or first_reason(error)
+        fall_back(rules.game, reason, must=must)
         return None
     compiled_at = budget.seconds
     table = explorer.run([state for _, state, _ in begin], ranges)
@@ -338,12 +357,16 @@ def _finished(rules: Rules, model: Model, budget: ExplorationBudget, compiling: 
     return Model.unchecked(**{**model.__getstate__(), "seconds": seconds})
 
 
-def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> None:
-    """Explore a few states in plain Python: rules that do not compile are often just wrong."""
+def _look_for_mistakes(rules: Rules, begin: list[tuple[Any, Any, bool]]) -> str:
+    """Explore a few states in plain Python: rules that do not compile are often just wrong.
+
+    Return the reason for which these do not, if it shows there.
+    """
+    budget = ExplorationBudget(ExplorationLimits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None)
+    rows = ExploredRows([state for _, state, _ in begin], budget)
     with contextlib.suppress(LimitExceededError):
-        budget = ExplorationBudget(ExplorationLimits(LOOK_AHEAD, LOOK_AHEAD_SECONDS), None)
-        rows = ExploredRows([state for _, state, _ in begin], budget)
         explore(rules, rows)
+    return OUTCOMES_EARN if rows.spreads else ""
 
 
 def fall_back(game: Any, reason: str, *, must: bool) -> None:
@@ -511,7 +534,7 @@ def _model_of_rows(
     stored = num_players if rules.is_general_sum else 1
     rewards = as_given(rows.rewards).reshape(-1, stored)
     payoffs = as_given(rows.payoffs).reshape(-1, stored)
-    return Model.unchecked(
+    model = Model.unchecked(
         choice_offsets=np.array(rows.choice_offsets, np.int64),
         transition_offsets=np.array(rows.transition_offsets, np.int64),
         successors=np.array(rows.successors, np.int32),
@@ -529,7 +552,25 @@ def _model_of_rows(
         constant_sum=rules.constant_sum,
         states=_table_of(rows),
         rules=rules,
+        mean_rewards=bool(rows.spreads),
     )
+    return _with_spreads(model, rows.spreads) if rows.spreads else model
+
+
+def _with_spreads(model: Model, spreads: Mapping[int, Fraction]) -> Model:
+    """Return a model whose bounds allow for mean rewards that are known up to rounding only."""
+    given = given_numbers(model, "rewards")
+    most, part = Fraction(model.rounding[1]), Fraction(model.rounding[2])
+    for choice, spread in spreads.items():
+        row = zip(np.atleast_1d(given[choice]), np.atleast_1d(model.rewards[choice]), strict=True)
+        for number, near in row:
+            stored = Fraction(float(near))
+            error = abs(Fraction(number) - stored) + spread
+            if error:
+                most = max(most, error)
+                part = max(part, error / abs(stored) if stored else Fraction(2))
+    rounding = (model.rounding[0], upward(most), upward(part))
+    return Model.unchecked(**{**model.__getstate__(), "rounding": rounding})
 
 
 def _table_of(rows: ExploredRows) -> ObjectTable | PackedTable:

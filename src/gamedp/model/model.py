@@ -78,6 +78,9 @@ class Model:
         For example, ``model.variables["x"] > 3`` is a set of states.
     notes : tuple of str
         Changes made to the input, in words; see `normalise` of :meth:`from_arrays`.
+    mean_rewards : bool
+        Whether rewards were given that differ between the outcomes of a choice: `rewards` are their
+        means then. These give the same values, but not what single plays earn.
     initial_states : (I,) int64
     initial_probabilities : (I,) float64
         The start of the game; signed like `probabilities`.
@@ -137,6 +140,7 @@ class Model:
     action_names: tuple[str, ...] = ()
     variables: Variables = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()
+    mean_rewards: bool = False
 
     def __attrs_post_init__(self) -> None:
         """Refuse infinite rewards and arrays that loops would read beyond; lock the arrays."""
@@ -161,6 +165,7 @@ class Model:
             "action_names": (),
             "variables": {},
             "notes": (),
+            "mean_rewards": False,
         }
         model.__setstate__(defaults | fields)
         return model
@@ -625,8 +630,9 @@ class Model:
         if model.notes:
             offsets, signed = arrays["transition_offsets"], model.has_opponents
             arrays["probabilities"], _ = normalised(offsets, arrays["probabilities"], signed=signed)
-        given, (reward, part) = expected_rewards(arrays, transition_rewards)
-        return with_rewards(model, given, reward, part)
+        given, (reward, part), differ = expected_rewards(arrays, transition_rewards)
+        found = with_rewards(model, given, reward, part)
+        return attrs.evolve(found, mean_rewards=differ)
 
 
 def given_numbers(model: AnyModel, name: str) -> NDArray[Any]:

@@ -212,7 +212,7 @@ def _grow(
             return node_of(outcomes[0][1], level + 1)
         chance = _Node(None, CHANCE, "", level + 0.5)
         _listed(nodes, chance)
-        for probability, outcome in outcomes:
+        for probability, outcome, *_ in outcomes:
             if leaves >= MOST_LEAVES:
                 chance.is_cut = True
                 break

@@ -121,9 +121,10 @@ class Line:
         """Take an action; `draw` chooses one of its outcomes by their probabilities."""
         state, rules = self.states[-1], self.rules
         pairs = list(rules.game.outcomes(state, action))
-        number = draw([probability for probability, _ in pairs])
+        number = draw([pair[0] for pair in pairs])
         for player in range(rules.num_players):
             self.earned[player] += rules.reward(state, action, player)
+            self.earned[player] += rules.outcome_reward(pairs[number], player)
         self.actions.append(action)
         self.outcomes.append(number)
         self.states.append(pairs[number][1])

@@ -304,7 +304,7 @@ class Evaluation:
         """Return the chain, and a player's payoffs at its ends."""
         place, seen = self._column(player)
         model = self._processes[place].model
-        if model.rewards.any():
+        if model.rewards.any() or self.chain.of.mean_rewards:
             message = "rewards are earned on the way; the distribution is that of payoffs alone."
             raise UnsupportedProblemError(message)
         if not self.chain.of.has_opponents:

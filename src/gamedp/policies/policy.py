@@ -637,7 +637,7 @@ def merged_states(model: Model) -> list[tuple[Any, Any]]:
             if len(found) == MOST_ASKED:
                 break
         for action in actions:
-            for probability, following in game.outcomes(state, action):
+            for probability, following, *_ in game.outcomes(state, action):
                 if probability > 0 and following not in met and len(met) < MOST_MET:
                     met.add(following)
                     waiting.append(following)

@@ -573,7 +573,7 @@ class Solution(Table):
             if action is None:
                 return None
             outcomes = [pair for pair in model.rules.game.outcomes(state, action) if pair[0] > 0]
-            states = {outcome for _, outcome in outcomes}
+            states = {outcome[1] for outcome in outcomes}
             return states.pop() if len(states) == 1 else None
         choice = self._choice_after(steps, state)
         if choice < 0:

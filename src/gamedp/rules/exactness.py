@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import InvalidModelError, shown
-from gamedp.runtime.floats import SUM_ROUNDING, SUM_TOLERANCE, lost
+from gamedp.runtime.floats import PROBABILITY_ROUNDING, SUM_ROUNDING, SUM_TOLERANCE, lost
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +44,7 @@ __all__ = [
     "errors_of",
     "gather",
     "is_rounded",
+    "mean_of",
     "model_numbers",
     "nearest",
     "read_back",
@@ -415,3 +416,26 @@ def gather(
     for key, probability in zip(keys, given, strict=True):
         gathering.add(key, probability)
     return gathering.exactly(place) if exactly else gathering.scaled(place)
+
+
+def mean_of(weights: Sequence[Any], numbers: Sequence[Any]) -> tuple[Fraction, Fraction]:
+    """Return the mean of numbers, and its largest error by rounding of weights that are doubles.
+
+    A weight w may be w (1 + d) with d up to some e; all sum to one. Then the mean m moves by the
+    sum of w d (x - m) over the numbers x: by no more than e times that of all w |x - m|.
+    """
+    exact = list(map(Fraction, numbers))
+    if all(number == exact[0] for number in exact):
+        return exact[0], Fraction(0)
+    shares = [abs(Fraction(weight)) for weight in weights]
+    size = sum(shares)
+    mean = sum((w * x for w, x in zip(shares, exact, strict=True)), Fraction(0)) / size
+    moved = sum(
+        (
+            share * abs(number - mean)
+            for weight, share, number in zip(weights, shares, exact, strict=True)
+            if not isinstance(weight, Fraction)
+        ),
+        Fraction(0),
+    )
+    return mean, Fraction(PROBABILITY_ROUNDING) * moved / size

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from gamedp.errors import InvalidModelError, LimitExceededError, shown
+from gamedp.errors import InvalidModelError, LimitExceededError, UnsupportedProblemError, shown
 from gamedp.rules.exactness import (
     SEVERAL,
     Gathering,
@@ -19,6 +20,7 @@ from gamedp.rules.exactness import (
     as_truth,
     gather,
     is_rounded,
+    mean_of,
     refuse_rounded,
     sum_to_one,
 )
@@ -40,6 +42,7 @@ __all__ = [
     "expand",
     "is_state",
     "refuse_no_state",
+    "refuse_rewards_of_outcomes",
     "start",
 ]
 
@@ -49,6 +52,9 @@ OWN_PAYOFFS = (
     " If each player has payoffs of its own and wants the most of them, set constant_sum = None."
 )
 """Advice for numbers of two players that add up to no constant."""
+
+NOTHING = object()
+"""Stands for the reward of an outcome that has none."""
 
 END = object()
 """A sentinel that no rule yields."""
@@ -67,6 +73,9 @@ IN_A_ROW = 1 << 12
 class Choice(NamedTuple):
     """An action with its expected rewards (one number, or one a player) and its outcomes.
 
+    `spread` is None, unless outcomes have rewards of their own, of which `rewards` holds the mean:
+    then it is how far that may be off, as probabilities are rounded.
+
     `outcomes` maps (representative, swapped) to the total probability, in order of appearance; in
     an exploration, the numbers that :class:`Numbering` gives them.
     """
@@ -74,6 +83,7 @@ class Choice(NamedTuple):
     action: int
     rewards: tuple[float, ...]
     outcomes: dict[Any, float]
+    spread: Fraction | None = None
 
 
 class Expansion(NamedTuple):
@@ -258,7 +268,7 @@ def _refuse(message: str) -> NoReturn:
     raise InvalidModelError(message)
 
 
-def _choice(
+def _choice(  # noqa: C901 - the hot loop of explorations
     rules: Rules,
     state: Any,
     action: Any,
@@ -272,6 +282,7 @@ def _choice(
     numbers: dict[Any, int] = {} if met is None else met.numbers
     kind = type(state)
     row: dict[Any, float] = {}
+    earned: dict[int, Any] = {}
     outcomes: list[Any] = []
     probabilities: list[Any] = []
     is_empty, are_floats = True, True
@@ -293,8 +304,9 @@ def _choice(
             ):
                 given, successor = pair
             else:
-                given, probability, successor = _pair(pair, place)
+                given, probability, successor = _pair(_noted(pair, earned, len(outcomes)), place)
                 if probability == 0:
+                    earned.pop(len(outcomes), None)
                     continue
                 are_floats = are_floats and type(given) is float
             try:
@@ -312,7 +324,34 @@ def _choice(
         raise
     if not (are_floats and len(row) == len(outcomes) and sum_to_one(probabilities)):
         row = _merged(outcomes, probabilities, place, is_empty, exactly=met is not None)
-    return Choice(int(action), _rewards(rules, state, action, exactly=met is not None), row)
+    exactly = met is not None
+    if earned:
+        given_rewards = [earned.get(number, NOTHING) for number in range(len(outcomes))]
+        rows = probabilities, given_rewards
+        found = _mean_rewards(rules, state, action, rows, exactly=exactly)
+        return Choice(int(action), found[0], row, found[1])
+    return Choice(int(action), _rewards(rules, state, action, exactly=exactly), row)
+
+
+def refuse_rewards_of_outcomes(expansion: Expansion, state: Any) -> None:
+    """Raise UnsupportedProblemError if outcomes of a state have rewards of their own."""
+    for choice in expansion.choices:
+        if choice.spread is not None:
+            message = (
+                f"the outcomes of action {choice.action} in {shown(state)} have rewards of their "
+                "own, (probability, state, reward). Games are solved with these, and played one by "
+                "one; searches, many games and sums of games need the mean of an action, as "
+                "reward(state, action, player)."
+            )
+            raise UnsupportedProblemError(message)
+
+
+def _noted(pair: Any, earned: dict[int, Any], number: int) -> Any:
+    """Return a (probability, state) pair; note the reward of an outcome that has one."""
+    if type(pair) is tuple and len(pair) == 3:
+        earned[number] = pair[2]
+        return pair[:2]
+    return pair
 
 
 def _merged(
@@ -599,6 +638,90 @@ def _rewards(rules: Rules, state: Any, action: int, *, exactly: bool) -> tuple[f
     if rules.is_general_sum:
         return tuple(rewards)
     return _first_of_two(rewards, 0.0, "zero", f"the rewards of action {action}", state)
+
+
+def _mean_rewards(
+    rules: Rules,
+    state: Any,
+    action: int,
+    row: tuple[list[Any], list[Any]],
+    *,
+    exactly: bool,
+) -> tuple[tuple[float, ...], Fraction]:
+    """Return the expected rewards of an action whose outcomes have some, and their error.
+
+    Parameters
+    ----------
+    rules : Rules
+    state
+    action : int
+    row : (list, list)
+        The probability of each outcome as given, and its reward.
+    exactly : bool
+        Whether to return Fractions where no double is equal to a mean.
+    """
+    place = _Origin("the outcomes of action {} in {}", action, state)
+    probabilities, given = row
+    columns = list(zip(*(_earned(rules, each, place, state) for each in given), strict=True))
+    certain = _rewards(rules, state, action, exactly=True)
+    means, most = [], Fraction(0)
+    for numbers, fixed in zip(columns, certain, strict=True):
+        mean, spread = mean_of(probabilities, numbers)
+        means.append(mean + Fraction(fixed))
+        most = max(most, spread)
+    if rules.is_general_sum and exactly and (most or any(map(is_rounded, means))):
+        message = (
+            f"{place} have rewards whose mean is known up to rounding only; {SEVERAL} Give "
+            "probabilities and rewards as Fractions whose mean is a 64-bit number, or the mean as "
+            "reward(state, action, player)."
+        )
+        raise InvalidModelError(message)
+    try:
+        rounded = tuple(map(float, means))
+    except OverflowError:
+        message = f"{place} have rewards whose mean is beyond the range of 64-bit numbers."
+        raise InvalidModelError(message) from None
+    if not exactly:
+        return rounded, most
+    return tuple(
+        mean if mean != Fraction(near) else near  # type: ignore[misc] # as in _number
+        for mean, near in zip(means, rounded, strict=True)
+    ), most
+
+
+def _earned(rules: Rules, given: Any, place: object, state: Any) -> tuple[Any, ...]:
+    """Return the rewards of an outcome as the model stores them, exactly."""
+    if given is NOTHING:
+        message = (
+            f"{place} have a reward, and some have none. Yield (probability, state, reward) for "
+            "every outcome of an action, or for none."
+        )
+        raise InvalidModelError(message)
+    numbers = given if isinstance(given, tuple) else (given,)
+    if len(numbers) != rules.num_players and not (len(numbers) == 1 and not rules.is_general_sum):
+        message = (
+            f"{place} have the reward {shown(given)}; it must be one number for each of "
+            f"{rules.num_players} players."
+        )
+        raise InvalidModelError(message)
+    exact = []
+    for number in numbers:
+        try:
+            is_finite = math.isfinite(as_real(number))
+        except (TypeError, ValueError, OverflowError):
+            is_finite = False
+        if not is_finite:
+            message = (
+                f"{place} have the reward {shown(given)}; it must be a finite number of player 0, "
+                "or a tuple of one for each player."
+            )
+            raise InvalidModelError(message)
+        rational = as_rational(number)
+        exact.append(Fraction(number) if rational is None else rational)
+    if rules.is_general_sum or len(exact) == 1:
+        return tuple(exact)
+    _first_of_two(list(map(float, exact)), 0.0, "zero", "the rewards of an outcome", state)
+    return (exact[0],)
 
 
 def _first_of_two(

@@ -91,7 +91,9 @@ class Game(Protocol):
         The player to move; 0. Required with two or more players; not with two opponents if
         `canonical` makes the players change places, so that player 0 is always to move.
     ``reward(state, action, player) -> float``
-        The immediate reward of `player` for the action; 0.
+        The immediate reward of `player` for the action; 0. What depends on the next state, in plain
+        Python alone, is the third item of an outcome, ``(probability, state, reward)``: player 0's,
+        or a tuple of one for each player. Values use its mean, exactly.
     ``canonical(state) -> (representative, swapped)``
         Symmetry. All states with the same representative have the same value; where `swapped` is
         true the two players have changed places. ``(state, False)``.
@@ -490,6 +492,15 @@ class Rules(AnyRules):
     def reward(self, state: Any, action: int, player: int = 0) -> float:
         """Return the immediate reward of `player` for `action`."""
         return float(method(self.game, "reward")(self.game, state, action, player))
+
+    def outcome_reward(self, outcome: Any, player: int = 0) -> float:
+        """Return what an outcome, as the rules yield it, gives a player; 0 if it has no reward."""
+        if len(outcome) < 3:
+            return 0.0
+        given = outcome[2] if isinstance(outcome[2], tuple) else (outcome[2],)
+        if len(given) == 1 and player == 1:
+            return -float(given[0])  # of two opponents
+        return float(given[player])
 
     def canonical(self, state: Any) -> tuple[Any, bool]:
         """Return the representative of `state` and whether the players changed places."""

@@ -30,7 +30,7 @@ from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.anatomy import ENTRY_METHODS, dissect
 from gamedp.rules.exactness import as_real, as_truth, is_rounded, refuse_rounded
-from gamedp.rules.expand import Calling, expand
+from gamedp.rules.expand import Calling, expand, refuse_rewards_of_outcomes
 from gamedp.rules.game import SEARCH_DEFAULTS, method
 from gamedp.rules.layout import Layout
 from gamedp.runtime.jit import uncompiled
@@ -148,8 +148,10 @@ class SearchRules:
             raise error
         for row in fields[::-1]:
             state = self.build(row)
+            expansion = expand(self.rules, state)
+            refuse_rewards_of_outcomes(expansion, state)
             self._look_ahead(state)
-            for choice in expand(self.rules, state).choices:
+            for choice in expansion.choices:
                 for successor, _ in choice.outcomes:
                     self.flatten(successor)
                     self._look_ahead(successor)

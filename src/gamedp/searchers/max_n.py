@@ -12,7 +12,7 @@ import numpy as np
 from gamedp.compiler.native import RAISED, call_native, compiled_for_all
 from gamedp.results.search_result import SearchedAction, SearchResult
 from gamedp.results.status import Guarantee, Status, check_player
-from gamedp.rules.expand import expand
+from gamedp.rules.expand import expand, refuse_rewards_of_outcomes
 from gamedp.rules.game import Rules
 from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import TINY, UNIT, UPWARD, check_arithmetic, rounds
@@ -418,6 +418,7 @@ class MaxN(Searcher[MaxNResult]):
         refuse_hidden(rules.game, ASKED)
         state = root_state(rules, state)
         expansion = expand(rules, state)
+        refuse_rewards_of_outcomes(expansion, state)
         if expansion.payoffs is not None:
             return Root(rules, state, 0, payoff_of(rules, state, 0), ())
         for choice in expansion.choices:

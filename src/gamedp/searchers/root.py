@@ -10,7 +10,13 @@ import attrs
 from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.results.search_result import SearchedAction, SearchResult, SearchStatistics
 from gamedp.results.status import Guarantee, Status
-from gamedp.rules.expand import Calling, expand, refuse_no_state, start
+from gamedp.rules.expand import (
+    Calling,
+    expand,
+    refuse_no_state,
+    refuse_rewards_of_outcomes,
+    start,
+)
 from gamedp.rules.game import Rules, method
 from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import check_arithmetic, rounds
@@ -257,6 +263,7 @@ def root_of(game: Any, state: Any, searcher: str, *, with_chance: bool) -> Root:
     refuse_hidden(rules.game, ASKED)
     state = root_state(rules, state)
     expansion = expand(rules, state)
+    refuse_rewards_of_outcomes(expansion, state)
     if expansion.payoffs is not None:
         return Root(rules, state, 0, payoff_of(rules, state, 0), ())
     sign = 1.0 if expansion.player == 0 else -1.0
@@ -418,5 +425,5 @@ def refuse_cycles(rules: SearchRules, stack: NDArray[np.int64]) -> None:
 def step(root: Root, choice: RootChoice) -> Any | None:
     """Return the game's own position after an action; None if chance decides."""
     outcomes = root.rules.game.outcomes(root.state, choice.action)
-    following = [state for probability, state in outcomes if probability > 0]
+    following = [state for probability, state, *_ in outcomes if probability > 0]
     return following[0] if len(following) == 1 else None

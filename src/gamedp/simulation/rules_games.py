@@ -25,7 +25,7 @@ from gamedp.compiler.reasons import first_reason
 from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.policies.policy import RandomPlayer, chosen_action, name_of, rule_of
 from gamedp.rules.anatomy import dissect
-from gamedp.rules.expand import Calling, expand, start
+from gamedp.rules.expand import Calling, expand, refuse_rewards_of_outcomes, start
 from gamedp.rules.fingerprint import Fingerprint
 from gamedp.rules.game import helper, method
 from gamedp.rules.layout import Layout
@@ -251,7 +251,7 @@ class RulesGames:
             again = raised
         state = plain.met[-1]
         if status != DONE or again is not None:
-            expand(self.rules, state)
+            refuse_rewards_of_outcomes(expand(self.rules, state), state)
         if again is not None:
             raise again
         if self._joined.is_compiled:

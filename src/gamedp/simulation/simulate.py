@@ -319,6 +319,13 @@ def _playing(
         refuse_others(count, rules, in_pairs=in_pairs)
         return RulesGames(rules, listed, key, most, threads, compile, in_pairs=in_pairs)
     model = as_model(given, listed, compile)
+    if model.mean_rewards:
+        message = (
+            "rewards differ between the outcomes of an action, and the model keeps their means, "
+            "which is not what single games earn. gamedp.evaluate has the expectation, and "
+            "gamedp.play.play_game plays the rules one game at a time."
+        )
+        raise UnsupportedProblemError(message)
     refuse_others(count, model, in_pairs=in_pairs)
     made = as_policies(listed, model)
     return ChainGames(model, made, key, most, threads, in_pairs=in_pairs)

@@ -135,6 +135,12 @@ def _check_stage(rules: StagedRules, stage: Model) -> None:
     if len(stage.initial_states) != 1 or stage.initial_probabilities[0] < 0:
         message = f"{words} begins at random; give it one initial state, with a chance move there."
         raise UnsupportedProblemError(message)
+    if stage.mean_rewards:
+        message = (
+            f"outcomes in {words} have rewards of their own, which stages cannot have; give their "
+            "mean, as reward(state, action, player)."
+        )
+        raise UnsupportedProblemError(message)
     if stage.has_swaps:
         message = f"in {words} the players change places; let canonical() of the contexts do that."
         raise UnsupportedProblemError(message)

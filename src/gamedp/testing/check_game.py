@@ -419,12 +419,12 @@ class _Checker:
                 asked = f"outcome_view({shown(state)}, {shown(action)}, {outcome})"
                 shows = functools.partial(rules.outcome_view, state, action, outcome)
                 self._twice(asked, shows, VIEWS)
-        yield from ((successor, place) for probability, successor in pairs if probability)
+        yield from ((successor, place) for probability, successor, *_ in pairs if probability)
 
     def _check_probabilities(self, pairs: list[Any], place: str) -> bool:
         """Check a distribution; return whether it is at least a list of states."""
         try:
-            probabilities = [float(probability) for probability, _ in pairs]
+            probabilities = [float(probability) for probability, *_ in pairs]
         except (TypeError, ValueError):
             self._add(PROBABILITIES, f"{place} are {shown(pairs)}, not (probability, state) pairs")
             return False
@@ -524,7 +524,8 @@ class _Checker:
         actions: dict[_Row, Any] = {}
         for action in rules.game.actions(state):
             probabilities: collections.Counter[Any] = collections.Counter()
-            for probability, successor in rules.game.outcomes(state, action):
+            pairs = list(rules.game.outcomes(state, action))
+            for probability, successor, *_ in pairs:
                 representative, changed = rules.canonical(successor)
                 if probability:
                     goes_swapped = bool(changed) ^ swapped
@@ -533,7 +534,14 @@ class _Checker:
                     ):
                         goes_swapped = False
                     probabilities[representative, goes_swapped] += probability
-            rewards = tuple(round(rules.reward(state, action, p), 9) for p in players)
+            rewards = tuple(
+                round(
+                    rules.reward(state, action, p)
+                    + sum(float(pair[0]) * rules.outcome_reward(pair, p) for pair in pairs),
+                    9,
+                )
+                for p in players
+            )
             outcomes = frozenset(
                 (key, round(probability, 9)) for key, probability in probabilities.items()
             )

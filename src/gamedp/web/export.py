@@ -144,6 +144,12 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
             action = answer["action"]
             answer["rewards"] = [rules.reward(state, action, player) for player in players]
             pairs = list(rules.game.outcomes(state, action))
+            if any(len(pair) > 2 for pair in pairs):
+                message = (
+                    f"outcomes of {made.name} have rewards of their own, which a page without a "
+                    "server does not add up."
+                )
+                raise InvalidParameterError(message)
             for chance in answer["chance"]:
                 chance["next"] = place(pairs[chance["outcome"]][1])
         positions.append({**shown, "chosen": [] if advice is None else list(advice.chosen)})

@@ -241,7 +241,8 @@ def chances(
     rules = made.rules
     mover = rules.player(state)
     answers: list[dict[str, Any]] = []
-    for number, (probability, following) in enumerate(rules.game.outcomes(state, action)):
+    for number, outcome in enumerate(rules.game.outcomes(state, action)):
+        probability, following, *_ = outcome
         if probability <= 0:
             continue
         if len(answers) == (MOST_OUTCOMES if most is None else most):
@@ -249,7 +250,7 @@ def chances(
             raise Refused(409, sentence, "size", name=made.name, most=MOST_OUTCOMES)
         after = None
         if solution is not None:
-            reward = rules.reward(state, action, mover)
+            reward = rules.reward(state, action, mover) + rules.outcome_reward(outcome, mover)
             after = plain_number(reward + solution.value(following, mover))
         seen = rules.outcome_view(state, action, number)
         answers.append(

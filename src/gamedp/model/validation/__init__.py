@@ -5,7 +5,7 @@ Each kind of error is reported once, for the first place, with the number of suc
 
 from gamedp.model.validation.arrays import check_model, checked_arrays
 from gamedp.model.validation.forms import as_numbers, names_and_variables
-from gamedp.model.validation.matrices import arrays_of_matrices, expected_rewards, means_of
+from gamedp.model.validation.matrices import arrays_of_matrices, expected_rewards, means_of, varies
 from gamedp.model.validation.outcomes import normalised
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "means_of",
     "names_and_variables",
     "normalised",
+    "varies",
 ]

@@ -10,8 +10,8 @@ import numpy as np
 
 from gamedp.errors import InvalidModelError
 from gamedp.model.validation.forms import as_numbers, offsets_of
-from gamedp.rules.exactness import as_given, nearest, upward
-from gamedp.runtime.floats import PROBABILITY_ROUNDING, lost
+from gamedp.rules.exactness import as_given, mean_of, nearest, upward
+from gamedp.runtime.floats import lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["arrays_of_matrices", "expected_rewards", "means_of"]
+__all__ = ["arrays_of_matrices", "expected_rewards", "means_of", "varies"]
 
 
 def arrays_of_matrices(matrices: Sequence[Any], rewards: ArrayLike | None) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _rewards_of_choices(
 
 def expected_rewards(
     arrays: dict[str, Any], rewards: Sequence[Any]
-) -> tuple[NDArray[Any], tuple[float, float]]:
+) -> tuple[NDArray[Any], tuple[float, float], bool]:
     """Return the expected reward of each choice, if rewards depend on the next state.
 
     Parameters
@@ -142,6 +142,8 @@ def expected_rewards(
     rewards : (C,) float64, or objects
         As returned by :func:`gamedp.model.validation.matrices.means_of`.
     errors : (float, float)
+    differ : bool
+        Whether the rewards of a choice differ between its outcomes.
     """
     labels, offsets = arrays["action_labels"], arrays["transition_offsets"]
     lengths, num_states = np.diff(offsets), len(arrays["choice_offsets"]) - 1
@@ -162,7 +164,8 @@ def expected_rewards(
             f"{successors[bad]} is {paid[bad]}; it must be a finite number."
         )
         raise InvalidModelError(message)
-    return means_of(offsets, arrays["probabilities"], as_given(paid.tolist()))
+    means, errors = means_of(offsets, arrays["probabilities"], as_given(paid.tolist()))
+    return means, errors, varies(offsets, paid)
 
 
 def _rewards_of_action(
@@ -190,6 +193,11 @@ def _rewards_of_action(
         return as_numbers("transition_rewards", np.asarray(dense).ravel())
 
     return earned
+
+
+def varies(offsets: Integers, paid: NDArray[Any]) -> bool:
+    """Return whether the payments of a choice differ between its transitions."""
+    return bool((paid != np.repeat(paid[offsets[:-1]], np.diff(offsets))).any())
 
 
 def means_of(
@@ -238,10 +246,10 @@ def means_of(
             is_rounded |= (_lost(before, term, means) != 0) | (part != term)
     found = means.astype(object)
     most, share = Fraction(0), Fraction(0)
-    mean_of = functools.cache(_mean)  # many choices have the same numbers
+    known = functools.cache(mean_of)  # many choices have the same numbers
     for choice in np.flatnonzero(is_rounded).tolist():
         row = slice(offsets[choice], offsets[choice + 1])
-        mean, spread = mean_of(tuple(probabilities[row].tolist()), tuple(paid[row].tolist()))
+        mean, spread = known(tuple(probabilities[row].tolist()), tuple(paid[row].tolist()))
         found[choice] = mean = sum((Fraction(part[choice]) for part in certain), mean)
         stored = Fraction(float(mean))
         error = abs(mean - stored) + spread
@@ -255,26 +263,3 @@ def _lost(first: Floats, second: Floats, total: Floats) -> Floats:
     """Return the rounding error of a sum, as :func:`gamedp.runtime.floats.lost` does."""
     rest: Any = lost(first, second, total)  # type: ignore[arg-type]
     return rest  # type: ignore[no-any-return]
-
-
-def _mean(weights: tuple[Any, ...], numbers: tuple[Any, ...]) -> tuple[Fraction, Fraction]:
-    """Return the mean of numbers, and its largest error by rounding of weights that are doubles.
-
-    A weight w may be w (1 + d) with d up to some e; all sum to one. Then the mean m moves by the
-    sum of w d (x - m) over the numbers x: by no more than e times that of all w |x - m|.
-    """
-    exact = list(map(Fraction, numbers))
-    if all(number == exact[0] for number in exact):
-        return exact[0], Fraction(0)
-    shares = [abs(Fraction(weight)) for weight in weights]
-    size = sum(shares)
-    mean = sum((w * x for w, x in zip(shares, exact, strict=True)), Fraction(0)) / size
-    moved = sum(
-        (
-            share * abs(number - mean)
-            for weight, share, number in zip(weights, shares, exact, strict=True)
-            if not isinstance(weight, Fraction)
-        ),
-        Fraction(0),
-    )
-    return mean, Fraction(PROBABILITY_ROUNDING) * moved / size

@@ -169,7 +169,7 @@ def check_outcomes(
         message = (
             f"{rows.transition(place)} leads to state {successors[place]} with probability "
             f"{float(probabilities[place])!r} {how_many(bad, 'transitions')}. A probability is a "
-            "number from 0 to 1; for two opponents a negative one says that the "
+            "number from 0 to 1; with num_players=2 a negative one says that the "
             f"players change places.{hint_of_number(float(probabilities[place]))}"
         )
         raise InvalidModelError(message)

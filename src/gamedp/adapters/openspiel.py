@@ -256,7 +256,7 @@ class OpenSpiel:
         has_own = spiel.players > 2 or spiel.sum is None
         return float(expected) if has_own else expected
 
-    def value_range(self, state: SpielState, player: int) -> tuple[float, float]:
+    def value_range(self, state: SpielState, player: int) -> tuple[float, float]:  # noqa: ARG002 - as in the protocol
         """Return the range of payoffs that OpenSpiel states, in games that pay at the end."""
         spiel = _spiel(state.game)
         if spiel.pays_on_the_way:

@@ -74,7 +74,7 @@ def _look_for_chance(game: Any, starts: list[Any]) -> Iterator[bool]:
         for action in () if game.is_terminal(state) else game.actions(state):
             yield False
             possible = 0
-            for probability, following in game.outcomes(state, action):
+            for probability, following, *_ in game.outcomes(state, action):
                 possible += probability > 0
                 yield possible > 1
                 if probability > 0 and following not in met:

@@ -352,6 +352,7 @@ def test_tab_goes_from_what_can_be_done_to_what_has_been(visit, name, line):
     branch = ["line", "quiet"] if branches else []
     surface = ["summary"] if name == "wubbel" else []
     toggle = ["input"] if name == "wubbel" else []
-    expected = ["all", "summary", "input", "action", "tool", *toggle, *(["tool"] if toggle else [])]
+    tools = ["tool", *toggle, *(["tool"] if toggle else [])]
+    expected = ["all", "summary", "input", "action", "summary", *tools]
     assert order == [*expected, "ply", *branch, "select", *surface]
     assert kinds.count("action") == page.locator(".action").count()

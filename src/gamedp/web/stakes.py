@@ -36,16 +36,6 @@ def stakes_of(
         a probability; ``"result"`` if there are draws, halfway between the payoffs ``low`` and
         ``high``; ``"lead"`` if what one gets the other loses; else ``"sum"``. ``certain``: whether
         there is no chance. ``rewards``: whether payoffs come on the way, too; None if unknown.
-
-    Examples
-    --------
-    >>> import gamedp
-    >>> from gamedp.games.matches import Matches
-    >>> rules = gamedp.rules.Rules(Matches(5))
-    >>> stakes_of(rules, gamedp.solve(rules.game))["kind"]
-    'win'
-    >>> stakes_of(rules)["kind"]
-    'lead'
     """
     is_lead = rules.num_players == 2 and rules.constant_sum == 0
     found: dict[str, Any] = {

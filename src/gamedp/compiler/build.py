@@ -306,10 +306,6 @@ def _compiled(
             reason = f"the initial state {shown(state)} has a field beyond 64 bits"
             fall_back(rules.game, reason, must=must)
             return None
-    for _, state, _ in begin:
-        if any(choice.spread is not None for choice in expand(rules, state).choices):
-            fall_back(rules.game, OUTCOMES_EARN, must=must)
-            return None
     with without_collection():
         from gamedp.compiler.explorer import Explorer  # noqa: PLC0415
         from gamedp.compiler.methods import compile_rules  # noqa: PLC0415

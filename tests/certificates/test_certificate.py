@@ -846,7 +846,7 @@ def test_what_has_no_certificate():
         [0, 1, 1], [0, 1], [1], [1.0], payoffs=[[1.0, 2.0, 3.0]], num_players=3
     )
     assert gamedp.certify(gamedp.solve(three)).rules == "equilibrium"
-    with pytest.raises(UnsupportedProblemError, match="one or two players"):
+    with pytest.raises(UnsupportedProblemError, match="one player or two opponents"):
         gamedp.verify(three, claim(three, [0, 0], [1, 1], [-1, 0], [-1, 0]))
     swaps = gamedp.Model.from_arrays(
         [0, 1, 1], [0, 1], [1], [-1.0], payoffs=[1.0], num_players=2, constant_sum=1.0

@@ -215,7 +215,7 @@ def test_it_is_of_three_players_and_more():
         ranks=certificate.evidence["lower_ranks"],
         digest=model.digest(),
     )
-    with pytest.raises(UnsupportedProblemError, match="three players"):
+    with pytest.raises(UnsupportedProblemError, match="payoffs of their own"):
         gamedp.verify(model, two)
 
 

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.limits import LATE, ExplorationBudget, ExplorationLimits
-from gamedp.compiler.reasons import first_reason
+from gamedp.compiler.reasons import OUTCOMES_EARN, first_reason
 from gamedp.compiler.spot_check import ask_again, spot_check
 from gamedp.errors import (
     CompilationError,
@@ -194,12 +194,6 @@ AT_MOST = Patience(states=40_000, transitions=200_000, seconds=1.0)
 
 _warned: set[type] = set()
 
-OUTCOMES_EARN = (
-    "its outcomes have rewards of their own, (probability, state, reward), which compiled rules "
-    "cannot have; their mean, as reward(state, action, player), compiles"
-)
-"""Reason for which rules are not compiled."""
-
 
 def compile_game(
     game: Any,
@@ -228,7 +222,9 @@ def compile_game(
     rows = None
     if compile == "auto":
         rows = _begun(rules, begin, layout, box, budget)
-    if compile != "never" and (rows is None or rows.done < len(rows.states)):
+    if rows is not None and rows.spreads and rows.done < len(rows.states):
+        fall_back(game, OUTCOMES_EARN, must=False)
+    elif compile != "never" and (rows is None or rows.done < len(rows.states)):
         model = _compiled(rules, begin, layout, box, budget, must=compile == "always")
         if model is not None:
             return model

@@ -6,7 +6,13 @@ import linecache
 import re
 import textwrap
 
-__all__ = ["first_reason"]
+__all__ = ["OUTCOMES_EARN", "first_reason"]
+
+OUTCOMES_EARN = (
+    "its outcomes have rewards of their own, (probability, state, reward), which compiled rules "
+    "cannot have; their mean, as reward(state, action, player), compiles"
+)
+"""Reason for which rules are not compiled."""
 
 LINE_WIDTH = 100
 

@@ -424,8 +424,13 @@ class _Checker:
     def _check_probabilities(self, pairs: list[Any], place: str) -> bool:
         """Check a distribution; return whether it is at least a list of states."""
         try:
-            probabilities = [float(probability) for probability, *_ in pairs]
+            fits = all(
+                len(pair) == (3 if type(pair) is tuple and pair[2:] else 2) for pair in pairs
+            )
+            probabilities = [float(pair[0]) for pair in pairs if fits]
         except (TypeError, ValueError):
+            fits = False
+        if not fits:
             self._add(PROBABILITIES, f"{place} are {shown(pairs)}, not (probability, state) pairs")
             return False
         if not all(0 <= probability <= 1 + TOLERANCE for probability in probabilities):

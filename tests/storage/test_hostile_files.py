@@ -720,6 +720,18 @@ def test_whatever_a_manifest_says_is_refused_in_words(kind, tmp_path):
     assert count > 80
 
 
+def test_a_field_without_values_is_refused(tmp_path):
+    folder = tmp_path / "saved"
+    gamedp.save(gamedp.solve(Matches(matches=4), compile="never"), folder)
+    manifest = json.loads((folder / folders.MANIFEST).read_text())
+    content = manifest["content"]
+    content["states"]["low"] = list(content["states"]["high"])
+    text = folders._manifest_text(manifest["gamedp"], content, "solution")
+    (folder / folders.MANIFEST).write_text(text)
+    with pytest.raises(DamagedFileError, match="a field of the states has no values"):
+        gamedp.load(folder)
+
+
 HEADS = [
     f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}"
     for kind in ("'<f8'", "'|O'", "'<f99'", "(('<f8',),)", "{'names':[]}", "[[['a']]]", "None")

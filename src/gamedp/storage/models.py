@@ -219,6 +219,9 @@ def _packed_table(
     low, high, stride, word = (
         np.array(saved[name], np.int64) for name in ("low", "high", "stride", "word")
     )
+    if ((stride != 0) & (high <= low)).any():
+        message = f"{folder}: a field of the states has no values, from {low} to below {high}."
+        raise DamagedFileError(message)
     codec = Codec(low, high, stride, word, saved["num_words"], saved["size"])
     return PackedTable(layout, codec, codes)
 

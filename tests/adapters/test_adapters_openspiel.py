@@ -178,7 +178,7 @@ class TestValues:
     def test_payoffs_on_the_way(self):
         solution = gamedp.solve(OpenSpiel(tree("gamedp_paid", reward_model="REWARDS")))
         (start,) = solution.model.initial_states
-        assert solution.values[start] == pytest.approx([0.7 + 0.8, 0.3, 0])
+        assert solution.values[start] == pytest.approx([0.7 + 0.8, 0.3])
         game = solution.model.rules.game
         ((_, first),) = game.initial_state()
         assert game.reward(first, 1, 0) == 0.7

@@ -99,9 +99,10 @@ class Searcher(abc.ABC, Generic[Result]):
             return self._ended(root)
         with bind_once():
             search = self._start(root, compile, progress)
-            with note_ctrl_c(search.budget):
+            budget = search.budget  # the first one: other limits follow it
+            with note_ctrl_c(budget):
                 result = search.run()
-        if search.budget.interrupted:
+        if budget.interrupted:
             raise SearchInterrupted(result)
         return result
 

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
 from importlib.metadata import entry_points
@@ -44,7 +45,9 @@ def computed_once(kind: type) -> Iterator[tuple[str, str]]:
                 continue
             decorators = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
             if "cached_property" in decorators and not getattr(kind, node.name).__doc__:
-                yield node.name, ast.get_docstring(node) or ""
+                # Without sections: what is appended here is not read by numpydoc any more.
+                text = re.split(r"\n\n[A-Z]\w+\n-+\n", ast.get_docstring(node) or "")[0]
+                yield node.name, re.sub(r" \[\d+\]_", "", text)
 
 
 def property_lines(kind: type) -> list[str]:

@@ -60,7 +60,7 @@ REQUIRED = ("initial_state", "is_terminal", "actions", "outcomes", "payoff")
 HELPER_MARK = "__gamedp_helper__"
 
 PLAIN_MARK = "__gamedp_plain__"
-"""Set by a class whose rules call another library: that they cannot be compiled is no news."""
+"""Set by a class whose rules ask others, as of another library: no news that they stay plain."""
 
 
 class Game(Protocol):

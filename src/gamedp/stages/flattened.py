@@ -46,6 +46,8 @@ class Flattened:
     1
     """
 
+    __gamedp_plain__ = True
+
     game: Any
     rules: StagedRules = attrs.field(init=False, eq=False, repr=False)
     stage: Rules = attrs.field(init=False, eq=False, repr=False)

@@ -78,7 +78,7 @@ def test_a_folder_holds_what_the_server_answers(tmp_path, run):
             best = [each["action"] for each in answer["actions"] if each["best"] != "no"]
             assert position.pop("chosen") == best
             assert position == {name: answer[name] for name in position}
-            left = {"game", "line", "played", "pending", "earned", "range", "basis"}
+            left = {"game", "line", "played", "previous", "pending", "earned", "range", "basis"}
             assert answer.keys() - position.keys() == left
             action = answer["actions"][-1]["action"]
             line["actions"].append(action)

@@ -90,6 +90,7 @@ class Chomp:
         return f"bite at row {action // self.columns + 1}, column {action % self.columns + 1}"
 
     def view(self, state):
+        """Return the board of the page in the browser, and where on it each action is played."""
         width = self.columns
         rows = [[column < pieces for column in range(width)] for pieces in state.rows]
         cells = [[int(piece) for piece in row] for row in rows]

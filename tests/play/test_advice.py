@@ -42,7 +42,7 @@ def shown(rules, advice):
     """Return the answer of the page."""
     is_solved = advice.depth is None
     basis = SimpleNamespace(solution=advice.result if is_solved else None, remoteness=None,
-                            why_not=None, why_no_lengths=None)  # fmt: skip
+                            why_not=None, why_no_lengths=None, stakes={})  # fmt: skip
     made = SimpleNamespace(name="game", parameters={}, rules=rules)
     played = Line(rules, [advice.state], earned=[0.0] * rules.num_players)
     assert basis_facts(basis, advice)["why"] == advice.basis

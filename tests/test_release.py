@@ -117,7 +117,7 @@ ONLY_AS_A_FILE = {"quantecon": {"MIT"}}
 def licences_of(package):
     """Return the licences that a package is under."""
     fields = distribution(package).metadata
-    if expression := fields["License-Expression"]:
+    if expression := fields.get("License-Expression"):
         names = re.sub(r"WITH [\w.-]+", "", expression)  # an exception only gives more freedom
         return set(re.findall(r"[\w.-]+", names)) - {"AND", "OR"}
     names = [
@@ -126,7 +126,7 @@ def licences_of(package):
         if line.startswith("License :: OSI Approved :: ")
     ]
     told = {OLD_NAMES.get(name, name) for name in names} or ONLY_AS_A_FILE.get(package, set())
-    return told or {fields["License"] or "none is told"}
+    return told or {fields.get("License") or "none is told"}
 
 
 def brought_by(requirements):

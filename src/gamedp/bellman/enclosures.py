@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     Flags: TypeAlias = NDArray[np.bool_]
     Integers: TypeAlias = NDArray[np.signedinteger[Any]]
 
-__all__ = [
-    "Products",
-    "enclosed_difference",
-    "enclosed_sum",
-    "enclosed_sums",
-    "estimated_sums",
-    "rounded_outward",
-    "scaled",
-]
-
 
 def enclosed_sums(
     offsets: Integers,

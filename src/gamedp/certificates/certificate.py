@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Floats = NDArray[np.float64]
 
-__all__ = ["Certificate", "Verified", "widest"]
-
 
 @attrs.frozen
 class Verified:

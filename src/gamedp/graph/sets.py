@@ -15,16 +15,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = [
-    "Sure",
-    "almost_sure",
-    "attractor",
-    "buchi_states",
-    "end_components",
-    "first_choices",
-    "leads_into",
-]
-
 
 def attractor(
     structure: Structure, helps: Flags, target: Flags, active: Flags, barred: Flags | None = None

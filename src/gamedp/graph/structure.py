@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.signedinteger[Any]]
     Flags = NDArray[np.bool_]
 
-__all__ = ["Structure"]
-
 
 @attrs.frozen(eq=False, repr=False)
 class Structure:

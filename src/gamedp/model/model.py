@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from gamedp.model.validation.forms import Variables
     from gamedp.rules.layout import StateTable
 
-__all__ = ["Model"]
-
 MOST_NAMED = 20
 """Largest number of actions that a message lists."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Meaning", "is_array", "probabilities_in"]
-
 Meaning: TypeAlias = Literal["choices", "places", "labels"]
 """The meaning of the numbers of a policy, or of the columns of a table: see `Policy.from_array`."""
 

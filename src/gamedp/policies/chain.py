@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.int64]
 
-__all__ = ["InducedChain", "Process", "Seats", "even_steps", "induce"]
-
-
 MOST_CODES = 2**31
 """Largest number of codes of nodes that can be numbered."""
 

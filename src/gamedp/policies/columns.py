@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Columns = dict[str, NDArray[Any]]
 
-__all__ = ["columns_inside", "columns_of_chances", "columns_of_solution"]
-
 MAX_ROWS = 10_000_000
 """Largest number of rows of a staged game: more than a spreadsheet or a person takes."""
 

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Evaluation", "evaluate"]
-
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)
 class Evaluation:

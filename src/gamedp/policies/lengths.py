@@ -38,16 +38,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "Remoteness",
-    "Survival",
-    "greatest_survival",
-    "most_unfinished",
-    "remoteness",
-    "survival",
-]
-
-
 MOST_SHOWN = 12
 """Largest number of rows that notebooks show."""
 

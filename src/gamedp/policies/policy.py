@@ -25,20 +25,6 @@ if TYPE_CHECKING:
     from gamedp.rules.symmetry import Counterparts
     from gamedp.stages.solution import StagedSolution
 
-__all__ = [
-    "Chooser",
-    "Policy",
-    "PolicyLike",
-    "RandomPlayer",
-    "as_policies",
-    "chosen_action",
-    "model_of",
-    "name_of",
-    "refuse_other_game",
-    "rule_of",
-    "weights_of",
-]
-
 
 class Chooser(Protocol):
     """An object that chooses an action, or the probability of each action, in a state."""

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["lengths_of", "solved", "solved_problem", "visits"]
-
 
 def solved(process: Process, objective: Objective, tolerance: float) -> Solution:
     """Return the solution of a process; bounds wider than the tolerance are accepted.

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Trace", "trace_improvements", "trace_sweeps"]
-
 MARGIN = 1e-12
 """Relative margin by which an action must be better to replace the policy's, so that rounding does
 not."""

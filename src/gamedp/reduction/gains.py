@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = [
-    "UNDECIDED",
-    "Gain",
-    "OutOfTimeError",
-    "have_both_signs",
-    "never",
-    "sign_for_all",
-    "sign_of_gain",
-    "signs_of_endless_play",
-]
-
 UNDECIDED = 2
 """Mark for end components with rewards of both signs if it is not known which of them prevails."""
 

@@ -37,16 +37,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = [
-    "LEG",
-    "FlatParts",
-    "Flattening",
-    "find_flat_parts",
-    "flat_parts",
-    "flattened",
-    "without_end",
-]
-
 LEG = -1
 """Represents a choice that is not one of the given model."""
 

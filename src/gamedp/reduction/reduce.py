@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["UndefinedTotalError", "needs_reduction", "reduce"]
-
 
 def needs_reduction(problem: Problem) -> bool:
     """Return whether a problem has targets, or undiscounted play that may go on for ever."""

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["NONE", "Quotient", "Reduction", "quotient"]
-
-
 NONE = -1
 
 

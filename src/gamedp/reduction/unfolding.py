@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Unfolding", "fix", "rounding_of", "unfold", "with_error"]
-
 
 @attrs.frozen(eq=False)
 class Unfolding:

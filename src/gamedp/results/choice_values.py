@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["ChoiceValues", "choice_values", "decided", "exact_choice_bounds", "opposite_values"]
-
 
 class ChoiceValues(NamedTuple):
     """Values of some choices for one player, with their bounds; (n,) each."""

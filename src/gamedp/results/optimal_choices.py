@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Candidates", "OptimalChoices"]
-
 Certainty: TypeAlias = Literal["possible", "certain"]
 
 NEXT_TO_NOTHING = 1e-9

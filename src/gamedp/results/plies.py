@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.int64]
 
-__all__ = ["Plies", "plies_of"]
-
 MOST_TRANSITIONS = 10_000_000
 """Largest number of transitions for which lengths are computed, in a second or two."""
 LEAST_VISITS, VISITS_OF_EACH = 5_000_000, 30

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from gamedp.results.status import Best
     from gamedp.rules.symmetry import Counterparts
 
-__all__ = ["Solution"]
-
 
 def _is_same(state: Hashable, representative: Any) -> bool:
     """Return whether a state represents itself."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     TableT = TypeVar("TableT", bound=Table)
 
-__all__ = ["room_for_steps", "step_values", "steps_left"]
-
 
 def room_for_steps(
     model: Model, shape: tuple[int, ...], dtype: type[Any], message: str

@@ -48,19 +48,6 @@ from numba.np import numpy_support
 
 from gamedp.runtime import compile_clock
 
-__all__ = [
-    "LANES",
-    "PART",
-    "CodeFile",
-    "LinkingCompiler",
-    "Locator",
-    "QuickCache",
-    "cache_directory",
-    "compiled",
-    "inlined",
-    "sources",
-]
-
 ENVIRONMENT = "_ZN08NumbaEnv"
 """Prefix of numba's names of the pointers to functions' constants."""
 

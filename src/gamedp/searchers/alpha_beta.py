@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
     from gamedp.searchers.root import Root, RootChoice, RoundingLog
 
-__all__ = ["AlphaBeta"]
-
 EAGER = 2
 """Number of plies left above which all positions after the actions are looked up in the table
 before the first of them is searched: enhanced transposition cutoffs."""

@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from gamedp.searchers.driver import Loop
     from gamedp.searchers.root import Root, RootChoice
 
-__all__ = [
-    "INFINITY",
-    "RootAction",
-    "Search",
-    "Searcher",
-    "limits_last",
-    "plies_ahead",
-]
-
 INFINITY = math.inf
 
 Result = TypeVar("Result", bound=SearchResult)

@@ -45,13 +45,6 @@ if TYPE_CHECKING:
     from gamedp.rules.game import Rules
     from gamedp.runtime.options import CompileMode
 
-__all__ = [
-    "SearchRules",
-    "bind_once",
-    "refuse_rounded_payments",
-    "search_rules",
-]
-
 OF_ENDINGS = ("material", "ending_index", "ending_range", "next_ending")
 """Methods that are called only if there are endgame tables."""
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
     from gamedp.searchers.root import Root
 
-__all__ = ["Expectiminimax"]
-
 LOOP = Loop(loop.expectiminimax_jit, (list_actions, follow, estimate), loop.PLY)
 
 Pruning: TypeAlias = Literal["star2", "star1", "none"]

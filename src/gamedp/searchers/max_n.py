@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["MaxN", "MaxNAction", "MaxNResult"]
-
 RETURN = 2
 """A phase, besides ENTER and NEXT."""
 

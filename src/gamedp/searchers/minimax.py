@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
     from gamedp.searchers.root import Outcome, Root, RootChoice
 
-__all__ = ["Minimax"]
-
 # Phases of minimax, besides ENTER and NEXT.
 RETURN, BEGIN = range(2, 4)
 

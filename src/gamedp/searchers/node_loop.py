@@ -15,27 +15,6 @@ from gamedp.runtime.jit import inlined
 from gamedp.searchers.position_loop import FULL
 from gamedp.searchers.stacks import ACTIONS, PLIES, POSITIONS, LoopStatus
 
-__all__ = [
-    "ACTIONS_KEPT",
-    "ENTER",
-    "KEEPS_TURN",
-    "NEXT",
-    "NO_ACTION",
-    "ask_actions_jit",
-    "ask_estimate_jit",
-    "ask_outcomes_jit",
-    "begin_actions_jit",
-    "come_to_jit",
-    "next_action_jit",
-    "next_outcome_jit",
-    "next_promising_jit",
-    "note_success_jit",
-    "order_actions_jit",
-    "place_of_jit",
-    "swap_actions_jit",
-    "zero_sum_range_jit",
-]
-
 ENTER, NEXT = range(2)
 """The phases of a loop: entering a position, and going on to its next action."""
 

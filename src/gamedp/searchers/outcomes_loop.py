@@ -10,20 +10,6 @@ from gamedp.runtime.jit import inlined
 from gamedp.searchers.node_loop import zero_sum_range_jit
 from gamedp.searchers.stacks import LoopStatus
 
-__all__ = [
-    "ESTIMATE",
-    "HIGH_END",
-    "KINDS",
-    "LOW_END",
-    "MAX_WINDOW",
-    "above",
-    "above_jit",
-    "bound_outcomes_jit",
-    "divided_jit",
-    "next_probe_jit",
-    "sum_bounds_jit",
-]
-
 # What stands at the horizon, from the side of the mover there.
 ESTIMATE, LOW_END, HIGH_END = range(3)
 KINDS = 4

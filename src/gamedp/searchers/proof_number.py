@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
     from gamedp.searchers.root import Root, RootChoice
 
-__all__ = ["ProofNumberSearch"]
-
 # Phases, besides ENTER.
 UPDATE, RETURN, BEGIN = range(1, 4)
 

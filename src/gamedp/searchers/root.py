@@ -31,26 +31,6 @@ if TYPE_CHECKING:
 
     from gamedp.searchers.bound_rules import SearchRules
 
-__all__ = [
-    "ASKED",
-    "Outcome",
-    "Root",
-    "RootChoice",
-    "RoundingLog",
-    "checked_range",
-    "estimate_of",
-    "payoff_of",
-    "refuse_chance",
-    "refuse_contradiction",
-    "refuse_cycles",
-    "refuse_estimate",
-    "refuse_rounded_rewards",
-    "result_of_end",
-    "root_of",
-    "root_state",
-    "step",
-]
-
 ASKED = ("heuristic", "value_range", "settled", "remainder")
 """The optional methods that every search calls, besides those that solving calls."""
 

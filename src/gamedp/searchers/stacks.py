@@ -14,19 +14,6 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "ACTION",
-    "POSITION",
-    "QUESTION",
-    "SHARE",
-    "TALLY",
-    "Fields",
-    "LoopStatus",
-    "clear",
-    "enlarge",
-    "record_at",
-]
-
 
 class LoopStatus(IntEnum):
     """Reason for which a search loop has returned.

@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from gamedp.rules.game import Rules
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["JoinedRules", "RulesGames"]
-
-
 SLICE = 1_000_000
 """Number of plies after which a call of the loop returns, since it cannot be interrupted."""
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from gamedp.rules.game import AnyRules, Game, StagedGame
     from gamedp.stages.model import StagedModel
 
-__all__ = ["check_counts", "refuse_by_rules", "refuse_others", "simulate", "simulate_pairs"]
-
 Playing: TypeAlias = ChainGames | RulesGames | StagedGames
 """The ways to play games: on a model, by the rules, or stage by stage."""
 

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
     from gamedp.stages.vector_code import Program
 
-__all__ = ["StagedGames"]
-
 TOGETHER = 1 << 20
 """Number of games that advance from stage to stage together, about 60 bytes each."""
 

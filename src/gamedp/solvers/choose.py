@@ -43,14 +43,6 @@ if TYPE_CHECKING:
 
 # Solvers that are rarely chosen are imported where they are needed, for a fast start.
 
-__all__ = [
-    "choose",
-    "explain_problem",
-    "followers",
-    "forcing_solver",
-    "may_be_handed_over",
-]
-
 CHEAP = 1e-3
 """Cost, relative to the largest reward or payoff, below which linear systems beat sweeps."""
 

@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from gamedp.results.base import BaseSolution
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = [
-    "answer",
-    "changed",
-    "checked_number",
-    "checked_objective",
-    "checked_solver",
-    "checked_tolerance",
-    "reporting",
-]
-
 SolutionT = TypeVar("SolutionT", bound="BaseSolution[Any]")
 
 

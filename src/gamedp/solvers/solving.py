@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
     Attempt: TypeAlias = Callable[[Tolerance], Solution]
 
-__all__ = ["solve_in_turn", "solve_problem"]
-
 WORK = 2_000_000_000
 """Number of transitions that a solver may visit before it hands over: some seconds."""
 

@@ -10,8 +10,6 @@ import attrs
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.rules.game import Rules, with_item
 
-__all__ = ["Sum", "SumPosition"]
-
 
 class SumPosition(NamedTuple):
     """A position of a :class:`Sum`: the player to move, and the state of each game."""

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["BoundsRules", "check_ends", "compare", "progresses", "recompute"]
-
 
 class BoundsRules:
     """Bounds of the values of one or two players, each checked as a lower one.

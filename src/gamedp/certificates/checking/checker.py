@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gamedp.certificates.checking.rule_set import RuleSet
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["RULES", "accept", "verify"]
-
 _RULE_SETS: tuple[RuleSet, ...] = (BoundsRules(), EquilibriumRules(), StagesRules())
 
 RULES = {rules.name: rules for rules in _RULE_SETS}

@@ -45,23 +45,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.signedinteger[Any]]
     Flags = NDArray[np.bool_]
 
-__all__ = [
-    "ChoiceValues",
-    "Group",
-    "Rows",
-    "choice_values",
-    "coarse",
-    "exact_choice_value",
-    "exactly_keeps",
-    "groups_of",
-    "means_below",
-    "slices",
-    "sums_below",
-    "times",
-    "two_sum",
-    "unsure_part",
-]
-
 SLICE = 1 << 15
 """Number of transitions processed together, so that the memory does not grow with their number."""
 

@@ -40,21 +40,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Array = NDArray[Any]
 
-__all__ = [
-    "ARRAYS",
-    "NEVER",
-    "Direction",
-    "Ending",
-    "Inequality",
-    "check_draw",
-    "known_values",
-    "may_drift",
-    "oriented",
-    "refusal",
-    "sums_until",
-    "words_of",
-]
-
 LARGEST_REST = 2.0**1000
 
 

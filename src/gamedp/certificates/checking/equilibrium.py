@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = ["EquilibriumRules", "needed"]
-
 DIRECTIONS = ((1.0, "lower"), (-1.0, "upper"))
 
 

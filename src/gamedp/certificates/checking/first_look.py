@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["following", "look"]
-
 SLICE = 1 << 16
 """Number of transitions processed together, of choices with equally many outcomes."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Flags = NDArray[np.bool_]
 
-__all__ = ["ArraySpec", "Counts", "RuleSet", "always", "check_arrays", "check_digest", "optional"]
-
 MOST_ROWS = 8
 """Largest number of rests of a bound: so few that their sum is rounded seven times."""
 

@@ -55,10 +55,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     from gamedp.model.model import Model
 
-
-__all__ = ["OVER", "ContextBatch", "Lattice", "Stages", "StagesRules"]
-
-
 BLOCK = 1 << 20
 """Number of values that a sweep processes together: they fit into a processor's cache."""
 

@@ -53,9 +53,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.int64]
 
-__all__ = ["certified_along_policy", "certify"]
-
-
 Ranked: TypeAlias = tuple[Certificate, bool]
 """A certificate, and whether it has all the ranks that it needs."""
 

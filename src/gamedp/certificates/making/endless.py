@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.signedinteger[Any]]
     from gamedp.results.solution import Solution
 
-
-__all__ = ["find_drifts", "refuse_oscillations"]
-
-
 STEP = 0.5
 """Step size of each sweep: less than 1, as play may go round in a circle."""
 

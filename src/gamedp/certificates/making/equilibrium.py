@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
 
-__all__ = ["certify_equilibrium"]
-
 MOST_DOUBLINGS = 40
 """Largest number of doublings of the distance by which bounds miss their proof."""
 

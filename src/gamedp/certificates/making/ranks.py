@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["FirstLook", "Ranking"]
-
 NONE = kernels.NONE
 
 MOST_VISITS = 30_000_000

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Refining", "cut"]
-
 Number: TypeAlias = Fraction | float
 
 MOST_STEPS = 30

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["certify_stages"]
-
 MOST_KEPT = 1 << 20
 """Largest number of ends times contexts of a rank whose successors are kept in memory."""
 

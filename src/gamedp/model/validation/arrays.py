@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["check_model", "checked_arrays"]
-
 
 def checked_arrays(  # noqa: PLR0913 - they are what a model is
     *,

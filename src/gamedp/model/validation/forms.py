@@ -20,21 +20,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Variables: TypeAlias = Mapping[str, NDArray[np.int64] | NDArray[np.bool_]]
 
-__all__ = [
-    "ARRAYS",
-    "MAX_INT64",
-    "Rows",
-    "as_index",
-    "as_integers",
-    "as_numbers",
-    "check_length",
-    "check_names",
-    "check_offsets",
-    "how_many",
-    "names_and_variables",
-    "offsets_of",
-]
-
 ARRAYS = (
     "choice_offsets",
     "transition_offsets",

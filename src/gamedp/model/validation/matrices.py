@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["arrays_of_matrices", "expected_rewards", "means_of", "varies"]
-
 
 def arrays_of_matrices(matrices: Sequence[Any], rewards: ArrayLike | None) -> dict[str, Any]:
     """Return the arguments of :meth:`gamedp.Model.from_arrays` from one matrix for each action.

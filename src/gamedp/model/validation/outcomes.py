@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "check_outcomes",
-    "distributions",
-    "exact_totals",
-    "hint_of_number",
-    "hint_of_sum",
-    "normalised",
-    "scale",
-]
-
 LEAST_SUM, MOST_SUM = 0.9, 1.1
 """Range of sums that rounding may explain; beyond it there is another mistake."""
 

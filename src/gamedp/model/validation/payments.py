@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-__all__ = ["checked_rewards", "endings"]
-
 
 def checked_rewards(
     rewards: ArrayLike | None, rows: Rows, num_players: int, *, several: bool

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["AndersonAcceleration"]
-
-
 ENOUGH = 0.9
 """Largest factor by which a mix may leave the change of the next sweep."""
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["BackwardInduction"]
-
 
 def _is_acyclic(found: object) -> bool:
     """Return whether a reduced problem has no cycles."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["ExactPolicyIteration"]
-
 
 def _whole_or_none(instance: object, attribute: Any, value: Any) -> None:
     if value is not None:

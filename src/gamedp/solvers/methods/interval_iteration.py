@@ -14,8 +14,6 @@ from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
-__all__ = ["IntervalIteration"]
-
 
 @attrs.frozen(kw_only=True)
 class IntervalIteration(FixedPointSolver):

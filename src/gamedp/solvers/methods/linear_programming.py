@@ -15,8 +15,6 @@ from gamedp.solvers.tools.policies import inner_matrix
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
-__all__ = ["LinearProgramming"]
-
 
 @attrs.frozen(kw_only=True)
 class LinearProgramming(FixedPointSolver):

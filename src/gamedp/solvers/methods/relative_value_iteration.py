@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     Biases = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-__all__ = ["RelativeValueIteration"]
-
 MAX_STATES_IN_KERNEL = 1 << 14
 """Largest number of states of an end component swept within a kernel; others sweep by sweep."""
 

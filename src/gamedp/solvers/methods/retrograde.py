@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["Retrograde"]
-
 
 @attrs.frozen(kw_only=True)
 class Retrograde:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["StrategyIteration"]
-
 
 @attrs.frozen(kw_only=True)
 class StrategyIteration(PreparingSolver):

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["TopologicalValueIteration"]
-
 
 @attrs.frozen(kw_only=True)
 class TopologicalValueIteration(FixedPointSolver):

@@ -18,8 +18,6 @@ from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 
-__all__ = ["ValueIteration"]
-
 
 @attrs.frozen(kw_only=True)
 class ValueIteration(FixedPointSolver):

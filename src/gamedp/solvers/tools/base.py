@@ -29,25 +29,6 @@ if TYPE_CHECKING:
 
     from gamedp.solvers.tools.run import Numbers
 
-__all__ = [
-    "MAX_STATES_IN_RATIONALS",
-    "STOPS",
-    "FixedPointSolver",
-    "PreparingSolver",
-    "Solver",
-    "decide_in_time",
-    "how_close",
-    "is_close",
-    "make_solution",
-    "reach",
-    "require",
-    "solution_of",
-    "solution_with",
-    "solve_as_asked",
-    "to_solver_input",
-    "way_out",
-]
-
 
 class Solver(Protocol):
     """A solver: an immutable value whose attributes are its options.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BoundPair"]
-
 
 class BoundPair:
     """Lower and upper bounds of a run, narrowed component by component.

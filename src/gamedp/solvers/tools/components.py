@@ -24,17 +24,6 @@ from gamedp.solvers.tools.run import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "MAX_GATHERED_NUMBERS",
-    "MAX_STATES_IN_KERNEL",
-    "Component",
-    "solve_by_components",
-    "solve_component",
-    "sweep_components",
-    "sweep_until_proven",
-]
-
-
 INITIAL_STATES = 64
 """Initial capacity for the states of a component."""
 

@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["bound_by_deflation"]
-
 SWEEPS_BEFORE_POLICIES = 1000
 """Sweeps over a component after which its policies are evaluated; then four times as many."""
 

@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.model.problem import Problem
 
-__all__ = [
-    "equation_of",
-    "is_narrow",
-    "is_one_equation",
-    "may_be_acyclic",
-    "solve_discounted",
-]
-
 FAR, WIDEST = 10, 20
 """Horizon below which sweeps are always the fastest, and the width beyond which they are."""
 

@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
 
-__all__ = [
-    "EndComponents",
-    "best_policy",
-    "equation_of",
-    "is_easy_to_eliminate",
-    "offsets_of",
-    "owners",
-    "ragged",
-]
-
 MAX_DENSE_STATES = 2000
 MAX_ENTRIES = 1 << 26
 MAX_OPERATIONS = 1 << 36

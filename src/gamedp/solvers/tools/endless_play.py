@@ -63,15 +63,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = [
-    "at_zero",
-    "counts_zero",
-    "declare",
-    "may_be_forced",
-    "shifted_back",
-    "solve_where_ends_are_forced",
-]
-
 MAXIMISER_KEEPS, MINIMISER_KEEPS = np.uint8(1), np.uint8(2)
 """Two parts of a model: in each, one player keeps to the policy, and the other has all choices."""
 

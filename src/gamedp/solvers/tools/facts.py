@@ -12,14 +12,6 @@ from gamedp.reduction import Reduction
 if TYPE_CHECKING:
     from gamedp.model.problem import Problem
 
-__all__ = [
-    "Refusal",
-    "Support",
-    "Undecided",
-    "refused_endless_value",
-    "refused_opponents",
-]
-
 
 @attrs.frozen
 class Refusal:

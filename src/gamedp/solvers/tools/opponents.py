@@ -61,8 +61,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Opponents", "find_opponents"]
-
 
 @attrs.frozen(eq=False)
 class Opponents:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from gamedp.bellman.equation import Equation
 
-__all__ = ["MOST_POLICIES", "improve_policies", "inner_matrix", "proper_policy"]
-
-
 MARGIN = 1e-12
 """Relative margin by which an action must be better to replace the policy's, above rounding."""
 

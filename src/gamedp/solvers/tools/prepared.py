@@ -48,15 +48,6 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = [
-    "Prepared",
-    "prepare",
-    "solve_process",
-    "support_by",
-    "support_of_averages",
-]
-
-
 UNKNOWN = Undecided()
 """A fact that has not been asked for yet."""
 

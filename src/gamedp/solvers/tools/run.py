@@ -35,20 +35,6 @@ if TYPE_CHECKING:
 
     Numbers = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
-__all__ = [
-    "Answer",
-    "Components",
-    "DepthFirstResult",
-    "Run",
-    "check_range",
-    "finer_tolerance",
-    "finished",
-    "outward",
-    "room_for_policies",
-    "sweep_horizon",
-    "widened",
-]
-
 
 class Components(NamedTuple):
     """The components that are left to solve, successors first; named as in a model's structure.

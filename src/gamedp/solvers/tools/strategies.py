@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["improve_strategies", "middle_of"]
-
-
 REFINEMENT = 16.0
 """Factor by which values are refined if they do not tell which choice is better."""
 

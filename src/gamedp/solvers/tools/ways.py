@@ -45,8 +45,6 @@ from gamedp.solvers.tools.run import Answer, Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Found", "Ways", "moved"]
-
 SWEEPS = 256
 """Sweeps that improve a policy after which the ways are considered slow."""
 

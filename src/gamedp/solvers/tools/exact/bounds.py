@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["bounds_by_rationals", "narrowed"]
-
 MOST_STATES, MOST_WITHOUT_FLINT = 1000, 200
 """Largest models whose linear systems in rational numbers take at most seconds."""
 

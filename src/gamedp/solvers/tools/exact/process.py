@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Averages", "Process", "StoppedError", "Terms"]
-
 
 class StoppedError(GamedpError):
     """Raised at a limit."""

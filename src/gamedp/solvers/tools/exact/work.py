@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Integers = NDArray[np.signedinteger[Any]]
 
-__all__ = ["Work"]
-
 
 class Work:
     """A problem that is being solved in rational numbers.

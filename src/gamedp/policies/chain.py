@@ -9,20 +9,9 @@ import attrs
 import numpy as np
 
 from gamedp.bellman.enclosures import enclosed_difference, enclosed_sums, estimated_sums
-from gamedp.errors import (
-    InvalidParameterError,
-    UnknownStateError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import InvalidParameterError, UnknownStateError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
-from gamedp.model.objectives import (
-    AverageReward,
-    Reachability,
-    TotalReward,
-    has_target,
-    resolved,
-)
+from gamedp.model.objectives import AverageReward, Reachability, TotalReward, has_target, resolved
 from gamedp.policies import kernels
 from gamedp.policies.policy import Policy, PolicyLike, as_policies
 from gamedp.runtime.floats import UNIT, UPWARD

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.bellman.enclosures import (
-    Products,
-    enclosed_sum,
-    enclosed_sums,
-    rounded_outward,
-    scaled,
-)
+from gamedp.bellman.enclosures import Products, enclosed_sum, enclosed_sums, rounded_outward, scaled
 from gamedp.errors import NotSolvedError
 from gamedp.model.model import Model
 from gamedp.model.objectives import FiniteHorizon, TotalReward, value_of_endless_play

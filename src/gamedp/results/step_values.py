@@ -9,12 +9,7 @@ import attrs
 import numpy as np
 
 from gamedp.bellman.enclosures import rounded_outward
-from gamedp.errors import (
-    InvalidParameterError,
-    LimitExceededError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import InvalidParameterError, LimitExceededError, UnsupportedProblemError, shown
 from gamedp.model.objectives import FiniteHorizon
 from gamedp.results.choice_values import choice_values
 

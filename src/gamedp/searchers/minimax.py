@@ -28,8 +28,6 @@ from gamedp.searchers.stacks import Fields, LoopStatus
 from gamedp.searchers.transposition import EXACT
 
 if TYPE_CHECKING:
-    from gamedp.runtime.limit import ProgressCallback
-    from gamedp.runtime.options import CompileMode
     from gamedp.searchers.root import Outcome, Root, RootChoice
 
 # Phases of minimax, besides ENTER and NEXT.
@@ -215,23 +213,17 @@ class Minimax(Searcher[SearchResult]):
 
     depth: int | None = plies_ahead()
 
-    def _start(
-        self, root: Root, compile: CompileMode, progress: ProgressCallback | None
-    ) -> MinimaxSearch:
-        return MinimaxSearch(self, root, compile, progress)
+    def _start(self, root: Root, *asked: Any) -> MinimaxSearch:
+        return MinimaxSearch(self, root, *asked)
 
 
 class MinimaxSearch(Search[SearchResult]):
     """A running search."""
 
-    def __init__(
-        self,
-        options: Minimax,
-        root: Root,
-        compile: CompileMode,
-        progress: ProgressCallback | None,
-    ) -> None:
-        super().__init__(options, root, LOOP, compile, progress)
+    loop = LOOP
+
+    def __init__(self, options: Minimax, root: Root, *asked: Any) -> None:
+        super().__init__(options, root, *asked)
         self.tally.deepest = -1  # a ply after the root: no position has been left yet
 
     def run(self) -> SearchResult:

@@ -11,20 +11,8 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
-from gamedp.policies.arguments import (
-    as_list,
-    as_model,
-    check_count,
-    checked_whole,
-    is_of_stages,
-)
-from gamedp.policies.policy import (
-    RandomPlayer,
-    as_policies,
-    model_of,
-    refuse_other_game,
-    rule_of,
-)
+from gamedp.policies.arguments import as_list, as_model, check_count, checked_whole, is_of_stages
+from gamedp.policies.policy import RandomPlayer, as_policies, model_of, refuse_other_game, rule_of
 from gamedp.rules.game import Rules
 from gamedp.runtime.options import CompileMode
 from gamedp.simulation.chain_games import ChainGames

@@ -17,11 +17,7 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.methods import disagree
-from gamedp.errors import (
-    InvalidModelError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.policies.arguments import StageRule, check_players
 from gamedp.policies.statistics import as_paid
 from gamedp.runtime.options import CompileMode

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.model.model import Model, given_numbers
-from gamedp.model.objectives import (
-    AverageReward,
-    Discounted,
-    FiniteHorizon,
-    TotalReward,
-    draw_of,
-)
+from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, TotalReward, draw_of
 from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.status import TOLERANCE, Tolerance
@@ -27,12 +21,7 @@ from gamedp.solvers.tools.base import (
     decide_in_time,
     to_solver_input,
 )
-from gamedp.solvers.tools.endless_play import (
-    at_zero,
-    counts_zero,
-    declare,
-    may_be_forced,
-)
+from gamedp.solvers.tools.endless_play import at_zero, counts_zero, declare, may_be_forced
 from gamedp.solvers.tools.facts import Refusal
 from gamedp.solvers.tools.prepared import Prepared, prepare
 

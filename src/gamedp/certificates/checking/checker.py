@@ -9,12 +9,7 @@ from gamedp.certificates.checking.bounds import BoundsRules
 from gamedp.certificates.checking.equilibrium import EquilibriumRules
 from gamedp.certificates.checking.rule_set import check_arrays, check_digest
 from gamedp.certificates.checking.stages import StagesRules
-from gamedp.errors import (
-    CertificateError,
-    InvalidParameterError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import CertificateError, InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import Model
 from gamedp.model.objectives import check_objective
 from gamedp.runtime.limit import Reporter

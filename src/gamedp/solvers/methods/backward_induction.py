@@ -9,12 +9,7 @@ import numpy as np
 
 from gamedp.bellman import max_n
 from gamedp.errors import shown
-from gamedp.model.objectives import (
-    AverageReward,
-    Discounted,
-    FiniteHorizon,
-    has_target,
-)
+from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, has_target
 from gamedp.model.problem import Problem
 from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.results.status import Guarantee

@@ -16,10 +16,7 @@ from gamedp.results.status import Guarantee, Statistics, Status, Tolerance, widt
 from gamedp.runtime.limit import Limit, ProgressCallback, with_time_left
 from gamedp.solvers.request import changed
 from gamedp.solvers.tools.facts import Support
-from gamedp.solvers.tools.prepared import (
-    Prepared,
-    prepare,
-)
+from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Answer, Run, finer_tolerance, widened
 
 if TYPE_CHECKING:

@@ -9,11 +9,7 @@ import numpy as np
 
 from gamedp.bellman import residuals
 from gamedp.bellman.enclosures import rounded_outward
-from gamedp.errors import (
-    InvalidModelError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, Reachability
 from gamedp.reduction import never, quotient_kernels
 from gamedp.results.status import Status, width_of

@@ -22,7 +22,6 @@ from gamedp.bellman import (
     equation as bellman,
     escapes,
     intervals,
-    max_n,
     policy_proofs,
     residuals,
     sparse_elimination,
@@ -298,7 +297,7 @@ def test_means_of_several_players(case):
         equation.probabilities, case.rewards[:, None], np.zeros(count, np.int8), 1.0,
         values, errors, policy,
     )  # fmt: skip
-    for _, arrays in twins(max_n, "solve", *arguments):
+    for _, arrays in twins(bellman, "solve_max_n", *arguments):
         value, error = Fraction(arrays[-3][0, 0]), Fraction(arrays[-2][0, 0])
         low, high = extremes(case, int(arrays[-1][0]))
         assert value - error <= low

@@ -3,6 +3,8 @@
 The value of choice c for values v is ``constants[c] + discount * sum(P * v[successors])`` with
 signed probabilities P (see :class:`gamedp.Model`); that of a state is the largest or the smallest
 one of its choices. All kernels take an :class:`Equation`.
+
+In max-n, below, several players each take the action that is best for themselves.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamedp.runtime.floats import TINY, UPWARD, rounds
+from gamedp.runtime.floats import TINY, UNIT, UPWARD, rounds
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
+    import numpy.typing as npt
 
 
 ONE = np.uintp(1)
@@ -271,3 +274,61 @@ def shift_rounds(bound: float, half: float) -> bool:
 
 
 shift_rounds_jit = inlined(shift_rounds)
+
+
+def solve_max_n(
+    order: Integers,
+    choice_offsets: Integers,
+    transition_offsets: Integers,
+    successors: Integers,
+    probabilities: Floats,
+    rewards: Floats,
+    players: Integers,
+    sign: float,
+    values: Floats,
+    errors: Floats,
+    policy: Integers,
+) -> None:
+    """Fill in the values of all players in the states of an acyclic model, successors first.
+
+    The player to move takes its first best choice (`sign` 1: the largest value). `errors`
+    bounds the rounding of the values under that policy; see :mod:`gamedp.bellman.residuals`.
+    """
+    num_players = values.shape[1]
+    for place in range(len(order)):
+        state = order[place]
+        mover = players[state]
+        best = -np.inf
+        for choice in range(choice_offsets[state], choice_offsets[state + 1]):
+            total = 0.0
+            for t in range(transition_offsets[choice], transition_offsets[choice + 1]):
+                total += probabilities[t] * values[successors[t], mover]
+            value = sign * (rewards[choice, mover] + total)
+            if value > best:
+                best = value
+                policy[state] = choice
+        choice = policy[state]
+        if choice < 0:
+            continue
+        first = transition_offsets[choice]
+        last = transition_offsets[choice + 1]
+        for player in range(num_players):
+            total = 0.0
+            size = 0.0
+            slack = 0.0
+            for t in range(first, last):
+                term = probabilities[t] * values[successors[t], player]
+                total += term
+                size += abs(term)
+                slack += probabilities[t] * errors[successors[t], player]
+            reward = rewards[choice, player]
+            values[state, player] = reward + total
+            exact = last - first == 1 and probabilities[first] == 1.0 and reward == 0.0
+            if not exact:
+                count = last - first + 8
+                slack += count * UNIT * (size + abs(reward) + slack)
+                slack = slack * UPWARD + count * TINY
+            errors[state, player] = slack
+
+
+solve_max_n_jit = compiled(solve_max_n)

@@ -151,10 +151,9 @@ a second, in each process anew, for as long as there is no code on disk.
 KERNELS = (
     "runtime/floats.py",
     "runtime/jit.py",
-    "runtime/jit.py",
     "graph/*.py",
     "bellman/*.py",
-    "searchers/transposition.py",
+    "searchers/stacks.py",
     "*/kernels.py",
     "*/*_kernels.py",
     "*/*/*kernels.py",

@@ -18,7 +18,7 @@ from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ACTIONS_KEPT, NO_ACTION
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, payoff_of, root_of, step
-from gamedp.searchers.transposition import LOWER, UPPER, flipped
+from gamedp.searchers.stacks import LOWER, UPPER, flipped
 
 if TYPE_CHECKING:
     from gamedp.results.search_result import SearchedAction

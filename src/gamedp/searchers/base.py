@@ -16,7 +16,7 @@ from gamedp.runtime.options import CompileMode, positive, whole_and_positive
 from gamedp.searchers.bound_rules import bind_once
 from gamedp.searchers.driver import Driver, SearchBudget, note_ctrl_c
 from gamedp.searchers.root import RoundingLog, result_of_end, root_of
-from gamedp.searchers.transposition import LOWER, UPPER
+from gamedp.searchers.stacks import LOWER, UPPER
 
 if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback

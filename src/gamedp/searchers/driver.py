@@ -116,7 +116,7 @@ class Driver:
         state: Any,
         compile: CompileMode,
         *,
-        arrays: Callable[[int], dict[str, Any]],
+        arrays: Callable[[int], dict[str, Any]] = lambda _: {},
         with_plies: tuple[str, ...] = (),
         extra_fields: int = 0,
         endings: Any = None,

@@ -16,11 +16,10 @@ from gamedp.searchers import expectiminimax_loop as loop
 from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop, OutOfTime
-from gamedp.searchers.node_loop import ACTIONS_KEPT, NEXT
-from gamedp.searchers.outcomes_loop import ESTIMATE, HIGH_END, KINDS, LOW_END, above
+from gamedp.searchers.node_loop import ACTIONS_KEPT, ESTIMATE, HIGH_END, KINDS, LOW_END, NEXT, above
 from gamedp.searchers.position_loop import estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, root_of, step
-from gamedp.searchers.transposition import EXACT, LOWER, UPPER
+from gamedp.searchers.stacks import EXACT, LOWER, UPPER
 
 if TYPE_CHECKING:
     from gamedp.searchers.root import Root

@@ -24,8 +24,7 @@ from gamedp.searchers.node_loop import (
 )
 from gamedp.searchers.position_loop import enter, estimate, follow, list_actions
 from gamedp.searchers.root import checked_range, root_of, step
-from gamedp.searchers.stacks import Fields, LoopStatus
-from gamedp.searchers.transposition import EXACT
+from gamedp.searchers.stacks import EXACT, Fields, LoopStatus
 
 if TYPE_CHECKING:
     from gamedp.searchers.root import Outcome, Root, RootChoice

@@ -30,8 +30,14 @@ from gamedp.searchers.position_loop import (
     list_actions,
 )
 from gamedp.searchers.root import checked_range, payoff_of, refuse_contradiction, root_of, step
-from gamedp.searchers.stacks import POSITIONS, Fields, LoopStatus
-from gamedp.searchers.transposition import BUCKET, find_entry_jit, hash_fields_jit
+from gamedp.searchers.stacks import (
+    BUCKET,
+    POSITIONS,
+    Fields,
+    LoopStatus,
+    find_entry_jit,
+    hash_fields_jit,
+)
 
 if TYPE_CHECKING:
     from gamedp.searchers.root import Root, RootChoice

@@ -15,7 +15,7 @@ from gamedp.rules.game import Rules, method
 from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import check_arithmetic, rounds
 from gamedp.searchers.bound_rules import refuse_rounded_payments
-from gamedp.searchers.transposition import EXACT, LOWER
+from gamedp.searchers.stacks import EXACT, LOWER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

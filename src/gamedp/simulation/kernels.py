@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.runtime.jit import compiled, inlined
-from gamedp.searchers.transposition import hash_fields_jit
+from gamedp.searchers.stacks import hash_fields_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt

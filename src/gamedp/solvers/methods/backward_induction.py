@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from gamedp.bellman import max_n
+from gamedp.bellman import equation
 from gamedp.errors import shown
 from gamedp.model.objectives import AverageReward, Discounted, FiniteHorizon, has_target
 from gamedp.model.problem import Problem
@@ -181,7 +181,7 @@ class BackwardInduction(PreparingSolver):
         values[model.terminals] = model.payoffs
         policy = np.full(model.num_states, -1, np.int64)
         sign = 1.0 if problem.objective.optimum == "max" else -1.0
-        max_n.solve_jit(
+        equation.solve_max_n_jit(
             model.structure.order,
             model.choice_offsets,
             model.transition_offsets,

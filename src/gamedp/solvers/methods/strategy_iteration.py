@@ -119,7 +119,7 @@ class StrategyIteration(PreparingSolver):
             max_seconds=seconds,
         )
         if answer.status is Status.ROUNDING and self.rationals:
-            from gamedp.solvers.tools.exact.bounds import narrowed  # noqa: PLC0415 - rare
+            from gamedp.solvers.tools.exact.work import narrowed  # noqa: PLC0415 - rare
 
             answer = narrowed(prepared, answer, tolerance, seconds, reporter)
         return solution_with(answer, problem, self, tolerance=tolerance, seconds=reporter.seconds)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.bellman.equation import Equation
+    from gamedp.runtime.arrays import Floats
 
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
 
 ONE = np.uintp(1)
 

@@ -25,9 +25,9 @@ from gamedp.runtime.jit import compiled, inlined
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
+    from gamedp.runtime.arrays import Floats, Integers
+
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
     Marks = npt.NDArray[np.uint8]
 
 STAY = -1

@@ -17,8 +17,9 @@ from gamedp.runtime.jit import compiled
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from gamedp.runtime.arrays import Floats
+
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
     Probabilities = Floats | npt.NDArray[np.uint16]
 
 MAX_CODES = 1 << 12

@@ -36,8 +36,9 @@ from gamedp.runtime.jit import compiled
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from gamedp.runtime.arrays import Floats
+
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
 
 ONE = np.uintp(1)
 

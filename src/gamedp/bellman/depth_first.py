@@ -34,11 +34,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.bellman.equation import Equation
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
 
 MORE, ALL, GIVEN_UP = 0, 1, 2
 """Reasons why a search stops."""

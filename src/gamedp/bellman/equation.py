@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 
     from gamedp.bellman.coded_probabilities import Probabilities
     from gamedp.graph.graph import Graph
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
     import numpy.typing as npt
 
 

@@ -5,18 +5,16 @@ The arrays are described in :mod:`gamedp.bellman.equation`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gamedp.runtime.jit import compiled
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.equation import Equation
+    from gamedp.runtime.arrays import Integers
 
-    Integers = npt.NDArray[np.signedinteger[Any]]
 
 UNSEEN, STAYS, SURE, MISSED, DONE, LATER, OPEN = 0, 1, 2, 4, 8, 16, 32
 """The knowledge about a state, one bit each.

@@ -23,7 +23,7 @@ going on; no players change places there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,14 +32,8 @@ from gamedp.runtime.floats import TINY, UNIT, UPWARD
 from gamedp.runtime.jit import compiled, inlined
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from gamedp.bellman.equation import Equation
-
-    Integers = npt.NDArray[np.signedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
-    import numpy.typing as npt
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
 
 def enclose(choice: int, equation: Equation, lower: Floats, upper: Floats) -> tuple[float, float]:

@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from gamedp.bellman.coded_probabilities import Probabilities
     from gamedp.bellman.equation import Equation
     from gamedp.graph.graph import Graph
+    from gamedp.runtime.arrays import Floats
 
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
     Integers = npt.NDArray[np.int64]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
 
 ONE = np.uintp(1)
 TWO = np.uintp(2)

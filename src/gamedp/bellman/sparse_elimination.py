@@ -64,9 +64,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.bellman.blocks import Block
+    from gamedp.runtime.arrays import Floats
 
     Naturals = npt.NDArray[np.unsignedinteger[Any]]
-    Floats = npt.NDArray[np.float64]
 
 STAYS, TOO_EXPENSIVE = -1, -2
 """Reasons why there is no result: play stays for ever with the policy; or the cost is too high."""

@@ -12,8 +12,7 @@ from gamedp.graph.structure import Structure
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.signedinteger[Any]]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 def attractor(

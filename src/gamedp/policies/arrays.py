@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from gamedp.model.model import Model
-
-    Floats = NDArray[np.float64]
-    from numpy.typing import NDArray
-
     from gamedp.results.solution import Solution
+    from gamedp.runtime.arrays import Floats
     from gamedp.stages.solution import StagedSolution
 
     Integers = NDArray[np.int64]

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.model.objectives import Objective
+    from gamedp.runtime.arrays import Flags
 
-    Flags = NDArray[np.bool_]
     Integers = NDArray[np.int64]
 
 MOST_CODES = 2**31

@@ -33,10 +33,9 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
     from gamedp.rules.game import Game
+    from gamedp.runtime.arrays import Flags, Floats
     from gamedp.runtime.limit import ProgressCallback
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
 
 MOST_SHOWN = 12
 """Largest number of rows that notebooks show."""

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
     from gamedp.model.objectives import Objective
     from gamedp.policies.chain import Process
+    from gamedp.runtime.arrays import Floats
     from gamedp.runtime.limit import ProgressCallback
-
-    Floats = NDArray[np.float64]
 
 
 def solved(process: Process, objective: Objective, tolerance: float) -> Solution:

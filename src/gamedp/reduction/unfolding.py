@@ -13,8 +13,7 @@ from gamedp.runtime.floats import UNIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.signedinteger[Any]]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 @attrs.frozen(eq=False)

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from gamedp.results.base import Table
     from gamedp.results.optimal_choices import OptimalChoices
+    from gamedp.runtime.arrays import Flags, Floats
 
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
     Integers = NDArray[np.int64]
 
 MOST_TRANSITIONS = 10_000_000

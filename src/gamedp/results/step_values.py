@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
     from gamedp.results.base import Table
-
-    Floats = NDArray[np.float64]
+    from gamedp.runtime.arrays import Floats
 
     TableT = TypeVar("TableT", bound=Table)
 

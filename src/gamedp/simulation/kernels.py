@@ -22,11 +22,10 @@ from gamedp.searchers.stacks import hash_fields_jit
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from gamedp.runtime.arrays import Flags, Floats
     from gamedp.stages.vector_code import Program
 
     Integers = npt.NDArray[Any]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 

@@ -40,10 +40,8 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.checking.directions import Direction, Inequality
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
-    Flags = NDArray[np.bool_]
 
 SLICE = 1 << 15
 """Number of transitions processed together, so that the memory does not grow with their number."""

@@ -34,10 +34,9 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Flags, Floats
 
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
     Array = NDArray[Any]
 
 LARGEST_REST = 2.0**1000

@@ -38,11 +38,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.certificates.certificate import Certificate
+    from gamedp.runtime.arrays import Flags, Floats
     from gamedp.runtime.limit import Reporter
 
     Array = NDArray[Any]
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
 
 DIRECTIONS = ((1.0, "lower"), (-1.0, "upper"))
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
+    from gamedp.runtime.arrays import Flags
     from gamedp.runtime.limit import Reporter
     from gamedp.stages.model import StagedModel
 
     Array = NDArray[Any]
-    Flags = NDArray[np.bool_]
 
 MOST_ROWS = 8
 """Largest number of rests of a bound: so few that their sum is rounded seven times."""

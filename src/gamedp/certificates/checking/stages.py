@@ -48,10 +48,9 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.objectives import Optimum
+    from gamedp.runtime.arrays import Flags, Floats
     from gamedp.runtime.limit import Reporter
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
     from gamedp.model.model import Model
 

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Floats
+
     Integers = NDArray[np.int64]
 
 Ranked: TypeAlias = tuple[Certificate, bool]

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
     from gamedp.certificates.certificate import Certificate
     from gamedp.model.model import Model
+    from gamedp.runtime.arrays import Flags, Floats
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
 NONE = kernels.NONE

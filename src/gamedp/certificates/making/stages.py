@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gamedp.runtime.arrays import Floats
     from gamedp.stages.solution import StagedSolution
 
-    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
 MOST_KEPT = 1 << 20

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
     from numpy.typing import NDArray
 
 

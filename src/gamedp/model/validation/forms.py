@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
     Variables: TypeAlias = Mapping[str, NDArray[np.int64] | NDArray[np.bool_]]
 
 ARRAYS = (

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from gamedp.runtime.arrays import Floats
+
     Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 
 def arrays_of_matrices(matrices: Sequence[Any], rewards: ArrayLike | None) -> dict[str, Any]:

@@ -17,8 +17,9 @@ from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TO
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.runtime.arrays import Floats
+
     Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 LEAST_SUM, MOST_SUM = 0.9, 1.1
 """Range of sums that rounding may explain; beyond it there is another mistake."""

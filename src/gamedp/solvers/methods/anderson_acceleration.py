@@ -14,9 +14,8 @@ from gamedp.solvers.tools.components import solve_by_components, sweep_until_pro
 from gamedp.solvers.tools.run import Run
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from gamedp.runtime.arrays import Floats
 
-    Floats = NDArray[np.float64]
 
 ENOUGH = 0.9
 """Largest factor by which a mix may leave the change of the next sweep."""

@@ -23,7 +23,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,11 +46,8 @@ from gamedp.solvers.tools.run import Answer, Run, finer_tolerance
 from gamedp.solvers.tools.strategies import improve_strategies
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from gamedp.runtime.arrays import Flags, Floats, Integers
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.signedinteger[Any]]
 
 SWEEPS_BEFORE_POLICIES = 1000
 """Sweeps over a component after which its policies are evaluated; then four times as many."""

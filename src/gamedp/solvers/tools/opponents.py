@@ -30,7 +30,7 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -52,14 +52,10 @@ from gamedp.solvers.tools.facts import Refusal, Undecided, refused_endless_value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from gamedp.graph.structure import Structure
     from gamedp.model.model import Model
     from gamedp.model.objectives import Objective
-
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.signedinteger[Any]]
+    from gamedp.runtime.arrays import Flags, Integers
 
 
 @attrs.frozen(eq=False)

@@ -61,14 +61,8 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
     from gamedp.model.problem import Problem
-
-    Flags = NDArray[np.bool_]
-    Integers = NDArray[np.signedinteger[Any]]
-    from numpy.typing import NDArray
-
+    from gamedp.runtime.arrays import Flags, Floats, Integers
     from gamedp.solvers.tools.prepared import Prepared
-
-    Floats = NDArray[np.float64]
 
 
 class Work:

@@ -20,7 +20,6 @@ from gamedp.bellman import (
     dense_elimination,
     depth_first,
     equation as bellman,
-    escapes,
     intervals,
     policy_proofs,
     residuals,
@@ -309,8 +308,8 @@ def test_means_of_several_players(case):
 def test_a_state_without_way_back(case):
     equation, count = case.equation, len(case.values)
     low, high = of_state(case, [extremes(case, choice) for choice in range(len(case.rewards))])
-    status = np.full(count, escapes.DONE, np.int8)
-    status[0] = escapes.UNSEEN
+    status = np.full(count, depth_first.DONE, np.int8)
+    status[0] = depth_first.UNSEEN
     for leave in kernels(depth_first, "leave"):
         values, errors = case.values.copy(), case.errors.copy()
         leave(0, equation, False, status.copy(), values, errors, np.full(count, -1))
@@ -404,7 +403,7 @@ def test_many_products_that_underflow_are_allowed_for():
         assert low <= sign * small <= high
     rise, slack = average.drift_jit(0, 0, equation, values)
     assert abs(rise - small) <= slack
-    status = np.full(2, escapes.DONE, np.int8)
+    status = np.full(2, depth_first.DONE, np.int8)
     depth_first.leave_jit(0, equation, False, status, values, errors, np.full(2, -1))
     assert abs(values[0] - small) <= errors[0]
 

@@ -10,3 +10,4 @@ from numpy.typing import NDArray
 Flags: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.signedinteger[Any]]
+Naturals: TypeAlias = NDArray[np.unsignedinteger[Any]]

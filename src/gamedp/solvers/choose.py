@@ -15,6 +15,7 @@ from gamedp.rules.exactness import model_numbers
 from gamedp.runtime.limit import Limit, with_time_left
 from gamedp.solvers.methods.backward_induction import BackwardInduction
 from gamedp.solvers.methods.topological_value_iteration import TopologicalValueIteration
+from gamedp.solvers.request import Refusal
 from gamedp.solvers.tools.base import (
     MAX_STATES_IN_RATIONALS,
     Solver,
@@ -22,7 +23,6 @@ from gamedp.solvers.tools.base import (
     to_solver_input,
 )
 from gamedp.solvers.tools.endless_play import at_zero, counts_zero, declare, may_be_forced
-from gamedp.solvers.tools.facts import Refusal
 from gamedp.solvers.tools.prepared import Prepared, prepare
 
 if TYPE_CHECKING:

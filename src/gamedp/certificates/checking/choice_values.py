@@ -106,7 +106,7 @@ class Rows:
     first_choices: Integers
     starts: Integers
     counts: Integers
-    successors: NDArray[np.signedinteger[Any]]
+    successors: Integers
     probabilities: Floats
     swapped: Flags | None
     radius: Floats

@@ -176,7 +176,7 @@ def _refuse(
     model: Model,
     certificate: Certificate,
     rows: Rows,
-    wrong: NDArray[np.bool_],
+    wrong: Flags,
     sign: float,
 ) -> None:
     """Raise for the first bound that does not hold."""

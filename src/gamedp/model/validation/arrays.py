@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from gamedp.runtime.arrays import Flags
+
     Integers = NDArray[np.int64]
     from numpy.typing import NDArray
 
@@ -423,7 +425,7 @@ def endings(
     return ends[order], received[order]
 
 
-def _check_terminals(ends: Integers, stuck: NDArray[np.bool_]) -> None:
+def _check_terminals(ends: Integers, stuck: Flags) -> None:
     num_states = len(stuck)
     bad = (ends < 0) | (ends >= num_states)
     if bad.any():
@@ -499,8 +501,8 @@ def _one_side(name: str, table: NDArray[Any], total: float, items: str) -> NDArr
     return np.ascontiguousarray(table[:, 0])
 
 
-def _not_finite(table: NDArray[Any]) -> NDArray[np.bool_]:
-    bad: NDArray[np.bool_] = np.logical_not(np.isfinite(nearest(table)).all(axis=1))
+def _not_finite(table: NDArray[Any]) -> Flags:
+    bad: Flags = np.logical_not(np.isfinite(nearest(table)).all(axis=1))
     return bad
 
 

@@ -16,8 +16,10 @@ from gamedp.rules.layout import MAX_INT64
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from gamedp.runtime.arrays import Flags
+
     Integers = NDArray[np.int64]
-    Variables: TypeAlias = Mapping[str, NDArray[np.int64] | NDArray[np.bool_]]
+    Variables: TypeAlias = Mapping[str, NDArray[np.int64] | Flags]
 
 ARRAYS = (
     "choice_offsets",
@@ -64,7 +66,7 @@ def offsets_of(counts: NDArray[Any]) -> Integers:
     return offsets
 
 
-def how_many(bad: NDArray[np.bool_], of_what: str) -> str:
+def how_many(bad: Flags, of_what: str) -> str:
     """Return the number of bad places, in brackets."""
     count = int(np.count_nonzero(bad))
     return f"({count:,} of {len(bad):,} {of_what} {'is' if count == 1 else 'are'} off)"

@@ -17,7 +17,7 @@ from gamedp.runtime.floats import FAINT, LEAST_PROBABILITY, SUM_ROUNDING, SUM_TO
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gamedp.runtime.arrays import Floats
+    from gamedp.runtime.arrays import Flags, Floats
 
     Integers = NDArray[np.int64]
 
@@ -271,7 +271,7 @@ def _merged(
 
 
 def _add_up_duplicates(
-    offsets: Integers, successors: Integers, probabilities: Floats, keep: NDArray[np.bool_]
+    offsets: Integers, successors: Integers, probabilities: Floats, keep: Flags
 ) -> Floats:
     """Add duplicates to the first of their kind, and clear `keep` for the others."""
     falls = np.zeros(len(successors) + 1, np.int64)

@@ -14,9 +14,9 @@ from gamedp.model.problem import Problem
 from gamedp.reduction import Reduction, needs_reduction, never
 from gamedp.results.status import Guarantee
 from gamedp.runtime.limit import Reporter
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import PreparingSolver, make_solution, require, solution_of
 from gamedp.solvers.tools.components import solve_by_components
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import (
     DepthFirstResult,

@@ -15,8 +15,8 @@ from gamedp.model.objectives import TotalReward, draw_of, has_target
 from gamedp.model.problem import Problem
 from gamedp.runtime.limit import Reporter
 from gamedp.runtime.slices import VISITS
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import make_solution, require
-from gamedp.solvers.tools.facts import Support
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

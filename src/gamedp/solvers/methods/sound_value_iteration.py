@@ -10,9 +10,9 @@ import numpy as np
 from gamedp.bellman import intervals
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.options import positive, whole_and_positive
+from gamedp.solvers.request import Support
 from gamedp.solvers.tools.base import FixedPointSolver
 from gamedp.solvers.tools.bound_pair import BoundPair
-from gamedp.solvers.tools.facts import Support
 from gamedp.solvers.tools.prepared import Prepared
 from gamedp.solvers.tools.run import Run
 

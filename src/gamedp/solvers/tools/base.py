@@ -14,8 +14,7 @@ from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.results.solution import Solution
 from gamedp.results.status import Guarantee, Statistics, Status, Tolerance, width_of
 from gamedp.runtime.limit import Limit, ProgressCallback, with_time_left
-from gamedp.solvers.request import changed
-from gamedp.solvers.tools.facts import Support
+from gamedp.solvers.request import Support, changed
 from gamedp.solvers.tools.prepared import Prepared, prepare
 from gamedp.solvers.tools.run import Answer, Run, finer_tolerance, widened
 

@@ -47,7 +47,7 @@ from gamedp.model.problem import Problem
 from gamedp.reduction import OutOfTimeError, Reduction
 from gamedp.reduction.gains import UNDECIDED, sign_for_all, signs_of_endless_play
 from gamedp.reduction.unfolding import fix, unfold
-from gamedp.solvers.tools.facts import Refusal, Undecided, refused_endless_value, refused_opponents
+from gamedp.solvers.request import Refusal, Undecided, refused_endless_value, refused_opponents
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -35,6 +35,7 @@ from gamedp.model.objectives import Discounted
 from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import Reporter
+from gamedp.solvers.request import Refusal, Undecided
 from gamedp.solvers.tools.exact.process import Averages, Process, StoppedError, Terms
 from gamedp.solvers.tools.exact.systems import (
     Rational,
@@ -47,7 +48,6 @@ from gamedp.solvers.tools.exact.systems import (
     is_less,
     rational,
 )
-from gamedp.solvers.tools.facts import Refusal, Undecided
 from gamedp.solvers.tools.opponents import Opponents
 from gamedp.solvers.tools.policies import MOST_POLICIES
 from gamedp.solvers.tools.prepared import Prepared, prepare, solve_process
@@ -379,7 +379,7 @@ def _leg(model: Model, choice: int, class_of: Integers, known: list[Value]) -> T
     return Terms(earned, {int(class_of[state]): rational(1)})
 
 
-def _floats(values: list[Value]) -> NDArray[np.float64]:
+def _floats(values: list[Value]) -> Floats:
     """Return infinite values unchanged, and 0 for others."""
     return np.array([value if is_infinite(value) else 0.0 for value in values])
 

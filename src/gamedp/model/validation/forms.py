@@ -38,7 +38,7 @@ ARRAYS = (
 
 
 @attrs.frozen(eq=False)
-class Rows:
+class ChoiceRows:
     """The state and the label of each choice, as error messages need them."""
 
     choice_offsets: Integers

@@ -36,7 +36,7 @@ from gamedp.results.status import Status, width_of
 from gamedp.runtime.floats import UNIT
 from gamedp.runtime.limit import Reporter
 from gamedp.solvers.request import Refusal, Undecided
-from gamedp.solvers.tools.exact.process import Averages, Process, StoppedError, Terms
+from gamedp.solvers.tools.exact.process import Averages, RationalProcess, StoppedError, Terms
 from gamedp.solvers.tools.exact.systems import (
     Rational,
     RationalModel,
@@ -327,7 +327,7 @@ class _ExactGame:
             else _leg(model, choice, class_of, fixed)
             for choice in choice_of.tolist()
         ]
-        solved, chosen = Process(self.work, small, terms).solve()
+        solved, chosen = RationalProcess(self.work, small, terms).solve()
         values = [
             fixed[state] if number < 0 else solved[number]
             for state, number in enumerate(class_of[: problem.model.num_states].tolist())

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["IDENTIFIED", "METHODS", "Builder", "Home", "Strata"]
-
 METHODS = ("material", "settled", "num_endings", "ending_index", "ending_state")
 """Methods that a game needs for endgame tables, besides the rules."""
 

@@ -11,8 +11,6 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.rules.expand import expand, refuse_rewards_of_outcomes
 from gamedp.rules.game import Rules, with_item
 
-__all__ = ["Sum", "SumPosition"]
-
 
 class SumPosition(NamedTuple):
     """A position of a :class:`Sum`: the player to move, and the state of each game."""

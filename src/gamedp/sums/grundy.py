@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["GrundyValues", "SumValues", "grundy_value", "grundy_values", "mex", "nim_sum"]
-
 SPOT_CHECKS = 1000
 """Number of states in which the moves of the two players are compared."""
 

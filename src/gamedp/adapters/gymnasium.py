@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
-from gamedp.adapters.chances import meant
-from gamedp.adapters.packages import installed
+from gamedp.adapters.packages import installed, meant
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 
 __all__ = ["EnvironmentState", "Gymnasium"]

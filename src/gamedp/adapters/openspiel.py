@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import attrs
 
-from gamedp.adapters.chances import meant
-from gamedp.adapters.packages import installed
+from gamedp.adapters.packages import installed, meant
 from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,

@@ -27,8 +27,8 @@ from gamedp.cli.players import (
     read_player,
     refuse_without_folder,
 )
-from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError
+from gamedp.cli.report import watch
+from gamedp.cli.texts import refuse
 from gamedp.play.match import rounds_of
 from gamedp.play.tournament import begun
 
@@ -104,8 +104,7 @@ def tournament(
     made = make_ordinary_game(game, settings or (), command="tournament")
     is_there = how.save is not None and how.save.exists()
     if is_there and not how.resume:
-        message = f"{how.save} is there already; --resume goes on with it."
-        raise InvalidParameterError(message)
+        refuse(f"{how.save} is there already; --resume goes on with it.")
     seed = how.seed
     if seed is None and not is_there:
         seed = secrets.randbits(32)

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 
 from gamedp.adapters import write_model
-from gamedp.adapters.discrete_dp import discrete_dp_of, endless
+from gamedp.adapters.environments import discrete_dp_of, endless
 from gamedp.adapters.packages import installed
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import Model

@@ -10,16 +10,18 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.pictures.canvas import (
     COLOURS,
     HATCHES,
+    Selection,
     canvas,
     colour_bar,
+    fields_in,
     legend_beside,
     literal,
+    select,
     short,
     values_of,
     what_values_are,
     whole_ticks,
 )
-from gamedp.pictures.selection import Selection, fields_in, select
 from gamedp.policies.policy import Policy
 from gamedp.stages.solution import StagedSolution
 

@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gamedp.errors import UnsupportedProblemError, shown
-from gamedp.play.protocol import DISCONNECT, MOST_BYTES, NO_START, PROTOCOL, TIME
-from gamedp.play.seat import Fault
+from gamedp.play.protocol import DISCONNECT, MOST_BYTES, NO_START, PROTOCOL, TIME, Fault
 
 __all__ = ["Channel", "Connection", "Pipes"]
 

@@ -22,7 +22,7 @@ from gamedp.searchers.transposition import hash_fields_jit
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gamedp.stages.vector_code import Program
+    from gamedp.stages.vector_code import StageProgram
 
     Integers = npt.NDArray[Any]
     Floats = npt.NDArray[np.float64]
@@ -454,7 +454,7 @@ UNFINISHED, ASKS = -1, -2
 
 
 def walk_stage(
-    program: Program,
+    program: StageProgram,
     movers: Integers,
     num_ends: int,
     chosen: Integers,
@@ -474,7 +474,7 @@ def walk_stage(
 
     Parameters
     ----------
-    program : Program
+    program : StageProgram
         A program with a row for every state: those of the ends, then the inner ones in their order.
     movers : (N,)
         The player of the stage who decides in each inner state.
@@ -551,7 +551,7 @@ def walk_stage(
 walk_stage_jit: Any = compiled(walk_stage)
 
 
-def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
+def mark_possible(program: StageProgram, allowed: Flags, possible: Flags) -> None:
     """Mark the open choices in each context: those that do not force an end that it forbids.
 
     A choice is open if the state after each of its outcomes is an end that the context allows, or
@@ -559,7 +559,7 @@ def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
 
     Parameters
     ----------
-    program : Program
+    program : StageProgram
         As for `walk_stage`.
     allowed : (n, E) bool
         The ends that each of n contexts allows.

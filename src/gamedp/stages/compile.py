@@ -19,7 +19,7 @@ from gamedp.rules.layout import Codec, Layout
 from gamedp.stages.model import StagedModel
 from gamedp.stages.plain_rules import PlainRules
 from gamedp.stages.sweepers import CompiledSweeper, PlainSweeper
-from gamedp.stages.vector_code import Program
+from gamedp.stages.vector_code import StageProgram
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,7 +197,7 @@ def _spot_check(
     )
     offsets = np.arange(num_ends + 1)
     one, ends = np.array([num_ends]), np.ones(num_ends)
-    program = Program(
+    program = StageProgram(
         np.array([0, num_ends]), offsets, offsets[:-1], ends, ends - 1, one > 0, one, num_ends + 1
     )
     blocks = [sweeper.values_of_ends(program, codes, values) for sweeper in (plain, compiled)]
@@ -263,7 +263,7 @@ class PatientSweeper:
 
     def sweep(
         self,
-        program: Program,
+        program: StageProgram,
         codes: NDArray[np.int64],
         values: NDArray[np.float64],
         *,
@@ -279,6 +279,6 @@ class PatientSweeper:
         onward: Onward = self._call("follow", codes)
         return onward
 
-    def unroll(self, program: Program, columns: int, *, unrolls: bool | None) -> Program:
+    def unroll(self, program: StageProgram, columns: int, *, unrolls: bool | None) -> StageProgram:
         """Return the program as unrolled machine code, which calls no rules."""
         return self._plain.unroll(program, columns, unrolls=unrolls)

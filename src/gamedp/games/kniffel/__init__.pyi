@@ -9,6 +9,7 @@ from .analysis import (
     played_perfectly as played_perfectly,
 )
 from .boxes import (
+    WORDS as WORDS,
     box_names as box_names,
     box_number as box_number,
     kept as kept,
@@ -72,4 +73,3 @@ from .turn import (
     Turn as Turn,
     chance_of as chance_of,
 )
-from .words import WORDS as WORDS

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-__all__ = ["DRN", "read_drn", "write_drn"]
 
 KINDS = ("DTMC", "MDP")
 

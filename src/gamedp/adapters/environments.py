@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from gamedp.adapters.pettingzoo_environment import GameForAgents
     from gamedp.adapters.positions import Observed
 
-__all__ = ["as_discrete_dp", "as_environment", "as_pettingzoo", "discrete_dp_of", "endless"]
-
 
 # What plays a game is imported when an environment is made: files of other tools need none of it.
 

@@ -14,8 +14,6 @@ import attrs
 from gamedp.adapters.packages import installed, meant
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
 
-__all__ = ["EnvironmentState", "Gymnasium"]
-
 Outcome: TypeAlias = tuple[float, int, float, bool]
 """Probability, next state, reward, and whether the episode ends, as in Gymnasium's tables."""
 

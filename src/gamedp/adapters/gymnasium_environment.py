@@ -14,7 +14,6 @@ from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 if TYPE_CHECKING:
     from gamedp.adapters.positions import Positions, Seating
 
-__all__ = ["GameEnvironment", "checked_render_mode", "number_of", "space_of"]
 
 RENDER_MODES = ("ansi",)
 

@@ -24,8 +24,6 @@ from gamedp.errors import (
 )
 from gamedp.runtime.options import one_of
 
-__all__ = ["OpenSpiel", "SpielState"]
-
 Telling: TypeAlias = Literal["text", "counts", "history"]
 """The way to tell two states apart: see :class:`OpenSpiel`."""
 

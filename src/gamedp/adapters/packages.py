@@ -9,8 +9,6 @@ from typing import Any
 
 from gamedp.errors import MissingPackageError
 
-__all__ = ["installed", "meant"]
-
 
 def installed(module: str, install: str) -> Any:
     """Return a module of an optional package.

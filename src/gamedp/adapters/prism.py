@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-__all__ = ["TRA", "prism_files", "read_prism"]
 
 DIALECT = {"dtmc": False, "mdp": True}
 """The headers of Storm's dialect, and whether there are choices."""

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     Column = NDArray[np.int64] | NDArray[np.bool_]
 
-__all__ = ["UMB", "VALUES", "read_umb", "read_variables", "write_umb", "write_variables"]
 
 VERSIONS = (0, 1)
 """Supported major versions of the format, which do not differ in the parts read here."""

@@ -31,8 +31,6 @@ from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import SOLVERS
 from gamedp.storage.texts import write_csv
 
-__all__ = ["compare"]
-
 
 @Parameter(name="*", group=Group("Methods", sort_key=3))
 @attrs.frozen(kw_only=True)

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from gamedp.policies import Evaluation
     from gamedp.simulation import PairedSimulation, Simulation
 
-__all__ = ["evaluate", "respond", "simulate"]
-
 
 @Parameter(name="*", group=Group("Players", sort_key=1))
 @attrs.frozen(kw_only=True)

@@ -31,21 +31,6 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
 
-__all__ = [
-    "class_named",
-    "first_value",
-    "is_model_file",
-    "is_saved",
-    "load_saved",
-    "make_game",
-    "make_ordinary_game",
-    "picture_of",
-    "position_of",
-    "starts_of",
-    "state_where",
-    "states_where",
-]
-
 
 def make_game(name: str, texts: Iterable[str]) -> Any:
     """Make the game that `name` stands for, with the parameters in ``name=value`` texts.

@@ -18,8 +18,6 @@ from gamedp.cli.texts import refuse
 from gamedp.runtime.files import as_path
 from gamedp.runtime.registry import GAMES, SOLVERS, registered
 
-__all__ = ["files_of", "new"]
-
 Kind: TypeAlias = Literal["game", "solver"]
 
 NAMES = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")

@@ -25,32 +25,6 @@ from gamedp.runtime.registry import GAMES, SOLVERS, find, registered
 if TYPE_CHECKING:
     from gamedp.adapters import LoadedModel
 
-__all__ = [
-    "EXPLORE",
-    "FILE",
-    "KEEP",
-    "METHOD",
-    "OBJECTIVE",
-    "OUTPUT",
-    "Compile",
-    "ExploreOptions",
-    "FileOptions",
-    "Flag",
-    "Fresh",
-    "GameName",
-    "GameOrFile",
-    "GameSettings",
-    "KeepOptions",
-    "Method",
-    "ObjectiveOptions",
-    "OutputOptions",
-    "SavedGame",
-    "SolverOptions",
-    "StateTexts",
-    "check_file",
-    "names_in",
-]
-
 
 def names_in(group: str) -> Callable[[object], Iterable[str]]:
     """Return the function by which a shell completes a name registered in `group`."""

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["play"]
 
 First: TypeAlias = Literal["human", "computer", "random"]
 

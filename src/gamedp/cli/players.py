@@ -20,25 +20,6 @@ if TYPE_CHECKING:
 
     from gamedp.play.programs import Program, Remote
 
-__all__ = [
-    "ENTRANTS",
-    "PERSON",
-    "WAYS",
-    "Level",
-    "checked_solution",
-    "compiled_game",
-    "names_of_players",
-    "program_named",
-    "read_all",
-    "read_entrants",
-    "read_field",
-    "read_level",
-    "read_player",
-    "read_players",
-    "refuse_without_folder",
-    "ruled",
-    "seated_in_stages",
-]
 
 WAYS = (
     "optimal, the folder of a saved solution or policy (with a slash in its name), random (all "

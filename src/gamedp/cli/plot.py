@@ -43,7 +43,6 @@ from gamedp.runtime.files import write_whole
 if TYPE_CHECKING:
     from gamedp.model.objectives import Objective
 
-__all__ = ["plot"]
 
 Kind: TypeAlias = Literal[
     "default",

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from gamedp.stages.model import StagedModel
     from gamedp.stages.solution import StagedSolution
 
-__all__ = ["query"]
 
 END_OF_STAGE = "nobody: this ends the stage"
 

@@ -28,29 +28,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.stages.solution import StagedSolution
 
-__all__ = [
-    "OVER",
-    "be_lenient",
-    "between",
-    "bounded",
-    "columns",
-    "exactly",
-    "fitted",
-    "game_words",
-    "how_long",
-    "lines",
-    "measures",
-    "player_name",
-    "print_json",
-    "say",
-    "show",
-    "table",
-    "value_lines",
-    "watch",
-    "wish",
-    "with_options",
-]
-
 
 OVER = "nobody: the game is over, and the value is the payoff"
 """The player to move at the end."""

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from gamedp.results.search_result import SearchResult
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["search"]
-
 
 FIRST_ENDINGS, MOST_ENDINGS = 3_000_000, 300_000_000
 """Largest numbers of positions in the tables that ``--exact`` builds: before the first search, less

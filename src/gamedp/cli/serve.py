@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from gamedp.web.plugin import Page
     from gamedp.web.tables import Tables
 
-__all__ = ["serve"]
 
 LOOPBACK = "127.0.0.1"
 

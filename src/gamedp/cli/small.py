@@ -50,9 +50,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["completion", "endings", "explain", "grundy", "perft", "print_help", "referee"]
-
-
 MOST_EXCEPTIONS = 20
 """Largest number of exceptions listed in full; of more, only the first and the last ones."""
 

@@ -42,18 +42,6 @@ if TYPE_CHECKING:
     from gamedp.results.solution import Solution
     from gamedp.stages.solution import StagedSolution
 
-__all__ = [
-    "Question",
-    "Solved",
-    "asked_of",
-    "kept_in",
-    "model_with_digest",
-    "names_file",
-    "question_about",
-    "solve",
-    "solved",
-]
-
 
 def solve(
     game: GameOrFile,

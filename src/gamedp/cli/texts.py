@@ -14,19 +14,6 @@ from typing import Any, NoReturn
 from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError, shown
 from gamedp.runtime.options import REQUIRED, settings_of
 
-__all__ = [
-    "assignments",
-    "how_to_draw",
-    "kind_of",
-    "make",
-    "notation",
-    "read",
-    "read_as",
-    "refuse",
-    "written",
-]
-
-
 OPENING, CLOSING = "([", ")]"
 
 HOW_TO_DRAW = """\

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from gamedp.play.tournament import Tournament
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["selfplay", "tournament"]
-
 
 @Parameter(name="*", group=Group("Games", sort_key=1))
 @attrs.frozen(kw_only=True)

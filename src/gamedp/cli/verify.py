@@ -18,8 +18,6 @@ from gamedp.errors import CertificateError, DamagedFileError
 from gamedp.model.objectives import NAMES
 from gamedp.results.base import bounds_at_start
 
-__all__ = ["verify"]
-
 
 def verify(
     model: str,

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from gamedp.model.objectives import Objective
     from gamedp.runtime.limit import ProgressCallback
 
-__all__ = ["compare", "read_rows"]
-
 
 @shows_progress
 def compare(  # noqa: PLR0913 - what is usually set in one call

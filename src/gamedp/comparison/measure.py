@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gamedp.comparison.methods import Call, ComparedMethod, ComparisonLimits, Facts
     from gamedp.solvers.tools.prepared import Prepared
 
-__all__ = ["measured", "measured_apart", "refused", "serve"]
-
 
 MIN_CALLS, MAX_CALLS = 3, 200
 """Numbers of warm calls: of a method that is not slow, and of one however quick."""

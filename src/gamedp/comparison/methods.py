@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.solvers.tools.prepared import Prepared
 
-__all__ = ["PEER_TOLERANCE", "ComparedMethod", "ComparisonLimits", "Task", "methods_of", "peers_of"]
 
 DEFAULT = "default"
 """The name of the method that :func:`gamedp.solve` chooses."""

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from gamedp.model.problem import Problem
 
-__all__ = ["JaxDp", "MdpSolver", "Peer", "PyMdpToolbox", "QuantEcon", "StateValues", "Storm"]
 
 StateValues: TypeAlias = "Callable[[NDArray[np.int64]], NDArray[np.float64]]"
 """Returns the values of player 0 in some states."""

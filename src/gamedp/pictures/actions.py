@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gamedp.policies.evaluation import Evaluation
     from gamedp.results.solution import Solution
 
-__all__ = ["plot_actions"]
 
 MOST_ACTIONS = 40
 """Largest number of readable rows."""

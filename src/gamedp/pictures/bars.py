@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from gamedp.policies.cross_table import CrossTable
     from gamedp.policies.response import Exploitability
 
-__all__ = ["draw_intervals", "plot_cross_table", "plot_gains", "plot_ratings", "plot_results"]
-
 
 def plot_gains(found: Exploitability, *, ax: Axes | None = None) -> Axes:
     """Draw each player's possible gain by a best response to the others, and the average.

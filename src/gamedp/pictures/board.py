@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Spots: TypeAlias = Callable[[tuple[int, ...]], tuple[float, float]]
 """Where a part of a view is on the picture."""
 
-__all__ = ["plot_board"]
 
 INK, LINE, PAPER, WOOD = "#222222", "#666666", "#F7F3E8", "#E9D8B4"
 """Colours that are read on light pages and on dark ones, as the board has a ground of its own."""

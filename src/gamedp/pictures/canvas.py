@@ -32,23 +32,6 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-__all__ = [
-    "COLOURS",
-    "HATCHES",
-    "Selection",
-    "canvas",
-    "colour_bar",
-    "fields_in",
-    "in_words",
-    "legend_beside",
-    "literal",
-    "select",
-    "short",
-    "values_of",
-    "what_values_are",
-    "whole_ticks",
-]
-
 
 COLOURS = (
     *("#0072B2", "#E69F00", "#F0E442", "#D55E00", "#56B4E9", "#009E73", "#CC79A7", "#999999"),

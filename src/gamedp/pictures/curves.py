@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from gamedp.policies.trace import Trace
     from gamedp.stages.solution import StagedSolution
 
-__all__ = ["plot_comparison", "plot_stages", "plot_survival", "plot_trace"]
-
 
 PAIRS = ((0, 1), (3, 6), (5, 7), (4, 2))
 """Colours of the lines of each of several traces in one picture."""

@@ -36,8 +36,6 @@ from gamedp.stages.model import StagedModel
 from gamedp.stages.solution import StagedSolution
 from gamedp.stages.totals.result import Distribution
 
-__all__ = ["plot"]
-
 
 def _plot_tournament(found: Tournament, **options: Any) -> Any:
     """Draw ratings, or mean payoffs of three or more players."""

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from gamedp.model.model import Model
     from gamedp.results.solution import Solution
 
-__all__ = ["named", "plot_policy", "plot_values", "taking"]
 
 ARROW = 0.7
 """Length of an arrow, in places."""

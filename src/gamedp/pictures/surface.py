@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from gamedp.pictures.canvas import Selection
     from gamedp.results.solution import Solution
 
-__all__ = ["plot_surface"]
 
 NEVER = "#B0B0B0"
 LUMINANCE = np.array([0.299, 0.587, 0.114])

@@ -24,8 +24,6 @@ from typing import IO, Any
 from gamedp.errors import UnsupportedProblemError, shown
 from gamedp.play.protocol import DISCONNECT, MOST_BYTES, NO_START, PROTOCOL, TIME, Fault
 
-__all__ = ["Channel", "Connection", "Pipes"]
-
 KEEPER = Path(__file__).with_name("keeper.py")
 """The script that starts a program and ends it."""
 

@@ -18,8 +18,6 @@ from gamedp.policies.policy import RandomPlayer
 from gamedp.rules.game import Rules
 from gamedp.runtime.notebook import html_table
 
-__all__ = ["ComplianceCheck", "check_program"]
-
 SILENCE = 0.2
 """Seconds after a game in which a program must not write anything."""
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.limit import ProgressCallback
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["Match", "groups_of", "match", "opened"]
 
 OPENINGS_TRIED = 1_000
 """Number of openings drawn before an error says that the game is always over after them."""

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from gamedp.policies.evaluation import Evaluation
     from gamedp.runtime.options import CompileMode
 
-__all__ = ["Book", "Meeting", "Pairing", "Result", "compute", "new_meeting", "payoff_rows"]
-
 
 GROUPS = "groups of games that were played to the end"
 """The unit over which mean payoffs of three or more players are taken."""

@@ -19,17 +19,6 @@ from gamedp.policies.arguments import checked_whole
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.options import CompileMode
 
-__all__ = [
-    "GameRecord",
-    "Played",
-    "check_plies",
-    "checked_seed",
-    "drawn",
-    "drawn_seed",
-    "play_game",
-    "played",
-]
-
 Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | None
 
 MOST_PLIES = 1_000

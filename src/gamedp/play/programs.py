@@ -31,7 +31,6 @@ from gamedp.runtime.options import finite, positive
 if TYPE_CHECKING:
     from gamedp.rules.game import Rules
 
-__all__ = ["Clock", "Program", "Remote", "Session"]
 
 GIB = 2.0**30
 

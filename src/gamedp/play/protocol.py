@@ -20,27 +20,6 @@ from gamedp.runtime.registry import GAMES, registered
 if TYPE_CHECKING:
     from gamedp.rules.game import Rules
 
-__all__ = [
-    "DISCONNECT",
-    "ILLEGAL",
-    "MOST_BYTES",
-    "NO_START",
-    "PROTOCOL",
-    "REASONS",
-    "TIME",
-    "VERSION",
-    "Fault",
-    "Forfeit",
-    "Seat",
-    "action_in",
-    "end_message",
-    "game_facts",
-    "message_line",
-    "name_in",
-    "question",
-    "read_answer",
-]
-
 
 VERSION = 1
 

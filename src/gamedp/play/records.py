@@ -24,7 +24,6 @@ from gamedp.runtime.registry import GAMES, class_named
 if TYPE_CHECKING:
     from gamedp.play.play import GameRecord
 
-__all__ = ["load_games", "save_games"]
 
 FORMAT, VERSION = "gamedp games", 1
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gamedp.runtime.options import CompileMode
     from gamedp.stages.model import Contexts, Onward, Sweep, Sweeper
 
-__all__ = ["PatientSweeper", "compile_staged"]
-
 
 MAX_CONTEXTS = 2**31
 """Largest number of combinations in the box: a table of more is not sensible."""

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["StageInduction", "StageRun", "explain_stages", "solver_of_stages"]
 
 LEAST_END_PROBABILITY = 1e-9
 """Least probability of an end; play that ends with a smaller one counts as endless."""

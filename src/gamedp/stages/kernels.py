@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["bound_rounding_jit", "evaluate_jit", "restrict_jit", "sweep_stage_jit", "take_over_jit"]
 
 # Places in `results`: the largest rise and the largest change of a value, and the place among the
 # contexts where something was wrong.

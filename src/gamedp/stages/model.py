@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from gamedp.rules.layout import Codec, Layout
     from gamedp.stages.vector_code import StageProgram
 
-__all__ = ["Contexts", "Onward", "StagedModel", "Sweep", "Sweeper"]
 
 ENDS_PER_QUERY = 1 << 21
 """Number of ends times contexts in one query to the rules."""

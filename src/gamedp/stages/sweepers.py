@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from gamedp.rules.layout import Layout
 
-__all__ = ["CompiledSweeper", "PlainSweeper"]
 
 UNROLLING_PAYS = 1 << 36
 """Least number of transitions times contexts for which unrolled code pays for its compilation:

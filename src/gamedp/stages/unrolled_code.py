@@ -26,7 +26,6 @@ from gamedp.stages.vector_code import REGISTER, StageProgram
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["can_unroll", "is_unrolled", "share", "unrolled"]
 
 Pair: TypeAlias = tuple[int, int]
 Owners: TypeAlias = defaultdict[Pair, set[int]]

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
 
-__all__ = ["REGISTER", "StageProgram", "program_of", "run_unrolled_code", "settle_row"]
-
 
 REGISTER = 8
 """Number of columns in a step of unrolled code: 64 bytes, a line of the processor's cache."""
@@ -105,7 +103,7 @@ def settle_plainly(program: StageProgram, state: int, alive: Flags, block: Float
 
 
 @intrinsic
-def settle_in_registers(typing_context, program, state, alive, block):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202, ARG001
+def settle_in_registers(typing_context, program, state, alive, block):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201, ARG001
     """Compute the values of a state as `settle_plainly` does."""
     signature = types.boolean(program, types.int64, alive, block)
 

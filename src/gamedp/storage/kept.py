@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from gamedp.results.status import Tolerance
     from gamedp.stages.solution import StagedSolution
 
-__all__ = ["LoadedStatistics", "kept_endings", "read_or_solve"]
 
 TEMPORARY = ".gamedp-tmp"
 STALE_AFTER = 24 * 3600.0

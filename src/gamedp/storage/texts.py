@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from gamedp.model.model import Model
 
-__all__ = ["check_suffix", "dot_lines", "write_csv", "write_policy"]
-
 
 SUFFIXES = (".csv", ".json", ".dot")
 

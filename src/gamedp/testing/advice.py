@@ -13,8 +13,6 @@ import gamedp
 from gamedp.errors import shown
 from gamedp.testing.exact import exact_choice_values, exact_committed_values
 
-__all__ = ["ACTION_VALUES", "BEST_ACTIONS", "AdviceTrial", "may_miss_its_end"]
-
 ACTION_VALUES = "action_values hold"
 BEST_ACTIONS = "best_actions are best"
 """Names of checks."""

@@ -13,8 +13,6 @@ import gamedp
 from gamedp.testing.check_solver import small_problems
 from gamedp.testing.complaints import Complaints
 
-__all__ = ["FormatReport", "check_format"]
-
 CUTS = 25
 """Number of places at which a file is cut, and at which a byte is changed."""
 

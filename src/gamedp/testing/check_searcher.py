@@ -25,8 +25,6 @@ from gamedp.testing.complaints import (
 from gamedp.testing.exact import exact_choice_values, exact_values
 from gamedp.testing.table_game import Place, TableGame
 
-__all__ = ["SearcherReport", "check_searcher", "examination_of_searcher", "small_games"]
-
 RUNS = "search raises no error"
 SEARCHES = "something is searched"
 FORM = "results have their form"

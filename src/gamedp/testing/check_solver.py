@@ -27,15 +27,6 @@ from gamedp.testing.complaints import (
 )
 from gamedp.testing.exact import exact_choice_values, exact_max_n, exact_values
 
-__all__ = [
-    "SolverReport",
-    "check_solver",
-    "examination_of_solver",
-    "problem_kinds",
-    "small_problems",
-    "support_table",
-]
-
 SUPPORTS = "supports gives reasons"
 RUNS = "solve raises no error"
 SOLVES = "something is solved"

@@ -11,8 +11,6 @@ from gamedp.testing.check_searcher import examination_of_searcher
 from gamedp.testing.check_solver import examination_of_solver
 from gamedp.testing.complaints import Check, Examination
 
-__all__ = ["checks_of", "each_check"]
-
 KINDS: tuple[tuple[tuple[str, ...], Callable[..., Examination[Any]]], ...] = (
     (("initial_state",), examination_of_game),
     (("supports", "solve"), examination_of_solver),

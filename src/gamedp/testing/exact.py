@@ -26,14 +26,6 @@ from gamedp.testing.rational import (
     long_run,
 )
 
-__all__ = [
-    "exact_choice_values",
-    "exact_committed_values",
-    "exact_from",
-    "exact_max_n",
-    "exact_values",
-]
-
 
 def exact_values(
     model: gamedp.Model,

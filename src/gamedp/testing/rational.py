@@ -27,17 +27,6 @@ import attrs
 
 import gamedp
 
-__all__ = [
-    "Missed",
-    "Number",
-    "RationalGame",
-    "Row",
-    "best_of_all",
-    "choice_value",
-    "evaluated",
-    "long_run",
-]
-
 
 @attrs.frozen
 class Row:

@@ -18,9 +18,6 @@ from gamedp.games.kniffel.prospects import Expectation, Option, with_losses
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 from gamedp.games.kniffel.turn import Turn
 
-__all__ = ["Adviser", "BoxOutlook", "Reason", "reasons"]
-
-
 MOST_KNOWN = 1024
 
 

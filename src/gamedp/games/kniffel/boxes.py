@@ -18,25 +18,6 @@ import gamedp
 from gamedp.errors import shown as in_short
 from gamedp.games._parameters import as_whole
 
-__all__ = [
-    "HOME",
-    "LANGUAGES",
-    "LOWER_BOXES",
-    "WORDS",
-    "box_names",
-    "box_number",
-    "faces_of",
-    "in_words",
-    "kept",
-    "kniffel_face",
-    "points",
-    "points_as_joker",
-    "refuse",
-    "shown",
-    "throw",
-]
-
-
 HOME = importlib.resources.files("gamedp.games.kniffel")
 
 WORDS: Final[dict[str, dict[str, Any]]] = json.loads((HOME / "words.json").read_text("utf-8"))

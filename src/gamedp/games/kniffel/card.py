@@ -26,8 +26,6 @@ from gamedp.games.kniffel.boxes import (
 )
 from gamedp.games.kniffel.rules import Kniffel, Sheet
 
-__all__ = ["Card", "Situation"]
-
 DICE, FACES = 5, 6
 BOXES = FACES + LOWER_BOXES
 KNIFFEL_BOX = FACES + KNIFFEL

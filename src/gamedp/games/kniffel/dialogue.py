@@ -24,9 +24,6 @@ from gamedp.games.kniffel.reports import (
     winning_in_words,
 )
 
-__all__ = ["Dialogue", "play_perfectly", "replay"]
-
-
 COMMANDS = {
     "?": "advise",
     "!": "best",

@@ -16,18 +16,6 @@ from gamedp.games.kniffel.record import RecordOfTwo, Round
 from gamedp.games.kniffel.remainder import MOST_CONTEXTS
 from gamedp.games.kniffel.turn import Chance
 
-__all__ = [
-    "advice",
-    "answer",
-    "answer_for_goal",
-    "chance_in_words",
-    "prospects_in_words",
-    "report",
-    "side_by_side",
-    "winner_in_words",
-    "winning_in_words",
-]
-
 
 def answer(adviser: Adviser, situation: Situation, language: str = "de") -> str:
     """Return the answer of the article's program to a query, and the value of every decision.

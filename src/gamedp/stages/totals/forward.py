@@ -32,17 +32,6 @@ if TYPE_CHECKING:
     from gamedp.stages.totals.kernels import Nodes
     from gamedp.stages.vector_code import StageProgram
 
-__all__ = [
-    "TOO_LARGE",
-    "ForwardPass",
-    "Layer",
-    "Transitions",
-    "Unfolded",
-    "are_countable",
-    "not_counted",
-    "unfolded_stage",
-]
-
 
 class ForwardPass:
     """Follows play from context to context, rank by rank."""

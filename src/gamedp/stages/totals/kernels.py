@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
 
-__all__ = ["Nodes", "choose_jit", "enlist_jit", "move_jit", "push_jit", "spread_jit", "trace_jit"]
-
 
 class Nodes(NamedTuple):
     """A stage unfolded; node 0 is its start, and each node comes before those it leads to.

@@ -12,8 +12,6 @@ import gamedp
 from gamedp.testing.exact import exact_values
 from gamedp.testing.models._parameters import between, whole
 
-__all__ = ["Inventory", "MachineReplacement", "Queue", "Stock"]
-
 CLOSED, OPEN = 0, 1
 KEEP, REPLACE = 0, 1
 
@@ -29,7 +27,7 @@ def _probabilities(values: object) -> object:
 
 
 class _LongRun:
-    """What the models here share: they start with nothing, never end, and earn on the way."""
+    """Models of the long run: they start with nothing, never end, and earn on the way."""
 
     __slots__ = ()
 

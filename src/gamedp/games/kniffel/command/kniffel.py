@@ -52,8 +52,6 @@ from gamedp.games.kniffel import (
 )
 from gamedp.games.kniffel.boxes import in_words, refuse
 
-__all__ = ["kniffel"]
-
 NAME = "kniffel"
 
 SECOND = 1 << 32

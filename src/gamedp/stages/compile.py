@@ -259,17 +259,9 @@ class PatientSweeper:
         contexts: Contexts = self._call("survey")
         return contexts
 
-    def sweep(
-        self,
-        program: StageProgram,
-        codes: NDArray[np.int64],
-        values: NDArray[np.float64],
-        *,
-        weights: bool = False,
-        writes: bool = True,
-    ) -> Sweep:
-        """Sweep the stage for the contexts `codes`."""
-        sweep: Sweep = self._call("sweep", program, codes, values, weights=weights, writes=writes)
+    def sweep(self, *arguments: Any, **options: Any) -> Sweep:
+        """Sweep the stage for some contexts; see :class:`Sweeper`."""
+        sweep: Sweep = self._call("sweep", *arguments, **options)
         return sweep
 
     def follow(self, codes: NDArray[np.int64]) -> Onward:

@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 
 import gamedp
-from gamedp.testing.check_solver import small_problems
 from gamedp.testing.complaints import Complaints
+from gamedp.testing.solver_checks import small_problems
 
 CUTS = 25
 """Number of places at which a file is cut, and at which a byte is changed."""

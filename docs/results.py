@@ -93,7 +93,9 @@ def main(folder: Path, *, write: bool) -> None:
     for path in stale:
         print(path)
     if stale and not write:
-        sys.exit("The results of cells in these pages are out of date; docs/results.py writes them.")
+        sys.exit(
+            "The results of cells in these pages are out of date; docs/results.py writes them."
+        )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import gamedp
 from gamedp.games.matches import Matches, Nim
 from gamedp.games.wubbel import Wubbel
 from gamedp.testing import ConformanceError, check_game
-from gamedp.testing.check_game import (
+from gamedp.testing.complaints import DETERMINISTIC, VALUE
+from gamedp.testing.game_checks import (
     ACTIONS,
     ACYCLIC,
     CANONICAL,
@@ -27,7 +28,6 @@ from gamedp.testing.check_game import (
     STATES,
     VIEWS,
 )
-from gamedp.testing.complaints import DETERMINISTIC, VALUE
 
 
 class Spot(NamedTuple):

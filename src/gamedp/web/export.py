@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError
 from gamedp.play.advice import advise
-from gamedp.play.play import Line as Played
+from gamedp.play.play import Played
 from gamedp.runtime.files import is_temporary, write_whole
 from gamedp.web.files import page_files
 from gamedp.web.positions import basis_facts, shown_position

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from gamedp.play.play import Line as Played
+    from gamedp.play.play import Played
     from gamedp.results.solution import Solution
     from gamedp.web.catalogue import Basis, Made
     from gamedp.web.requests import PositionRequest, Start, Then

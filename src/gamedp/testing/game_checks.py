@@ -23,8 +23,6 @@ from gamedp.testing.complaints import (
     check_value,
 )
 
-__all__ = ["Report", "check_game", "examination_of_game"]
-
 TOLERANCE = 1e-9
 
 ERRORS = "no rule raises an error"

@@ -9,7 +9,7 @@ Both by Howard's policy iteration; averages as in [1]_.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import attrs
 import numpy as np
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from gamedp.model.problem import Problem
     from gamedp.results.status import Status
     from gamedp.runtime.arrays import Integers
-    from gamedp.solvers.tools.exact.work import Work
 
 
 class StoppedError(GamedpError):
@@ -60,11 +59,27 @@ class Terms:
         )
 
 
+class Account(Protocol):
+    """Counts the policies, and checks the limits."""
+
+    def count_policy(self) -> None:
+        """Count and report a policy that was evaluated."""
+
+    def check_policies(self) -> None:
+        """Raise StoppedError unless there may be another policy."""
+
+    def guess(self, problem: Problem) -> Integers:
+        """Return a policy that is nearly the best, found in doubles; -1 in terminal states."""
+
+    def check_limits(self) -> None:
+        """Raise StoppedError at a limit."""
+
+
 @attrs.frozen(eq=False)
 class RationalProcess:
     """A proper problem of one player: policies are improved until none is better."""
 
-    work: Work
+    work: Account
     problem: Problem
     terms: list[Terms]
 
@@ -174,7 +189,7 @@ def components(rows: list[Terms | None]) -> Iterator[list[int]]:
 class Averages:
     """A problem of one player: policies are improved, first their gains and then their biases."""
 
-    work: Work
+    work: Account
     problem: Problem
     numbers: RationalModel
 

@@ -22,7 +22,7 @@ from gamedp.results.search_result import SearchResult
 from gamedp.runtime.options import settings_of
 from gamedp.searchers.max_n import MaxNResult
 from gamedp.views import to_plain
-from gamedp.web import catalogue
+from gamedp.web import catalogue, export as web_export
 from gamedp.web.catalogue import Listed, description_of, presets_of
 from gamedp.web.files import files_of_pages, page_files
 from gamedp.web.plugin import Page
@@ -754,3 +754,33 @@ def test_who_looks_at_a_wrong_address_is_told_in_a_page(client):
     assert "There is nothing at this address." in shown.text
     assert '<a href="/">All games</a>' in shown.text
     assert client.get("/<b>").json() == {"error": "there is nothing at this address."}
+
+
+class Failing(Matches):
+    """Says nothing of what happens, at the top of its voice."""
+
+    def steps(self, state, action, outcome):
+        message = "no words for it"
+        raise ValueError(message)
+
+
+def test_what_an_action_does_is_told_in_steps(client):
+    line = {"actions": [2], "outcomes": [0]}
+    assert client.position("matches", parameters={"matches": 12})["steps"] == []
+    found = client.position("matches", parameters={"matches": 12}, line=line)
+    [step] = found["steps"]
+    assert step["words"] == "2 taken, 10 left"
+    assert step["view"] == found["view"] | {"spots": [], "text": ""}
+    with Client((listed_game("failing", Failing()),)) as other:
+        assert other.position("failing", line=line)["steps"] == []
+
+
+def test_a_folder_with_too_many_steps_has_none(monkeypatch):
+    monkeypatch.setattr(web_export, "MOST_BYTES_OF_STEPS", 3_000)
+    tables = Tables()
+    for count, has_steps in ((5, True), (18, False)):
+        made = catalogue.made("matches", Matches(matches=count))
+        data = web_export.table_data(made, tables.prepare(made, None))
+        [chance] = data["positions"][0]["actions"][0]["chance"]
+        assert ("steps" in chance) == has_steps
+    tables.close()

@@ -178,6 +178,20 @@ class Matches:
         spots = {take: (0, take) for take in self.actions(state)}
         return gamedp.views.Heaps((state.left,), spots=spots)
 
+    def steps(
+        self, state: MatchesState, action: int, outcome: int
+    ) -> list[tuple[str, gamedp.views.Heaps]]:
+        """Return the take as its only step.
+
+        Examples
+        --------
+        >>> [(words, _)] = Matches().steps(MatchesState(player=1, left=5), 2, 0)
+        >>> words
+        '2 taken, 3 left'
+        """
+        left = state.left - action
+        return [(f"{action} taken, {left} left", gamedp.views.Heaps((left,)))]
+
 
 @gamedp.helper
 def in_ascending_order(values: tuple[int, ...]) -> tuple[int, ...]:
@@ -318,6 +332,23 @@ class Nim:
         actions = self.actions(state) if few else ()
         spots = {each: divmod(each, self._codes_per_heap()) for each in actions}
         return gamedp.views.Heaps(state.heaps, spots=spots)
+
+    def steps(
+        self, state: NimState, action: int, outcome: int
+    ) -> list[tuple[str, gamedp.views.Heaps]]:
+        """Return the take as its only step.
+
+        Examples
+        --------
+        >>> game = Nim()
+        >>> [(words, _)] = game.steps(game.initial_state(), game.action(heap=2, taken=4), 0)
+        >>> words
+        '4 taken from heap 3, 3 left there'
+        """
+        heap, taken = divmod(action, self._codes_per_heap())
+        [(_, following)] = self.outcomes(state, action)
+        words = f"{taken} taken from heap {heap + 1}, {following.heaps[heap]} left there"
+        return [(words, gamedp.views.Heaps(following.heaps))]
 
 
 def matches_winning(left: int, takes: Sequence[int] = (1, 2, 3), *, misere: bool = True) -> bool:

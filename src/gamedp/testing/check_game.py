@@ -38,6 +38,7 @@ CANONICAL = "canonical is a symmetry"
 NAMES = "names are text"
 HEURISTIC = "the heuristic is finite"
 VIEWS = "views show actions that there are"
+STEPS = "steps end at the next position"
 COUNTS = "something counts"
 ACYCLIC = "the claim acyclic"
 COMPILED = "compiled and plain rules give the same model"
@@ -51,6 +52,9 @@ OPTIONAL = {
     VIEWS: ("view", "outcome_view"),
 }
 """Checks of methods that a game need not have."""
+
+MOST_POSITIONS_WITH_STEPS = 200
+"""Largest number of positions whose steps are checked: a step has a picture of its own."""
 
 OF_THE_MODEL = (COUNTS, ACYCLIC, COMPILED)
 """Checks that need all states, and rules without a fault."""
@@ -102,8 +106,9 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     changed; that payoffs and rewards are finite and, of two players, add up to `constant_sum` and
     to zero; that `canonical` is settled and a true symmetry: a state and its representative have
     corresponding choices, outcomes and payoffs; the claim `acyclic`; `is_state`; `heuristic`; that
-    names are text, and views are views whose spots play existing actions; and that compiled and
-    plain rules give the same model. Warns if no play ends and nothing is earned.
+    names are text, and views are views whose spots play existing actions; that the steps from the
+    first 200 positions end with the picture of the next one; and that compiled and plain rules
+    give the same model. Warns if no play ends and nothing is earned.
 
     Parameters
     ----------
@@ -140,6 +145,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
       canonical is a symmetry
       names are text
       views show actions that there are
+      steps end at the next position
       something counts
       the claim acyclic
     """
@@ -153,6 +159,7 @@ def examination_of_game(
     rules = gamedp.rules.Rules(game)
     names = [VALUE, ERRORS, DETERMINISTIC, STATES, MOVER, ACTIONS, PROBABILITIES, NUMBERS]
     names += [name for name, members in OPTIONAL.items() if any(hasattr(game, m) for m in members)]
+    names += [STEPS] * rules.has_steps
     names += [COUNTS, *[ACYCLIC] * rules.claims_acyclic, *[COMPILED] * (compile is not False)]
     examine = functools.partial(_examine, rules, max_states, bool(compile))
     return Examination(f"{shown(game)} is not a valid game", tuple(names), examine)
@@ -419,6 +426,8 @@ class _Checker:
                 asked = f"outcome_view({shown(state)}, {shown(action)}, {outcome})"
                 shows = functools.partial(rules.outcome_view, state, action, outcome)
                 self._twice(asked, shows, VIEWS)
+            if rules.has_steps and self.positions < MOST_POSITIONS_WITH_STEPS:
+                self._check_steps(state, action, outcome, pairs[outcome][1])
         yield from ((successor, place) for probability, successor, *_ in pairs if probability)
 
     def _check_probabilities(self, pairs: list[Any], place: str) -> bool:
@@ -495,6 +504,22 @@ class _Checker:
         for action in () if view is FAILED else view.spots:
             if action not in actions:
                 self._add(VIEWS, f"{asked} has a spot for action {action}, which is none there")
+
+    def _check_steps(self, state: Any, action: Any, outcome: int, following: Any) -> None:
+        """Check that the steps of an action end with the picture of the next position."""
+        asked = f"steps({shown(state)}, {shown(action)}, {outcome})"
+        ask = functools.partial(self.rules.steps, state, action, outcome)
+        told = self._twice(asked, ask, STEPS)
+        if told is FAILED or not told:
+            return
+        view = self._twice(f"view({shown(following)})", lambda: self.rules.view(following), VIEWS)
+        last = told[-1][1]
+        if view is not FAILED and attrs.evolve(last, spots={}) != attrs.evolve(view, spots={}):
+            self._add(
+                STEPS,
+                f"{asked} ends with another picture than that of {shown(following)}:\n"
+                f"{last}\nand not\n{view}",
+            )
 
     def _check_symmetry(self, state: Any, representative: Any, swapped: bool) -> None:
         """Compare a state with its representative: all relevant content must agree."""

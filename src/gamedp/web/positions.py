@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,16 @@ if TYPE_CHECKING:
     from gamedp.web.requests import PositionRequest, Start, Then
     from gamedp.web.tables import Tables
 
-__all__ = ["basis_facts", "chances", "happened", "position_answer", "shown_position"]
+__all__ = [
+    "basis_facts",
+    "chances",
+    "happened",
+    "position_answer",
+    "shown_position",
+    "steps_between",
+]
+
+logger = logging.getLogger("gamedp")
 
 RELATIONS = {"exact": "=", "at least": "≥", "at most": "≤"}
 """The meaning of a value, as a sign."""
@@ -61,6 +71,7 @@ def position_answer(tables: Tables, made: Made, request: PositionRequest) -> dic
         },
         "played": last,
         "previous": _view_of(made, played.states[-2]) if played.actions else None,
+        "steps": _last_steps(made, played),
         "pending": pending,
         **shown_position(made, played, advice, basis),
         "earned": [plain_number(number) for number in played.earned],
@@ -137,6 +148,28 @@ def shown_position(
 def _view_of(made: Made, state: Any) -> dict[str, Any] | None:
     """Return the picture of a state; None if the game has none."""
     return to_plain(made.rules.view(state)) if hasattr(made.rules.game, "view") else None
+
+
+def _last_steps(made: Made, played: Played) -> list[dict[str, Any]]:
+    """Return what the last action has done, step by step."""
+    if not played.actions:
+        return []
+    return steps_between(made, played.states[-2], played.actions[-1], played.outcomes[-1])
+
+
+def steps_between(made: Made, state: Any, action: int, outcome: int) -> list[dict[str, Any]]:
+    """Return the steps of an action in words and pictures; none if the game does not say them."""
+    try:
+        told = made.rules.steps(state, action, outcome)
+    except Exception:  # of any author: the page shows the move without them
+        logger.exception("the steps of %s fail", made.name)
+        return []
+    return [{"words": words, "view": _bare(to_plain(view))} for words, view in told]
+
+
+def _bare(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a plain view without spots, and without the drawing in letters of other kinds."""
+    return view | {"spots": [], "text": view["text"] if view["kind"] == "text" else ""}
 
 
 def _length(made: Made, basis: Basis, advice: Advice | None, state: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import { actionsOf, die, markLast, writeValues } from "./boards.js";
 import { become, focusOn, h, mayFocus, s, unseen } from "./dom.js";
 import { mistakeWords, past } from "./past.js";
 import { seats, standing } from "./seats.js";
+import { Story } from "./story.js";
 import { isFirstVisit, rulesOf } from "./rules.js";
 import { headline } from "./start.js";
 import { capital, named, number, small, whole, words } from "./words.js";
@@ -36,6 +37,7 @@ export class Panel {
     this.trayWords = h("p", { class: "tray-words" });
     this.trayBox = h("div", { class: "tray", hidden: true }, this.tray, this.trayWords);
     this.curtain = h("div", { class: "curtain", hidden: true });
+    this.story = new Story(play, this.board);
     this.seats = seats(play);
     this.standing = standing(play);
     this.actions = h("ul", { class: "actions" });
@@ -58,6 +60,7 @@ export class Panel {
           this.status,
           this.banner,
           h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
+          this.story.element,
           this.standing.element),
         h("div", { class: "beside" }, h("section", { class: "choices" },
           h("div", { class: "choices-head" }, this.actionsTitle,
@@ -77,6 +80,7 @@ export class Panel {
     if (!play.now) return;
     this.keepFocus();
     this.paintBoard();
+    this.story.paint();
     this.paintActions();
     this.seats.paint();
     this.standing.paint();

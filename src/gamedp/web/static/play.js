@@ -306,13 +306,29 @@ export class Play {
     this.showChance(entry?.chance.length > 1 ? answer.played : null);
     if (this.chance && seen) await fall(this.panel.tray, seen);
     if (turn !== this.turn) return;
+    if (answer.steps.length) await this.panel.story.tell(before.view, answer.steps);
+    if (turn !== this.turn) return;
     this.panel.paintBoard();
-    await animate(this.panel.board, before.view, answer.view, action);
+    if (!answer.steps.length) await animate(this.panel.board, before.view, answer.view, action);
     if (turn !== this.turn) return;
     this.busy = false;
     this.moves = false;
     this.panel.paint();
     this.panel.paintPast();
+  }
+
+  // What the last action has done, once more.
+  async tellAgain() {
+    if (this.busy || !this.now?.steps.length) return;
+    const { turn } = this;
+    this.busy = true;
+    this.moves = true;
+    this.panel.paint();
+    await this.panel.story.tell(this.now.previous, this.now.steps);
+    if (turn !== this.turn) return;
+    this.busy = false;
+    this.moves = false;
+    this.panel.paint();
   }
 
   showChance(played) {

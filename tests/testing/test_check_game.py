@@ -23,6 +23,7 @@ from gamedp.testing.check_game import (
     MOVER,
     NAMES,
     NUMBERS,
+    PATTERNS,
     PROBABILITIES,
     STATES,
     STEPS,
@@ -268,6 +269,21 @@ class Misplaced(Good):
         return gamedp.views.Heaps((state.left,), spots={state.left: (0, 1)} if state.left else {})
 
 
+class Unlike(Good):
+    def pattern(self, state):
+        return gamedp.views.Pattern(row=[("six", 6)])
+
+
+class Misled(Good):
+    def pattern(self, state):
+        return gamedp.views.Pattern(row=[("none", Spot(0, 0))], here=0)
+
+
+class Lecturing(Good):
+    def pattern(self, state):
+        return "the mover wins"
+
+
 class Horizon(Good):
     steps = 3  # no method, so not what tells of a move
 
@@ -467,6 +483,9 @@ class Raising(Good):
         (Wandering(), {STEPS}, "steps(Spot(player=0, left=6), 1, 0) ends with another picture"),
         (Silent(), {STEPS}, "has the step 'taken'; a step is (words, view)"),
         (Babbling(), {STEPS}, "has more than 1,000 steps; tell several in one"),
+        (Unlike(), {PATTERNS}, "pattern(Spot(player=0, left=6)) calls 6 six, which is not a Spot"),
+        (Misled(), {PATTERNS}, "has another position where here says it is"),
+        (Lecturing(), {PATTERNS}, "it must be a gamedp.views.Pattern or None"),
         (Unsure(), {HEURISTIC}, "heuristic(Spot(player=0, left=6), 0) is inf"),
         (Denying(), {IS_STATE}, "left=3), which is_state() denies"),
         (

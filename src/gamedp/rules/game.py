@@ -31,7 +31,7 @@ from gamedp.rules.slips import (
     warn_of_slips,
     way_of_neighbour,
 )
-from gamedp.views import MOST_LETTERS, Text, View
+from gamedp.views import MOST_LETTERS, Pattern, Text, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -116,6 +116,10 @@ class Game(Protocol):
         picture then; the last one is that of the next state, without spots. `outcome` is 0 where
         there is no chance. The page in the browser plays and tells them one by one. It is never
         compiled, and its words are translated as ``names`` of `texts`; no steps.
+    ``pattern(state) -> gamedp.views.Pattern or None``
+        Why a position where play goes on is won or lost, as far as there is a pattern, such as the
+        nim-sum. The page in the browser shows it under "Why?", and only what the solution proves.
+        It is never compiled, and its words are translated as ``names`` of `texts`; none.
     ``surface``
         Three fields of the state and an action, ``(x, y, z, action)``: the page in the browser
         draws the states in which the policy takes the action; none.
@@ -542,6 +546,28 @@ class Rules(AnyRules):
         if seen is None:
             return None
         return _as_view(seen, f"outcome_view({shown(state)}, {shown(action)}, {outcome})")
+
+    @property
+    def has_pattern(self) -> bool:
+        """Whether the game knows a pattern of its positions."""
+        return callable(getattr(type(self.game), "pattern", None))
+
+    def pattern(self, state: Any) -> Pattern | None:
+        """Return the pattern of a position where play goes on; None if the game knows none.
+
+        Raises
+        ------
+        InvalidModelError
+            If the game returns something else.
+        """
+        found = self.game.pattern(state) if self.has_pattern else None
+        if not (found is None or isinstance(found, Pattern)):
+            message = (
+                f"pattern({shown(state)}) is {shown(found)}; it must be a gamedp.views.Pattern or "
+                "None."
+            )
+            raise InvalidModelError(message)
+        return found
 
     @property
     def has_steps(self) -> bool:

@@ -39,6 +39,7 @@ NAMES = "names are text"
 HEURISTIC = "the heuristic is finite"
 VIEWS = "views show actions that there are"
 STEPS = "steps end at the next position"
+PATTERNS = "patterns are of positions"
 COUNTS = "something counts"
 ACYCLIC = "the claim acyclic"
 COMPILED = "compiled and plain rules give the same model"
@@ -53,8 +54,8 @@ OPTIONAL = {
 }
 """Checks of methods that a game need not have."""
 
-MOST_POSITIONS_WITH_STEPS = 200
-"""Largest number of positions whose steps are checked: a step has a picture of its own."""
+MOST_POSITIONS_TOLD = 200
+"""Largest number of positions whose steps and patterns are checked: they have many pictures."""
 
 OF_THE_MODEL = (COUNTS, ACYCLIC, COMPILED)
 """Checks that need all states, and rules without a fault."""
@@ -107,8 +108,8 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
     to zero; that `canonical` is settled and a true symmetry: a state and its representative have
     corresponding choices, outcomes and payoffs; the claim `acyclic`; `is_state`; `heuristic`; that
     names are text, and views are views whose spots play existing actions; that the steps from the
-    first 200 positions end with the picture of the next one; and that compiled and plain rules
-    give the same model. Warns if no play ends and nothing is earned.
+    first 200 positions end with the picture of the next one, and their patterns name positions; and
+    that compiled and plain rules give the same model. Warns if no play ends and nothing is earned.
 
     Parameters
     ----------
@@ -146,6 +147,7 @@ def check_game(game: Any, *, max_states: int = 20_000, compile: bool | None = No
       names are text
       views show actions that there are
       steps end at the next position
+      patterns are of positions
       something counts
       the claim acyclic
     """
@@ -159,7 +161,7 @@ def examination_of_game(
     rules = gamedp.rules.Rules(game)
     names = [VALUE, ERRORS, DETERMINISTIC, STATES, MOVER, ACTIONS, PROBABILITIES, NUMBERS]
     names += [name for name, members in OPTIONAL.items() if any(hasattr(game, m) for m in members)]
-    names += [STEPS] * rules.has_steps
+    names += [STEPS] * rules.has_steps + [PATTERNS] * rules.has_pattern
     names += [COUNTS, *[ACYCLIC] * rules.claims_acyclic, *[COMPILED] * (compile is not False)]
     examine = functools.partial(_examine, rules, max_states, bool(compile))
     return Examination(f"{shown(game)} is not a valid game", tuple(names), examine)
@@ -398,6 +400,8 @@ class _Checker:
         if len(set(actions)) < len(actions):
             self._add(ACTIONS, f"actions({shown(state)}) repeats itself: {shown(actions)}")
         self._check_view(state, actions)
+        if rules.has_pattern and self.positions < MOST_POSITIONS_TOLD:
+            self._check_pattern(state)
         for action in actions:
             if not hasattr(action, "__index__") or not -(2**31) <= action < 2**31:
                 self._add(
@@ -426,7 +430,7 @@ class _Checker:
                 asked = f"outcome_view({shown(state)}, {shown(action)}, {outcome})"
                 shows = functools.partial(rules.outcome_view, state, action, outcome)
                 self._twice(asked, shows, VIEWS)
-            if rules.has_steps and self.positions < MOST_POSITIONS_WITH_STEPS:
+            if rules.has_steps and self.positions < MOST_POSITIONS_TOLD:
                 self._check_steps(state, action, outcome, pairs[outcome][1])
         yield from ((successor, place) for probability, successor, *_ in pairs if probability)
 
@@ -504,6 +508,19 @@ class _Checker:
         for action in () if view is FAILED else view.spots:
             if action not in actions:
                 self._add(VIEWS, f"{asked} has a spot for action {action}, which is none there")
+
+    def _check_pattern(self, state: Any) -> None:
+        """Check that a pattern is one, and names states."""
+        asked = f"pattern({shown(state)})"
+        pattern = self._twice(asked, lambda: self.rules.pattern(state), PATTERNS)
+        if pattern is FAILED or pattern is None:
+            return
+        for name, other in pattern.row:
+            if not isinstance(other, self.kind):
+                words = f"{asked} calls {shown(other)} {name}, which is not a {self.kind.__name__}"
+                self._add(PATTERNS, words)
+        if pattern.here is not None and pattern.row[pattern.here][1] != state:
+            self._add(PATTERNS, f"{asked} has another position where here says it is")
 
     def _check_steps(self, state: Any, action: Any, outcome: int, following: Any) -> None:
         """Check that the steps of an action end with the picture of the next position."""

@@ -49,6 +49,7 @@ export class Panel {
     this.hint = button(words.hint, () => this.showHint());
     this.handToggle = toggle(words.byHand, play.byHand, (on) => play.setByHand(on), words.byHandHelp);
     this.past = past(play);
+    this.why = whyOf(play);
     this.surface = play.game.surface ? surfaceOf(play) : null;
     play.page.replaceChildren(
       h("div", { class: "play" },
@@ -65,7 +66,7 @@ export class Panel {
         h("div", { class: "beside" }, h("section", { class: "choices" },
           h("div", { class: "choices-head" }, this.actionsTitle,
             toggle(words.values, play.values, (on) => play.setValues(on))),
-          this.actions, this.exact, this.basis,
+          this.actions, this.why.element, this.exact, this.basis,
           h("div", { class: "tools" }, this.undo, this.hint,
             button(words.link, () => this.copyLink()),
             button(words.newGame, () => play.again()), this.handToggle)),
@@ -82,6 +83,7 @@ export class Panel {
     this.paintBoard();
     this.story.paint();
     this.paintActions();
+    this.why.paint();
     this.seats.paint();
     this.standing.paint();
     this.say(this.statusWords());
@@ -340,6 +342,28 @@ export class Panel {
   focusActions() {
     (this.actions.querySelector("button") ?? this.status).focus();
   }
+}
+
+// Why a move is good or bad: worked out when somebody opens the box.
+function whyOf(play) {
+  const body = h("div", { class: "why-body" });
+  const element = h("details", { class: "why" }, h("summary", {}, words.why), body);
+  let of = null;
+  async function paint() {
+    const { now } = play;
+    element.hidden = now.over || Boolean(play.asking);
+    if (element.hidden || !element.open || play.busy || of === now) return;
+    of = now;
+    try {
+      const { explain } = await import("./why.js");
+      if (of === play.now) await explain(play, body);
+    } catch (error) {
+      of = null; // closed and opened, it is tried again
+      body.replaceChildren(h("p", { class: "problem", role: "alert" }, error.message || words.unreachable));
+    }
+  }
+  element.addEventListener("toggle", () => play.now && paint());
+  return { element, paint };
 }
 
 // The surface is loaded when somebody opens its box.

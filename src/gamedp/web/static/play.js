@@ -163,6 +163,10 @@ export class Play {
     return { start, actions: actions.slice(0, plies), outcomes: outcomes.slice(0, plies) };
   }
 
+  positionOf(plies) {
+    return this.positions.get(JSON.stringify(this.part(plies)));
+  }
+
   async positionAt(plies) {
     const line = this.part(plies);
     const key = JSON.stringify(line);
@@ -371,7 +375,7 @@ export class Play {
   // What each player can expect in all at each ply; null where that has not been searched.
   estimates() {
     return Array.from({ length: this.line.actions.length + 1 }, (_, plies) => {
-      const found = this.positions.get(JSON.stringify(this.part(plies)));
+      const found = this.positionOf(plies);
       if (!found || !(found.over || found.each.length)) return null;
       if (found.over) return found.payoffs.map(Number);
       if (found.each.some(({ number }) => number === null)) return null;

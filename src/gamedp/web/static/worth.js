@@ -15,7 +15,7 @@ const isFinal = (stakes, value) => isShare(stakes) && stakes.certain
   && [0, 0.5, 1].includes(shareOf(stakes, value));
 
 // Of what is only just possible, or all but certain, no more is said than that.
-function percent(share) {
+export function percent(share) {
   if (share > 0 && share < 0.0005) return `< ${number(0.1)} %`;
   if (share < 1 && share >= 0.9995) return `> ${number(99.9)} %`;
   return `${number(100 * share, { digits: share === 1 || share === 0 ? 0 : 1 })} %`;

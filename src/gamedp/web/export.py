@@ -12,6 +12,7 @@ from gamedp.play.play import Line as Played
 from gamedp.runtime.files import is_temporary, write_whole
 from gamedp.web.files import page_files
 from gamedp.web.positions import basis_facts, shown_position, steps_between
+from gamedp.web.puzzles import puzzle_list
 from gamedp.web.refusals import Refused
 from gamedp.web.surface import AXES, surface_bytes
 
@@ -164,6 +165,9 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
             )
             raise UnsupportedProblemError(message)
     _add_steps(made, states, positions)
+    by_representative: dict[Any, Any] = {}
+    for state in states:
+        by_representative.setdefault(rules.canonical(state)[0], state)
     return {
         "format": 1,
         "game": {"name": made.name, "parameters": made.parameters},
@@ -171,6 +175,7 @@ def table_data(made: Made, basis: Basis) -> dict[str, Any]:
         "range": None if basis.range is None else list(basis.range),
         "basis": basis_facts(basis, None),
         "positions": positions,
+        "puzzles": [] if rules.is_general_sum else puzzle_list(made, basis, by_representative),
     }
 
 

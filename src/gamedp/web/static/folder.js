@@ -215,5 +215,10 @@ export async function history(name, body, signal) {
   };
 }
 
+export async function puzzles(name, body, signal) {
+  const { game, basis, puzzles: found = [] } = await tableOf(name, body, signal);
+  return { game, basis, puzzles: found };
+}
+
 export const surface = (name, query, signal) =>
   file(gameOf(name).surface.file, (response) => response.arrayBuffer(), signal);

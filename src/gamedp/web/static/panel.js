@@ -50,14 +50,17 @@ export class Panel {
     this.handToggle = toggle(words.byHand, play.byHand, (on) => play.setByHand(on), words.byHandHelp);
     this.past = past(play);
     this.why = whyOf(play);
+    this.task = h("div", { class: "puzzle", hidden: true });
+    this.toPuzzles = h("a", { class: "all", hidden: true }, words.puzzles);
     this.surface = play.game.surface ? surfaceOf(play) : null;
     play.page.replaceChildren(
       h("div", { class: "play" },
         h("section", { class: "table" },
           h("div", { class: "title" }, this.heading,
             said.length ? h("p", { class: "rules" }, said.join(" · ")) : null,
-            h("a", { href: "#", class: "all" }, words.otherGames)),
+            this.toPuzzles, h("a", { href: "#", class: "all" }, words.otherGames)),
           rulesOf(play.game, all, example, this.isFirst),
+          this.task,
           this.status,
           this.banner,
           h("div", { class: "frame" }, this.board, this.trayBox, this.curtain),
@@ -84,6 +87,7 @@ export class Panel {
     this.story.paint();
     this.paintActions();
     this.why.paint();
+    this.paintPuzzle();
     this.seats.paint();
     this.standing.paint();
     this.say(this.statusWords());
@@ -94,6 +98,17 @@ export class Panel {
     this.handToggle.hidden = !play.hasChance;
     this.paintBanner();
     this.giveFocus();
+  }
+
+  // The way to the puzzles; and what is said of the one that is tried.
+  async paintPuzzle() {
+    const { play } = this;
+    this.toPuzzles.hidden = play.now.basis.kind !== "table" || play.seats.length > 2;
+    const { addressOfAll, paintTask } = this.toPuzzles.hidden || (this.toPuzzles.hasAttribute("href") && !play.puzzle)
+      ? {} : await import("./puzzles.js");
+    if (addressOfAll) this.toPuzzles.setAttribute("href", addressOfAll(play.game.name, play.parameters));
+    if (play.puzzle) await paintTask?.(play, this.task);
+    else this.task.hidden = true;
   }
 
   paintPast() {

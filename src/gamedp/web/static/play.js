@@ -33,6 +33,7 @@ export class Play {
     this.seed = Number.isSafeInteger(rest.seed) && rest.seed >= 0 ? rest.seed : newSeed();
     this.byHand = rest.hand === true;
     this.values = rest.values !== false;
+    this.puzzle = isPuzzle(rest.puzzle) ? rest.puzzle : null;
     this.cursor = this.line.actions.length;
     this.positions = new Map();
     this.memory = {};
@@ -85,6 +86,7 @@ export class Play {
     rest.seed = this.seed;
     if (this.byHand) rest.hand = true;
     if (!this.values) rest.values = false;
+    if (this.puzzle) rest.puzzle = this.puzzle;
     if (this.branches.length) rest.branches = packedBranches(this.line, this.branches);
     return toAddress(this.game.name, rest);
   }
@@ -493,7 +495,7 @@ export class Play {
     this.stopBack?.abort();
     this.seed = newSeed();
     this.line = { start: null, actions: [], outcomes: [] };
-    Object.assign(this, { branches: [], leftOut: 0, past: null, pastTrouble: "", broken: false });
+    Object.assign(this, { branches: [], leftOut: 0, puzzle: null, past: null, pastTrouble: "", broken: false });
     this.showChance(null);
     focusOn(this.panel.heading);
     await this.look(0);
@@ -536,6 +538,9 @@ export class Play {
     return draw(this.now.view, this.now.text, this.memory);
   }
 }
+
+// Which puzzle a game is, from 1, and the ply at which it begins.
+const isPuzzle = (puzzle) => [puzzle?.n, puzzle?.at].every((number) => Number.isSafeInteger(number) && number >= 0);
 
 const isRefused = (error) => [409, 413, 422].includes(error.status);
 

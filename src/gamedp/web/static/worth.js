@@ -25,7 +25,7 @@ function amount(size) {
   return size > 0 && size < 0.05 ? `< ${number(0.1, ONE_DIGIT)}` : number(size, ONE_DIGIT);
 }
 
-const resultOf = (stakes, value) => ["loss", "draw", "win"][2 * shareOf(stakes, value)];
+export const resultOf = (stakes, value) => ["loss", "draw", "win"][2 * shareOf(stakes, value)];
 
 // "54.0 % to win", "2 stones ahead", "12.4 more points", "wins in 3".
 function phrase(now, value, { ends, plies }, isOfPlayer) {
@@ -69,7 +69,7 @@ export function costOf(now, entry) {
 }
 
 // Without chance, a solved game is won, drawn or lost.
-const isResult = (now) => isShare(stakesOf(now)) && stakesOf(now).certain;
+export const isResult = (now) => isShare(stakesOf(now)) && stakesOf(now).certain;
 
 // What a mistake has made of a position; short, as it stands in a list.
 export function fallOf(now, ply, isShort) {

@@ -46,7 +46,7 @@ COLUMNS = 80
 """Default width of the terminal in characters."""
 
 CLAIMS = ("win", "draw", "loss")
-"""What a pattern may claim for the player to move."""
+"""Results that a pattern may claim for the player to move."""
 
 Place: TypeAlias = tuple[int, ...]
 
@@ -629,7 +629,7 @@ def _row(pairs: Any) -> Any:
 
 @attrs.frozen
 class Pattern:
-    """What a game knows of why a position is won or lost, as returned by ``pattern(state)``.
+    """A pattern of why positions are won or lost, as returned by a game's ``pattern(state)``.
 
     The page in the browser holds it against the solution: `words` are shown only where `claim` is
     proven there, and each position of `row` is coloured by what its player to move is proven to

@@ -37,7 +37,7 @@ MOST_PLAYED = 20_000
 """Largest number of positions to which a game is played if its states cannot be given."""
 
 FIELDS = ("state", "view", "text", "mover", "players")
-"""What a puzzle shows of its position; not what actions are worth."""
+"""Parts of a position that a puzzle shows; the values of actions are not among them."""
 
 
 def puzzles_answer(tables: Tables, made: Made, _request: PuzzlesRequest) -> dict[str, Any]:

@@ -827,6 +827,20 @@ class Boasting(Matches):
         return gamedp.views.Pattern("the mover always wins", claim="win", row=row)
 
 
+class Even(Boasting):
+    """Ends in a draw, whatever is done."""
+
+    def payoff(self, state, player):
+        return 0.0
+
+
+class Lucky(Wubbel):
+    """Calls it a win where the mover has a good chance."""
+
+    def pattern(self, state):
+        return gamedp.views.Pattern("you win", claim="win", row=[("here", state)])
+
+
 class Raising(Matches):
     """Has a pattern that fails."""
 
@@ -844,6 +858,8 @@ class Silent(Matches):
 def test_only_what_is_proven_of_a_pattern_is_said():
     games = (
         listed_game("boasting", Boasting()),
+        listed_game("even", Even()),
+        listed_game("lucky", Lucky(goal=6)),
         listed_game("raising", Raising()),
         listed_game("silent", Silent()),
         listed_game("board", RowOfThree()),
@@ -853,6 +869,9 @@ def test_only_what_is_proven_of_a_pattern_is_said():
         lost = client.position("boasting", line={"actions": [1], "outcomes": [0]})["pattern"]
         assert (won["words"], lost["words"]) == ("the mover always wins", "")
         assert won["row"] == [{"name": "here", "ends": "win"}, {"name": "beyond", "ends": None}]
+        even, lucky = (client.position(name)["pattern"] for name in ("even", "lucky"))
+        assert (even["words"], even["row"][0]["ends"]) == ("", "draw")
+        assert (lucky["words"], lucky["row"]) == ("", [{"name": "here", "ends": None}])
         for name in ("raising", "silent", "board", "wubbel"):
             assert client.position(name)["pattern"] is None
     tables = Tables(Limits(states=3, shapes=0))

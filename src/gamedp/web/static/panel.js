@@ -359,6 +359,25 @@ export class Panel {
   }
 }
 
+// The surface is loaded when somebody opens its box.
+function surfaceOf(play) {
+  const body = h("div", { class: "surface-body" });
+  const box = h("details", { class: "surface" }, h("summary", {}, h("h2", {}, words.surface)), body);
+  box.addEventListener("toggle", async () => {
+    if (!box.open || body.firstChild) return;
+    body.append(h("p", { role: "status" }, `${words.loading} …`));
+    try {
+      const { surface } = await import("./surface.js");
+      body.replaceChildren(...(await surface(play)));
+    } catch (error) {
+      const told = h("p", { class: "problem", role: "alert" }, error.message || words.unreachable);
+      body.replaceChildren(told);
+      box.addEventListener("toggle", () => told.remove(), { once: true }); // closed, it may be tried again
+    }
+  });
+  return box;
+}
+
 // Why a move is good or bad: worked out when somebody opens the box.
 function whyOf(play) {
   const body = h("div", { class: "why-body" });
@@ -379,25 +398,6 @@ function whyOf(play) {
   }
   element.addEventListener("toggle", () => play.now && paint());
   return { element, paint };
-}
-
-// The surface is loaded when somebody opens its box.
-function surfaceOf(play) {
-  const body = h("div", { class: "surface-body" });
-  const box = h("details", { class: "surface" }, h("summary", {}, h("h2", {}, words.surface)), body);
-  box.addEventListener("toggle", async () => {
-    if (!box.open || body.firstChild) return;
-    body.append(h("p", { role: "status" }, `${words.loading} …`));
-    try {
-      const { surface } = await import("./surface.js");
-      body.replaceChildren(...(await surface(play)));
-    } catch (error) {
-      const told = h("p", { class: "problem", role: "alert" }, error.message || words.unreachable);
-      body.replaceChildren(told);
-      box.addEventListener("toggle", () => told.remove(), { once: true }); // closed, it may be tried again
-    }
-  });
-  return box;
 }
 
 // What has been worth something in this game so far, and what its next actions are: as far as bars reach.

@@ -12,7 +12,7 @@ import numpy as np
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 from gamedp.model.model import given_numbers
-from gamedp.policies.columns import columns_inside, columns_of_solution
+from gamedp.policies.arrays import columns_inside, columns_of_solution
 from gamedp.policies.policy import Policy
 from gamedp.results.solution import Solution
 from gamedp.runtime.files import as_path, write_whole

@@ -13,8 +13,6 @@ from open_spiel.python.observation import IIGObserverForPublicInfoGame
 from gamedp.adapters.positions import Positions, Seating
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 
-__all__ = ["GameForOpenSpiel"]
-
 ENDLESS_MOVES = 1 << 30
 """What is stated as the largest number of moves of a game that may go on for ever."""
 

@@ -1,4 +1,4 @@
-"""Games as those of Gymnasium, PettingZoo, OpenSpiel and QuantEcon, for programs of theirs."""
+"""Games as those of Gymnasium, PettingZoo and OpenSpiel, and models as programs of QuantEcon."""
 
 from __future__ import annotations
 

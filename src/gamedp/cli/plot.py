@@ -336,10 +336,6 @@ def _plain(game: str) -> str:
     return re.sub(r"\W+", "-", name).strip("-") or "picture"
 
 
-def _suffix(picture: PictureOptions) -> str:
-    return "" if picture.kind == "default" else f"-{picture.kind}"
-
-
 def _write(path: Path, figure: Any) -> None:
     """Write a figure to a file, completely or not at all."""
     buffer = io.BytesIO()

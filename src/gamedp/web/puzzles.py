@@ -9,7 +9,7 @@ import numpy as np
 
 from gamedp.errors import GamedpError
 from gamedp.play.advice import advise
-from gamedp.play.play import Line as Played
+from gamedp.play.play import Played
 from gamedp.web.positions import basis_facts, shown_position
 from gamedp.web.refusals import Refused
 from gamedp.web.states import plain_number, plain_state, state_like

@@ -40,7 +40,7 @@ class AdvisedAction:
 
     Attributes
     ----------
-    action : int
+    action
     name : str
     value, lower, upper : float
         The value, and its proven bounds.
@@ -50,7 +50,7 @@ class AdvisedAction:
         The meaning of `value`.
     """
 
-    action: int
+    action: Any
     name: str
     value: float
     lower: float
@@ -164,7 +164,7 @@ def basis_of(result: Solution | SearchResult) -> Basis:
     return "proven" if result.width > 0 else "exact"
 
 
-def own_action(solution: Solution, state: Hashable) -> int:
+def own_action(solution: Solution, state: Hashable) -> Any:
     """Return the action of a solution's policy in a state in which the game is not over.
 
     Raises

@@ -16,6 +16,7 @@ from gamedp.errors import InvalidModelError, InvalidParameterError, shown
 from gamedp.play.players import seats_taken
 from gamedp.play.seat import Fault, Forfeit, Seat
 from gamedp.policies.arguments import checked_whole
+from gamedp.rules.expand import checked_action
 from gamedp.rules.game import Rules, method
 from gamedp.runtime.options import CompileMode
 
@@ -44,7 +45,7 @@ class GameRecord:
     ----------
     states : tuple
         The positions, beginning with the start.
-    actions : tuple of int
+    actions : tuple
         Action k leads from position k to position k + 1.
     outcomes : tuple of int
         The number of the outcome drawn after each action, in the order of the rules; 0 where there
@@ -59,7 +60,7 @@ class GameRecord:
     """
 
     states: tuple[Any, ...]
-    actions: tuple[int, ...]
+    actions: tuple[Any, ...]
     outcomes: tuple[int, ...]
     payoffs: tuple[float, ...] | None
     forfeit: Forfeit | None = None
@@ -81,7 +82,7 @@ class Line:
 
     rules: Rules
     states: list[Any]
-    actions: list[int] = attrs.field(factory=list)
+    actions: list[Any] = attrs.field(factory=list)
     outcomes: list[int] = attrs.field(factory=list)
     earned: list[float] = attrs.field(factory=list)
 
@@ -103,7 +104,7 @@ class Line:
         """Whether the rules say that the game has ended."""
         return bool(self.rules.game.is_terminal(self.states[-1]))
 
-    def choices(self) -> list[int]:
+    def choices(self) -> list[Any]:
         """Return the actions of the player to move.
 
         Raises
@@ -111,13 +112,14 @@ class Line:
         InvalidModelError
             If there is no action.
         """
-        actions = [int(action) for action in self.rules.game.actions(self.states[-1])]
+        state = self.states[-1]
+        actions = [checked_action(state, action) for action in self.rules.game.actions(state)]
         if not actions:
-            message = f"there is no action in {shown(self.states[-1])}, which is not terminal."
+            message = f"there is no action in {shown(state)}, which is not terminal."
             raise InvalidModelError(message)
         return actions
 
-    def take(self, action: int, draw: Callable[[list[float]], int]) -> None:
+    def take(self, action: Any, draw: Callable[[list[float]], int]) -> None:
         """Take an action; `draw` chooses one of its outcomes by their probabilities."""
         state, rules = self.states[-1], self.rules
         pairs = list(rules.game.outcomes(state, action))

@@ -45,7 +45,7 @@ class Seat:
     def begin(self, number: int) -> None:
         """Prepare for a game as this player; raise Fault if that is impossible."""
 
-    def choose(self, state: Any, actions: Sequence[int], rng: np.random.Generator) -> int:
+    def choose(self, state: Any, actions: Sequence[Any], rng: np.random.Generator) -> Any:
         """Return one of the actions; raise Fault if a program does not."""
         raise NotImplementedError  # implemented by each kind of player
 

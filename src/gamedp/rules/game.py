@@ -68,7 +68,8 @@ class Game(Protocol):
 
     A state is a NamedTuple of ints, or of fixed-length tuples of ints (then the rules are compiled
     by numba, if it can), or any hashable object (then they run as plain Python). An action is an
-    int. Integers of compiled rules have 64 bits: a result that does not fit is an error.
+    int, or in plain Python any hashable object: a text, a NamedTuple, a member of an Enum. Integers
+    of compiled rules have 64 bits: a result that does not fit is an error.
 
     A game has perfect information, and players take turns: in each state one player moves, who sees
     the whole state, and only chance, with the probabilities of `outcomes`, is unknown beforehand.
@@ -173,10 +174,10 @@ class Game(Protocol):
     def is_terminal(self, state: Any, /) -> bool:
         """Return whether the game is over in `state`."""
 
-    def actions(self, state: Any, /) -> Iterable[int]:
+    def actions(self, state: Any, /) -> Iterable[Any]:
         """Yield the actions of the player to move in `state`, in a fixed order; at least one."""
 
-    def outcomes(self, state: Any, action: int, /) -> Iterable[tuple[float, Any]]:
+    def outcomes(self, state: Any, action: Any, /) -> Iterable[tuple[float, Any]]:
         """Yield ``(probability, next state)`` pairs whose probabilities sum to one."""
 
     def payoff(self, state: Any, player: int, /) -> float:
@@ -240,7 +241,7 @@ def _player(self: Any, state: State) -> int:  # noqa: ARG001 - the protocol's si
     return 0
 
 
-def _reward(self: Any, state: State, action: int, player: int) -> float:  # noqa: ARG001
+def _reward(self: Any, state: State, action: Any, player: int) -> float:  # noqa: ARG001
     return 0.0
 
 
@@ -489,7 +490,7 @@ class Rules(AnyRules):
                 )
             raise InvalidModelError(message) from None
 
-    def reward(self, state: Any, action: int, player: int = 0) -> float:
+    def reward(self, state: Any, action: Any, player: int = 0) -> float:
         """Return the immediate reward of `player` for `action`."""
         return float(method(self.game, "reward")(self.game, state, action, player))
 
@@ -511,17 +512,17 @@ class Rules(AnyRules):
         """Return whether a combination from a declared box is a real state."""
         return bool(method(self.game, "is_state")(self.game, state))
 
-    def action_name(self, state: Any, action: int) -> str:
+    def action_name(self, state: Any, action: Any) -> str:
         """Return the action in words."""
         name = getattr(self.game, "action_name", None)
         return str(name(state, action)) if name else str(action)
 
-    def outcome_name(self, state: Any, action: int, outcome: int) -> str:
+    def outcome_name(self, state: Any, action: Any, outcome: int) -> str:
         """Return an outcome of an action in words; empty if there are none."""
         name = getattr(self.game, "outcome_name", None)
         return str(name(state, action, outcome)) if name else ""
 
-    def outcome_view(self, state: Any, action: int, outcome: int) -> View | None:
+    def outcome_view(self, state: Any, action: Any, outcome: int) -> View | None:
         """Return a picture of an outcome of an action; None if there is none.
 
         Raises

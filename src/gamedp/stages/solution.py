@@ -326,6 +326,7 @@ def _restricted(solution: StagedSolution, context: Any, player: int) -> tuple[Mo
         terminals=numbers[ends],
         payoffs=payoffs[ends],
         action_labels=stage.action_labels[kept],
+        actions=stage.actions,
         initial_states=numbers[stage.initial_states],
         initial_probabilities=stage.initial_probabilities.copy(),
         num_players=stage.num_players,

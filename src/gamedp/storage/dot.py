@@ -73,7 +73,8 @@ def _lines(model: Model, chances: NDArray[np.float64]) -> Iterator[str]:
     for state in range(model.num_states):
         first, last = model.choice_offsets[state : state + 2].tolist()
         for choice in range(first, last):
-            words = model.action_name(int(model.action_labels[choice]), model.state(state))
+            (action,) = model.actions_of(choice, choice + 1)
+            words = model.action_name(action, model.state(state))
             chance, reward = float(chances[choice]), rewards[choice]
             if 0 < chance < 1:
                 words = f"{words}, taken with {_fraction(chance)}"

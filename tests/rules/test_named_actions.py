@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numba import config
 from solving import SOLVERS
+from web_client import Client, listed_game
 
 import gamedp
 from gamedp.compiler import build
@@ -456,3 +457,55 @@ def test_sums_of_games_take_them():
     assert one.value() == other.value() != 0
     assert {action[1] for action in one.winning_actions()} <= {"one", Move(2, 3)}
     assert len(one.winning_actions()) == len(other.winning_actions()) > 0
+
+
+@pytest.mark.filterwarnings("ignore::gamedp.errors.CompilationWarning")
+def test_commands_take_them(tmp_path, run, run_json, monkeypatch):
+    (tmp_path / "pick.py").write_text(
+        "import attrs\n"
+        "from typing import NamedTuple\n"
+        "class Move(NamedTuple):\n    row: int\n    column: int\n"
+        "class At(NamedTuple):\n    number: int\n"
+        "@attrs.frozen\n"
+        "class Pick:\n"
+        "    def initial_state(self):\n        return At(-1)\n"
+        "    def is_terminal(self, state):\n        return state.number >= 0\n"
+        "    def actions(self, state):\n        return ['roll', Move(2, 3)]\n"
+        "    def outcomes(self, state, action):\n"
+        "        yield 1.0, At(0 if action == 'roll' else 1)\n"
+        "    def payoff(self, state, player):\n        return float(state.number)\n"
+    )
+    game = f"{tmp_path / 'pick.py'}:Pick"
+    words = {"row": 2, "column": 3}
+    assert run_json("search", game, "--exact")["best"] == [words]
+    assert run_json("query", game)["best"] == [words]
+    picture = tmp_path / "a.png"
+    for action in ("Move(row=2, column=3)", "roll"):
+        values = ("plot", game, "--kind", "values", "--output", picture, "--action")
+        assert run(*values, action)[0] == 0
+        assert picture.stat().st_size > 0
+    code, _, problem = run(*values, "stay")
+    assert code == 2
+    assert "stay" in problem
+    answers = iter(["Move(row=2, column=3)"])
+    monkeypatch.setattr("builtins.input", lambda *_: next(answers))
+    code, written, _ = run("play", game)
+    assert code == 0
+    assert "  Move(row=2, column=3)" in written
+
+
+def test_pages_give_them_numbers():
+    game = Table((((((1, 1),), 0), (((1, 1),), 0)),) * 3, ("roll", Move(2, 3)))
+    with Client((listed_game("named", game),)) as client:
+        answer = client.position("named")
+        assert [each["action"] for each in answer["actions"]] == [0, 1]
+        assert [each["name"] for each in answer["actions"]] == ["roll", "Move(row=2, column=3)"]
+        line = {"start": None, "actions": [1, 0], "outcomes": [0, 0]}
+        after = client.position("named", line=line)
+        assert after["line"] == line
+        answer = client.position("named", line=line, then={"action": 1, "outcome": 0})
+        assert answer["played"]["action"] == 1
+        assert answer["played"]["name"] == "Move(row=2, column=3)"
+        played = client.position("named", then={"player": {"kind": "random"}, "seed": 1})["played"]
+        assert played["action"] in {0, 1}
+        assert client.asked("named", line=line, then={"action": 2, "outcome": 0}).status_code == 422

@@ -32,7 +32,7 @@ from gamedp.cli.positions import position_of, starts_of, state_where
 from gamedp.cli.solve import solved
 from gamedp.cli.texts import assignments, read_as
 from gamedp.cli.watch import watch
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import InvalidParameterError, UnknownNameError
 from gamedp.runtime.files import write_whole
 
 if TYPE_CHECKING:
@@ -84,8 +84,9 @@ class PictureOptions:
         Name the fields of the state along the axes, with commas between them, as in `own,turn`.
     where : list of str
         Fix other fields, as in `opponent=24`; repeatable.
-    action : int
-        Show only where this action is best, by its number; for `values` and `surface`.
+    action : str
+        Show only where this action is best, by its number, or as Python writes it; for `values` and
+        `surface`.
     player : int
         Show the values of this player, from 0; for `values`, `actions`, `stages` and `payoffs`.
     arrows : bool
@@ -100,7 +101,7 @@ class PictureOptions:
     output: Path | None = None
     fields: str | None = None
     where: list[str] | None = None
-    action: int | None = None
+    action: str | None = None
     player: int | None = None
     arrows: Flag = False
     depth: int | None = None
@@ -257,7 +258,9 @@ def _default(drawn: _Subject, picture: PictureOptions) -> Any:
 
 
 def _slices(draw: Callable[..., Any], drawn: _Subject, picture: PictureOptions) -> Any:
-    keywords = picture.given("action", "player", "arrows")
+    keywords = picture.given("player", "arrows")
+    if picture.action is not None:
+        keywords["action"] = _action_in(drawn.thing, picture.action)
     return draw(drawn.thing, *picture.axes(), where=picture.fixed(), **keywords)
 
 
@@ -277,7 +280,20 @@ def _surface(drawn: _Subject, picture: PictureOptions) -> Any:
         )
         raise InvalidParameterError(message)
     axes, where = picture.axes(), picture.fixed()
-    return gamedp.pictures.plot_surface(drawn.thing, *axes, action=picture.action, where=where)
+    action = _action_in(drawn.thing, picture.action)
+    return gamedp.pictures.plot_surface(drawn.thing, *axes, action=action, where=where)
+
+
+def _action_in(thing: Any, text: str) -> Any:
+    """Return the action in a text."""
+    actions = getattr(getattr(thing, "model", None), "actions", ())
+    if not actions:
+        return read_as("--action", text, int)
+    found = {name: action for action in actions for name in (str(action), repr(action))}
+    if text not in found:
+        kind = "action"
+        raise UnknownNameError.nearest(kind, text, list(found))
+    return found[text]
 
 
 def _actions(drawn: _Subject, picture: PictureOptions) -> Any:

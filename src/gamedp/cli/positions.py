@@ -11,6 +11,7 @@ import numpy as np
 import gamedp
 from gamedp.cli.texts import assignments, kind_of, read_as
 from gamedp.errors import InvalidParameterError, UnknownNameError, shown
+from gamedp.runtime.encoding import declared_fields, fields_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +34,7 @@ def position_of(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any
         For a value that is not of the field's type, and if a required field is missing.
     """
     example = starts[0]
-    fields = getattr(example, "_fields", None)
+    fields = declared_fields(example)
     if fields is None:
         if len(texts) > 1 or (not texts and len(starts) > 1):
             message = f"give one {option}, such as the start, {example!r}."
@@ -41,14 +42,16 @@ def position_of(starts: Sequence[Any], texts: Sequence[str], option: str) -> Any
         return read_as(option, texts[0], kind_of(example)) if texts else example
     values = {
         field: column[0]
-        for field, column in zip(fields, zip(*starts, strict=True), strict=True)
+        for field, column in zip(
+            fields, zip(*(fields_of(each).values() for each in starts), strict=True), strict=True
+        )
         if len(set(column)) == 1
     }
     for field, text in assignments(texts, option=option).items():
         if field not in fields:
             kind = f"field of {option.replace('--state', 'the state')} called"
             raise UnknownNameError.nearest(kind, field, fields)
-        values[field] = read_as(field, text, kind_of(getattr(example, field)))
+        values[field] = read_as(field, text, kind_of(fields[field]))
     missing = [field for field in fields if field not in values]
     if missing:
         message = f"{option} must say {', '.join(missing)}: the game starts at random."

@@ -294,7 +294,7 @@ def _begun(
 
 def _is_kept(rules: Rules, layout: Layout | None) -> bool:
     """Return whether the compiled rules are on disk already."""
-    if layout is None or layout.is_leaf:
+    if layout is None or not layout.is_compilable:
         return False
     with without_collection():
         from gamedp.compiler.cache import are_kept  # noqa: PLC0415 - brings numba along
@@ -312,7 +312,7 @@ def _compiled(
     must: bool,
 ) -> Model | None:
     """Return the model made by compiled rules, or None if they do not compile."""
-    if layout is None or layout.is_leaf:
+    if layout is None or not layout.is_compilable:
         reason = f"its states ({shown(begin[0][1])}) are not NamedTuples of ints and tuples of ints"
         fall_back(rules.game, reason, must=must)
         return None
@@ -597,6 +597,8 @@ def _table_of(rows: ExploredRows) -> ObjectTable | PackedTable:
         fields = _fields_of(layout, rows.states)
     except (InvalidModelError, OverflowError):
         return ObjectTable(rows.states, rows.indices)
+    if not layout.is_compilable and not _are_built(layout, fields, rows.states):
+        return ObjectTable(rows.states, rows.indices)
     ends = [last + 1 for last in fields.max(axis=0).tolist()]  # beyond 64 bits perhaps
     codec = Codec.of_ranges(fields.min(axis=0).tolist(), ends)
     codes = codec.pack(fields)
@@ -604,12 +606,24 @@ def _table_of(rows: ExploredRows) -> ObjectTable | PackedTable:
     return PackedTable(layout, codec, codes)
 
 
+def _are_built(layout: Layout, fields: NDArray[np.int64], states: list[Any]) -> bool:
+    """Return whether the states are what their classes make of their fields."""
+    try:
+        return all(
+            layout.build(iter(row)) == state
+            for row, state in zip(fields.tolist(), states, strict=True)
+        )
+    except (TypeError, ValueError):
+        return False
+
+
 def _fields_of(layout: Layout, states: list[Any]) -> NDArray[np.int64]:
     """Return the fields of all states, a row each; ten times as fast for flat ones."""
     chained = itertools.chain.from_iterable
     width = len(layout.parts)
     if (
-        all(part.kind is int for part in layout.parts)
+        issubclass(layout.kind, tuple)
+        and all(part.kind is int for part in layout.parts)
         and set(map(type, states)) == {layout.kind}
         and set(map(len, states)) == {width}
         and set(map(type, chained(states))) == {int}

@@ -336,6 +336,18 @@ class Model:
             raise UnknownStateError(message)
         return int(index) if self.states is None else self.states.state(int(index))
 
+    def own_state(self, state: Any) -> Any:
+        """Return a state as the rules have it: of a plain tuple, the object with these fields.
+
+        So (3, 4) finds ``Position(3, 4)``. What is no tuple is returned unchanged.
+
+        Raises
+        ------
+        UnknownStateError
+            If states of several classes have these fields.
+        """
+        return state if self.states is None or self.rules is None else self.states.own(state)
+
     def index(self, state: Hashable) -> tuple[int, bool]:
         """Return the index of a state's representative and whether the players are swapped.
 
@@ -363,6 +375,7 @@ class Model:
                 )
                 raise UnknownStateError(message)
             return state, number, False
+        state = self.states.own(state)
         if not hasattr(type(self.rules.game), "canonical"):
             return state, self.states.index(state), False
         layout = getattr(self.states, "layout", None)

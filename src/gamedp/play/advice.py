@@ -150,6 +150,7 @@ def advise(result: Solution | SearchResult, state: Hashable) -> Advice:
     """
     if isinstance(result, SearchResult):
         return Advice(result, state, _by_search(result, state))
+    state = result.model.own_state(state)
     return Advice(result, state, _by_solution(result, state))
 
 

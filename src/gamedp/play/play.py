@@ -92,7 +92,7 @@ class Line:
         if start is None:
             starts = rules.initial()
             start = starts[drawn(rng, [probability for probability, _ in starts])][1]
-        return cls(rules, [start], earned=[0.0] * rules.num_players)
+        return cls(rules, [rules.own_state(start)], earned=[0.0] * rules.num_players)
 
     def copy(self) -> Line:
         """Return a copy of the game that can be continued independently."""
@@ -118,6 +118,16 @@ class Line:
             message = f"there is no action in {shown(state)}, which is not terminal."
             raise InvalidModelError(message)
         return actions
+
+    def numbered(self) -> dict[int, Any]:
+        """Return the actions of the player to move, by the numbers that a page gives them.
+
+        An integer is its own number. If some actions are not integers, each is its place.
+        """
+        actions = self.choices()
+        if all(type(action) is int for action in actions):
+            return {action: action for action in actions}
+        return dict(enumerate(actions))
 
     def take(self, action: Any, draw: Callable[[list[float]], int]) -> None:
         """Take an action; `draw` chooses one of its outcomes by their probabilities."""

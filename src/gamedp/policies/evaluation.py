@@ -375,6 +375,7 @@ class Evaluation:
                 message = "play begins in several states; ask for one of them."
                 raise UnsupportedProblemError(message)
             state = model.state(int(model.initial_states[0]))
+        state = model.own_state(state)
         index, changed = model.index(state)
         found = []
         for action, choice in choices_in(model, state):

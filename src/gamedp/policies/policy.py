@@ -616,6 +616,7 @@ def _choices_of(model: Model, state: Any) -> tuple[list[tuple[Any, int]], Counte
 
     None for a state that represents itself.
     """
+    state = model.own_state(state)
     representative, index, swapped = model.represented(state)
     first, stop = model.choice_offsets[index : index + 2].tolist()
     pairs = list(zip(model.actions_of(first, stop), range(first, stop), strict=True))

@@ -254,7 +254,7 @@ class SearchResult:
             "lower": self.lower,
             "upper": self.upper,
             **self._facts_of_players(),
-            "actions": [attrs.asdict(entry) for entry in self.actions],
+            "actions": [attrs.asdict(entry, recurse=False) for entry in self.actions],
             "best": self.best_actions,
             "quickest": self.quickest_actions,
             "certainly_best": self.certain_actions,

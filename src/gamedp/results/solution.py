@@ -540,6 +540,7 @@ class Solution(Table):
             if len(model.initial_states) != 1:
                 return []
             state = self.initial_state()
+        state = model.own_state(state)
         line = [state]
         while len(line) < length:
             following = self._sure_successor(len(line) - 1, state)
@@ -558,7 +559,7 @@ class Solution(Table):
     def _or_start(self, state: Hashable | None) -> Hashable:
         """Return the given state, or the start."""
         if state is not None:
-            return state
+            return self.model.own_state(state)  # type: ignore[no-any-return]
         if len(self.model.initial_states) != 1:
             message = "the game starts in one of several states; name the one that is meant."
             raise UnknownStateError(message)

@@ -21,6 +21,7 @@ import attrs
 
 from gamedp.errors import InvalidModelError, shown
 from gamedp.rules.exactness import as_sum_of_two, as_truth
+from gamedp.rules.layout import shaped_like
 from gamedp.rules.slips import (
     nearest,
     refuse_hidden,
@@ -388,6 +389,33 @@ class AnyRules:
         """Whether there are two players, of whom one gets what a constant sum leaves."""
         return self.num_players == 2 and not self.is_general_sum
 
+    def initial(self) -> list[tuple[float, Any]]:
+        """Return the initial distribution as (probability, state) pairs."""
+        start = self.game.initial_state()
+        if not is_distribution(start):
+            return [(1.0, start)]
+        if isinstance(start, list):
+            return list(start)
+        pairs = list(itertools.islice(start, MOST_STARTS + 1))
+        if len(pairs) > MOST_STARTS:
+            message = (
+                f"initial_state() yields {MOST_STARTS:,} pairs and no end. Does the loop that "
+                "yields them end? If it does, return a list."
+            )
+            raise InvalidModelError(message)
+        return pairs
+
+    def own_state(self, state: Any) -> Any:
+        """Return a state as the rules have it: of a plain tuple, the object with these fields.
+
+        It is made like the initial state, so (3, 4) becomes ``Position(3, 4)``. What is no tuple
+        is returned unchanged.
+        """
+        if type(state) is not tuple:
+            return state
+        starts = self.initial()
+        return shaped_like(starts[0][1], state) if starts else state
+
     def render(self, state: Any) -> str:
         """Return the state in words, or its drawing if there are none."""
         render = getattr(self.game, "render", None) or getattr(self.game, "view", None)
@@ -447,22 +475,6 @@ class Rules(AnyRules):
     def claims_acyclic(self) -> bool:
         """Whether the game claims that no state can be reached from itself."""
         return bool(getattr(self.game, "acyclic", False))
-
-    def initial(self) -> list[tuple[float, Any]]:
-        """Return the initial distribution as (probability, state) pairs."""
-        start = self.game.initial_state()
-        if not is_distribution(start):
-            return [(1.0, start)]
-        if isinstance(start, list):
-            return list(start)
-        pairs = list(itertools.islice(start, MOST_STARTS + 1))
-        if len(pairs) > MOST_STARTS:
-            message = (
-                f"initial_state() yields {MOST_STARTS:,} pairs and no end. Does the loop that "
-                "yields them end? If it does, return a list."
-            )
-            raise InvalidModelError(message)
-        return pairs
 
     def is_terminal(self, state: Any) -> bool:
         """Return whether the game is over in `state`; raise InvalidModelError if rules do not."""
@@ -653,11 +665,6 @@ class StagedRules(AnyRules):
     def _has_the_methods(self, _attribute: object, game: object) -> None:
         require_methods(game, STAGED_REQUIRED, "staged game")
         refuse_hidden(game, STAGED_DEFAULTS)
-
-    def initial(self) -> list[tuple[float, Any]]:
-        """Return the initial distribution as (probability, context) pairs."""
-        start = self.game.initial_state()
-        return list(start) if isinstance(start, list) else [(1.0, start)]
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call a method of the game, or its default."""

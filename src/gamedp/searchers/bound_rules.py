@@ -269,7 +269,7 @@ def _compile_and_test(
     with_endings: bool,
 ) -> SearchRules | None:
     """Return the rules compiled, after a first call; None, after a warning, if that fails."""
-    if layout is None or layout.is_leaf:
+    if layout is None or not layout.is_compilable:
         reason = f"its states ({shown(state)}) are not NamedTuples of ints and tuples of ints"
         fall_back(rules.game, reason, must=must)
         return None

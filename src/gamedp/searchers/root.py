@@ -314,7 +314,7 @@ def root_state(rules: Rules, state: Any | None) -> Any:
     """
     if state is not None:
         refuse_no_state(state, "the positions to search")
-        return state
+        return rules.own_state(state)
     start(rules)  # its checks: what it returns has representatives in the places of the states
     starts = [state for probability, state in rules.initial() if probability > 0]
     if len(starts) != 1:

@@ -130,7 +130,7 @@ class RulesGames:
         """Compile game and policies, if possible, by a call that plays no game."""
         game, state = self.rules.game, self._starts[0]
         layout = Layout.of(state)
-        if layout is None or layout.is_leaf:
+        if layout is None or not layout.is_compilable:
             reason = f"its states ({shown(state)}) are not NamedTuples of ints and tuples of ints"
             fall_back(game, reason, must=must)
             return

@@ -278,7 +278,7 @@ class StagedModel:
             If the context is not in the box.
         """
         try:
-            fields = self.layout.flatten(context)
+            fields = self.layout.flatten(self.rules.own_state(context))
         except InvalidModelError as error:
             raise UnknownStateError(str(error)) from None
         if not self.codec.contains(fields):

@@ -9,6 +9,7 @@ import numpy as np
 
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import given_numbers
+from gamedp.runtime.encoding import declared_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,10 +108,10 @@ def _edges(model: Model, state: int, choice: int, words: str, look: str) -> Iter
 def _words(model: Model, state: int) -> str:
     """Return a state in the words of its fields or variables."""
     own = model.state(state)
-    names = getattr(own, "_fields", None)
-    if names is None:
+    fields = declared_fields(own)
+    if fields is None:
         return model.state_name(own)
-    return ", ".join(f"{name}={part}" for name, part in zip(names, own, strict=True))
+    return ", ".join(f"{name}={part}" for name, part in fields.items())
 
 
 def _fraction(probability: float) -> str:

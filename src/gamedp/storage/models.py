@@ -231,10 +231,9 @@ def encode_layout(layout: Layout) -> Any:
     if layout.is_leaf:
         return layout.kind.__name__
     parts = [encode_layout(part) for part in layout.parts]
-    names = getattr(layout.kind, "_fields", None)
-    if names is None:
+    if layout.kind is tuple:
         return parts
-    return {"name": layout.kind.__name__, "fields": dict(zip(names, parts, strict=True))}
+    return {"name": layout.kind.__name__, "fields": dict(zip(layout.fields, parts, strict=True))}
 
 
 def _packed_table(

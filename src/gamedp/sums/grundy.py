@@ -169,8 +169,8 @@ class GrundyValues:
             may be one in another part.
         """
         rest = _checked_rest(rest)
-        state = _start_of(self.model) if state is None else state
         model = self.model
+        state = _start_of(model) if state is None else model.own_state(state)
         if model.rules is None:
             index, _ = model.index(state)
             choices = slice(*model.choice_offsets[index : index + 2].tolist())

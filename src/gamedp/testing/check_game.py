@@ -495,8 +495,9 @@ class _Checker:
             return
         asked = f"view({shown(state)})"
         view = self._twice(asked, lambda: self.rules.view(state), VIEWS)
+        is_numbered = all(isinstance(action, SupportsIndex) for action in actions)
         for action in () if view is FAILED else view.spots:
-            if action not in actions:
+            if action not in (actions if is_numbered else range(len(actions))):
                 self._add(
                     VIEWS, f"{asked} has a spot for action {shown(action)}, which is none there"
                 )

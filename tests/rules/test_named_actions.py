@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numba import config
 from solving import SOLVERS
+from staged_games import Roll, Scores, StagedWubbel, WubbelTurn
 from web_client import Client, listed_game
 
 import gamedp
@@ -509,3 +510,46 @@ def test_pages_give_them_numbers():
         played = client.position("named", then={"player": {"kind": "random"}, "seed": 1})["played"]
         assert played["action"] in {0, 1}
         assert client.asked("named", line=line, then={"action": 2, "outcome": 0}).status_code == 422
+
+
+WORDS = ("roll", Move(0, 1))
+
+
+class WordyTurn(WubbelTurn):
+    def actions(self, state):
+        return [WORDS[action] for action in WubbelTurn.actions(self, state)]
+
+    def outcomes(self, state, action):
+        return list(WubbelTurn.outcomes(self, state, WORDS.index(action)))
+
+
+class WordyWubbel(StagedWubbel):
+    def stage(self):
+        return WordyTurn(self.goal)
+
+
+def test_staged_games_find_the_same_as_with_integers():
+    games = StagedWubbel(5), WordyWubbel(5)
+    one, other = (gamedp.solve(game, compile="never") for game in games)
+    assert one.value() == other.value()
+    for context in (Scores(0, 2, 3), Scores(1, 1, 0)):
+        for turn in (-1, 2, 4):
+            best = one.best_actions(context, Roll(turn, False))
+            assert other.best_actions(context, Roll(turn, False)) == [WORDS[each] for each in best]
+    rolls = []
+    for game, solution, word in zip(games, (one, other), (0, "roll"), strict=True):
+        players = solution, lambda _, word=word: word
+        rolls.append(gamedp.simulate(game, players, games=40, seed=1, compile="never"))
+    assert rolls[0].outcomes == rolls[1].outcomes
+    with pytest.raises(CompilationError, match="its actions are not all integers"):
+        gamedp.solve(games[1], compile="always")
+
+
+def test_files_of_other_tools_have_their_names(tmp_path):
+    model = solved("roll", Move(2, 3), 7).model
+    gamedp.write_model(tmp_path / "model.umb", model)
+    again = gamedp.read_model(tmp_path / "model.umb").model
+    assert set(again.action_names) >= {"roll", "Move(row=2, column=3)", "7"}
+    assert gamedp.solve(again).value(0) == 2.0
+    gamedp.write_model(tmp_path / "twice.umb", solved("1", 1).model)
+    assert set(gamedp.read_model(tmp_path / "twice.umb").model.action_names) >= {"'1'", "1"}

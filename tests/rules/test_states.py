@@ -7,6 +7,7 @@ import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from staged_games import Roll, Scores, StagedWubbel
 
 import gamedp
 from gamedp.errors import CompilationError, UnknownStateError
@@ -261,3 +262,15 @@ def test_commands_take_them(tmp_path, run, run_json):
         code, _, problem = run("query", f"{file}:Walk", "--state", "numbr=2")
         assert code != 0
         assert "number" in problem
+
+
+def test_a_tuple_finds_a_context_of_a_staged_game():
+    solution = gamedp.solve(StagedWubbel(5), compile="never")
+    for scores in ((0, 2, 3), (1, 0, 4)):
+        assert solution.value(scores) == solution.value(Scores(*scores))
+        assert solution.best_actions(scores, (2, 0)) == solution.best_actions(
+            Scores(*scores), Roll(2, False)
+        )
+    assert solution.value_inside((1, 2, 3), (2, 0)) == solution.value_inside(
+        Scores(1, 2, 3), Roll(2, False)
+    )

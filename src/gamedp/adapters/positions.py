@@ -89,10 +89,10 @@ class Positions:
         order = np.lexsort((self._numbers, owners))
         same = (np.diff(owners[order]) == 0) & (np.diff(self._numbers[order]) == 0)
         if same.any():
-            choice = order[same.argmax()]
+            choice = int(order[same.argmax()])
             message = (
                 f"state {shown(model.state(int(owners[choice])))} has action "
-                f"{model.action_labels[choice]} twice; an environment needs a number for each."
+                f"{shown(model.actions_of(choice, choice + 1)[0])} twice; an environment needs a number for each."
             )
             raise UnsupportedProblemError(message)
 

@@ -67,7 +67,7 @@ def plot_values(
     where : mapping of str to int, optional
         The fields that all states of the picture have in common. Every field that still varies
         must be named.
-    action : int, optional
+    action : optional
         Show only where the policy takes this action; not for a staged game.
     player : int
         The player whose values are drawn. Where `canonical` merges positions, they are those of the

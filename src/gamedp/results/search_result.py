@@ -64,7 +64,7 @@ class SearchedAction:
     Attributes
     ----------
     action
-        The game's own number of the action.
+        The action as the rules have it.
     name : str
         The name of the action.
     value : float

@@ -120,8 +120,8 @@ class ActionValue:
 
     Attributes
     ----------
-    action : int
-        The game's own number of the action.
+    action
+        The action as the rules have it.
     name : str
         The name of the action.
     value : float

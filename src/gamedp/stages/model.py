@@ -262,6 +262,7 @@ class StagedModel:
         UnknownStateError
             If the context is not in the box, or not real.
         """
+        context = self.rules.own_state(context)
         self.code(context)
         representative, swapped = self.rules.canonical(context)
         if not self.rules.call("is_state", representative):

@@ -103,6 +103,7 @@ class StagedSolution(BaseSolution[StagedModel]):
         UnknownStateError
             If there is no such context, or the game is over there.
         """
+        context = self.model.rules.own_state(context)
         code, swapped = self.model.index(context)
         if self.model.code(context) == code:
             context = self.model.state(code)

@@ -1,4 +1,4 @@
-"""Games as environments of Gymnasium and PettingZoo, for programs that learn to play them."""
+"""Games as those of Gymnasium, PettingZoo and OpenSpiel, for programs that learn to play them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from gamedp.adapters.packages import installed
 
 if TYPE_CHECKING:
     from gamedp.adapters.gymnasium_environment import GameEnvironment
+    from gamedp.adapters.openspiel_game import GameForOpenSpiel
     from gamedp.adapters.pettingzoo_environment import GameForAgents
     from gamedp.adapters.positions import Observed
 
-__all__ = ["as_environment", "as_pettingzoo"]
+__all__ = ["as_environment", "as_openspiel", "as_pettingzoo"]
 
 # What plays a game is imported when an environment is made: files of other tools need none of it.
 
@@ -154,3 +155,66 @@ def as_pettingzoo(
     from gamedp.adapters.positions import Positions, model_of  # noqa: PLC0415
 
     return GameForAgents(Positions(model_of(game), observed), render_mode=render_mode)
+
+
+def as_openspiel(
+    game: Any, *, zero_sum: bool = False, observed: Observed = "fields"
+) -> GameForOpenSpiel:
+    """Return a game of any number of players as a game of OpenSpiel [1]_.
+
+    Its algorithms in Python and in C++ take it as it is; it has no name by which it could be
+    loaded. Chance is a player of its own there, and moves after each action with several outcomes.
+    The text of a state begins with the game's own, and has the number of the state in the model, so
+    that equal texts are equal states. A game that may go on for ever states a largest number of
+    moves of 2³⁰; what follows such games to the end does not come back.
+
+    Parameters
+    ----------
+    game : game, Model or LoadedModel
+        A game, which is compiled first; or its model.
+    zero_sum : bool
+        Whether each of two opponents is paid half of their constant sum less, and values are less
+        by that: many algorithms of OpenSpiel take zero-sum games alone.
+    observed
+        As for :func:`gamedp.adapters.as_environment`; actions are numbered as there, too.
+
+    Returns
+    -------
+    pyspiel.Game
+        ``state`` of its states is the game's own state.
+
+    Raises
+    ------
+    UnsupportedProblemError
+        If the game is staged, or may be over at the start; or two players with payoffs of their own
+        are to have a sum of zero.
+    InvalidParameterError
+        If an option is none of those above; later, if an action is not possible.
+    InvalidModelError
+        If the rules are wrong somewhere.
+    MissingPackageError
+        If OpenSpiel is not installed: ``pip install gamedp[openspiel]``.
+
+    References
+    ----------
+    .. [1] M. Lanctot et al., "OpenSpiel: A Framework for Reinforcement Learning in Games", 2019.
+       https://github.com/google-deepmind/open_spiel
+
+    Examples
+    --------
+    The player to move wins with six matches, by leaving five:
+
+    >>> import gamedp
+    >>> from gamedp.games.matches import Matches
+    >>> from open_spiel.python.algorithms import minimax
+    >>> game = gamedp.adapters.as_openspiel(Matches(matches=6))
+    >>> value, action = minimax.alpha_beta_search(game)
+    >>> value, game.new_initial_state().action_to_string(action)
+    (1.0, 'take 1')
+    """
+    installed("pyspiel", "gamedp[openspiel]")
+    from gamedp.adapters.openspiel_game import GameForOpenSpiel  # noqa: PLC0415
+    from gamedp.adapters.positions import Positions, model_of  # noqa: PLC0415
+
+    positions = Positions(model_of(game), observed)
+    return GameForOpenSpiel(positions, zero_sum=zero_sum)

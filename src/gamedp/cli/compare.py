@@ -16,6 +16,7 @@ from gamedp.cli.options import (
     FILE,
     OBJECTIVE,
     OUTPUT,
+    Bytes,
     FileOptions,
     Flag,
     GameSettings,
@@ -42,7 +43,7 @@ class MethodsOptions:
     Parameters
     ----------
     solvers : str
-        Name solvers and searchers, with commas between; all if not given. `default` is what
+        Name solvers and searchers, with commas between; `all` if not given. `default` is what
         `gamedp solve` does on its own.
     peers : bool
         Ask other programs, too, as far as they are installed.
@@ -67,7 +68,7 @@ class MethodsOptions:
     sizes: str | None = None
     tolerance: float | None = None
     max_seconds: float = 1.0
-    max_bytes: float | None = None
+    max_bytes: Bytes = None
     seconds: float = 0.1
     save: Path | None = None
     csv: Path | None = None
@@ -105,7 +106,7 @@ def compare(
         table = gamedp.compare(
             things if methods.sizes is None else list(things.values()),
             None if all(map(_is_file, things)) else objective.make(),
-            None if methods.solvers is None else methods.solvers.split(","),
+            None if methods.solvers in {None, "all"} else str(methods.solvers).split(","),
             sizes=None if methods.sizes is None else _sizes(methods.sizes, [*things.values()]),
             peers=methods.peers,
             tolerance=methods.tolerance,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -11,7 +11,7 @@ from cyclopts import Group, Parameter
 
 import gamedp
 from gamedp.cli.parameters import make
-from gamedp.errors import InvalidParameterError
+from gamedp.errors import InvalidParameterError, shown
 from gamedp.model.objectives import (
     AverageReward,
     Discounted,
@@ -24,6 +24,8 @@ from gamedp.runtime.options import CompileMode
 from gamedp.runtime.registry import GAMES, SOLVERS, find, registered
 
 if TYPE_CHECKING:
+    from cyclopts import Token
+
     from gamedp.adapters import LoadedModel
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "METHOD",
     "OBJECTIVE",
     "OUTPUT",
+    "Bytes",
     "Compile",
     "ExploreOptions",
     "FileOptions",
@@ -59,6 +62,23 @@ def names_in(group: str) -> Callable[[object], Iterable[str]]:
 
 
 Flag: TypeAlias = Annotated[bool, Parameter(show_default=False)]
+
+MULTIPLES = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+"""Bytes that a letter after a number stands for."""
+
+
+def _bytes_of(_type: object, tokens: Sequence[Token]) -> float:
+    """Return a number of bytes, such as 4e9 or 4G; raise ValueError, as cyclopts asks for."""
+    text = tokens[0].value
+    multiple = MULTIPLES.get(text[-1:].upper())
+    try:
+        return float(text) if multiple is None else float(text[:-1]) * multiple
+    except ValueError:
+        message = f"{shown(text)} is no number of bytes, such as 4e9 or 4G."
+        raise ValueError(message) from None
+
+
+Bytes: TypeAlias = Annotated[float | None, Parameter(converter=_bytes_of)]
 
 GameOrFile: TypeAlias = Annotated[
     str,
@@ -254,13 +274,13 @@ class ExploreOptions:
         Stop with an error after this many seconds of exploring and solving.
     max_bytes : float
         Stop with an error before the model takes so much memory; nine tenths of what is free if
-        not given. For a model in a file: what reading it may take, 1 GiB if not given.
+        not given. For a model in a file: what reading it may take, 1 GiB if not given. 4G is 4e9.
     """
 
     compile: CompileMode = "auto"
     max_states: float | None = None
     max_seconds: float | None = None
-    max_bytes: float | None = None
+    max_bytes: Bytes = None
 
     def for_file(self) -> float | None:
         """Return the limit of the memory for a file; refuse options for games alone."""

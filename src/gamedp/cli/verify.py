@@ -10,7 +10,15 @@ import attrs
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, is_saved, load_saved, make_game
-from gamedp.cli.options import OUTPUT, FileOptions, Flag, GameSettings, OutputOptions, SavedGame
+from gamedp.cli.options import (
+    OUTPUT,
+    Bytes,
+    FileOptions,
+    Flag,
+    GameSettings,
+    OutputOptions,
+    SavedGame,
+)
 from gamedp.cli.watch import watch
 from gamedp.errors import CertificateError, DamagedFileError, InvalidParameterError
 from gamedp.model.objectives import NAMES
@@ -28,7 +36,7 @@ def verify(
     rules: SavedGame = None,
     coalition: list[str] | None = None,
     normalise: Flag = False,
-    max_bytes: float | None = None,
+    max_bytes: Bytes = None,
     output: OutputOptions = OUTPUT,
 ) -> None:
     """Check a certificate independently of the solver that made it.

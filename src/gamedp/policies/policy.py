@@ -16,8 +16,7 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.model.model import Model
-from gamedp.policies.arrays import Meaning, is_array, probabilities_in
-from gamedp.policies.columns import columns_of_chances
+from gamedp.policies.arrays import Meaning, columns_of_chances, is_array, probabilities_in
 from gamedp.results.solution import Solution
 from gamedp.rules.expand import checked_action
 from gamedp.rules.layout import PackedTable
@@ -30,20 +29,6 @@ if TYPE_CHECKING:
 
     from gamedp.rules.symmetry import Counterparts
     from gamedp.stages.solution import StagedSolution
-
-__all__ = [
-    "Chooser",
-    "Policy",
-    "PolicyLike",
-    "RandomPlayer",
-    "as_policies",
-    "chosen_action",
-    "model_of",
-    "name_of",
-    "refuse_other_game",
-    "rule_of",
-    "weights_of",
-]
 
 
 class Chooser(Protocol):

@@ -23,23 +23,6 @@ from gamedp.errors import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "Known",
-    "class_path",
-    "declared_fields",
-    "decode",
-    "decode_object",
-    "encode",
-    "encode_object",
-    "field_names",
-    "fields_of",
-    "is_unwritable",
-    "near",
-    "nothing",
-    "stable_path",
-    "without_classes",
-]
-
 Known: TypeAlias = "Callable[[str], type | None]"
 """Returns the class of a name ``"module:Class"`` if it may be made, else None."""
 

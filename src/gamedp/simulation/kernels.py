@@ -17,48 +17,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gamedp.runtime.jit import compiled, inlined
-from gamedp.searchers.transposition import hash_fields_jit
+from gamedp.searchers.stacks import hash_fields_jit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from gamedp.runtime.arrays import Flags, Floats
     from gamedp.stages.vector_code import Program
 
     Integers = npt.NDArray[Any]
-    Floats = npt.NDArray[np.float64]
-    Flags = npt.NDArray[np.bool_]
-
-__all__ = [
-    "ASKS",
-    "EDGES",
-    "GAMMA",
-    "NODES",
-    "ONCE",
-    "S11",
-    "TWICE",
-    "UNFINISHED",
-    "UNIT",
-    "ChainBoard",
-    "drawn_from",
-    "drawn_from_jit",
-    "mark_possible",
-    "mark_possible_jit",
-    "mixed",
-    "mixed_jit",
-    "node_of",
-    "node_of_action",
-    "node_of_action_jit",
-    "node_of_jit",
-    "walk",
-    "walk_in_seats",
-    "walk_in_seats_jit",
-    "walk_jit",
-    "walk_on",
-    "walk_on_jit",
-    "walk_stage",
-    "walk_stage_jit",
-]
-
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 

@@ -17,11 +17,7 @@ import attrs
 import numpy as np
 
 from gamedp.compiler.methods import disagree
-from gamedp.errors import (
-    InvalidModelError,
-    UnsupportedProblemError,
-    shown,
-)
+from gamedp.errors import InvalidModelError, UnsupportedProblemError, shown
 from gamedp.policies.arguments import StageRule, check_players
 from gamedp.policies.statistics import as_paid
 from gamedp.runtime.options import CompileMode
@@ -43,8 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gamedp.stages.vector_code import Program
-
-__all__ = ["StagedGames"]
 
 TOGETHER = 1 << 20
 """Number of games that advance from stage to stage together, about 60 bytes each."""

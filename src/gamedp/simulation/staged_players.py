@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from gamedp.policies.arguments import StageRule
     from gamedp.stages.vector_code import Program
 
-__all__ = ["OwnContexts", "Stage"]
-
-
 KEPT = 1 << 17
 """Number of contexts, and of steps between contexts, that are cached without a game in them: a few
 dozen megabytes."""

@@ -35,7 +35,7 @@ from gamedp.runtime.limit import Budget
 from gamedp.runtime.machine import processors
 from gamedp.runtime.options import positive, whole_and_positive
 from gamedp.runtime.slices import CONTEXTS
-from gamedp.solvers.tools.facts import Support
+from gamedp.solvers.request import Support
 from gamedp.stages.kernels import bound_rounding_jit
 from gamedp.stages.model import StagedModel, Sweep
 from gamedp.stages.solution import StagedSolution

@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
-from gamedp.policies.columns import columns_inside, columns_of_solution
+from gamedp.policies.arrays import columns_inside, columns_of_solution
 from gamedp.policies.policy import Policy
 from gamedp.results.solution import Solution
 from gamedp.runtime.files import as_path, write_whole

@@ -92,8 +92,8 @@ class Positions:
             choice = int(order[same.argmax()])
             (action,) = model.actions_of(choice, choice + 1)
             message = (
-                f"state {shown(model.state(int(owners[choice])))} has action {shown(action)} twice; "
-                "an environment needs a number for each."
+                f"state {shown(model.state(int(owners[choice])))} has action "
+                f"{shown(action)} twice; an environment needs a number for each."
             )
             raise UnsupportedProblemError(message)
 

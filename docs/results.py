@@ -90,12 +90,9 @@ def main(folder: Path, *, write: bool) -> None:
             stale.append(path)
             if write:
                 path.write_text(fresh, encoding="utf-8")
-    for path in stale:
-        print(path)
     if stale and not write:
-        sys.exit(
-            "The results of cells in these pages are out of date; docs/results.py writes them."
-        )
+        pages = ", ".join(str(path.relative_to(DOCS)) for path in stale)
+        sys.exit(f"Out of date are the results of cells in {pages}; docs/results.py writes them.")
 
 
 if __name__ == "__main__":

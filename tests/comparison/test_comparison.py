@@ -222,7 +222,7 @@ class TestProcesses:
         assert again.rows == table.rows  # to the last digit: nothing was measured again
 
     def test_what_is_refused_at_once_needs_no_process(self, monkeypatch):
-        monkeypatch.delattr("gamedp.comparison.processes.subprocess.Popen")
+        monkeypatch.delattr("gamedp.comparison.measure.subprocess.Popen")
         table = compare(Wubbel(goal=5), solvers="backward-induction", processes=True)
         together = compare(Wubbel(goal=5), solvers="backward-induction")
         assert table.rows[0].status == together.rows[0].status == "UNSUPPORTED"

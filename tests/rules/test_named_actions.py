@@ -25,8 +25,7 @@ from gamedp.errors import (
 from gamedp.model.objectives import TotalReward
 from gamedp.model.problem import Problem
 from gamedp.play import RandomPlayer, load_games, play_game, save_games
-from gamedp.play.protocol import action_in, question
-from gamedp.play.seat import Fault
+from gamedp.play.protocol import Fault, action_in, question
 from gamedp.rules import Rules
 from gamedp.testing import check_game
 

@@ -10,11 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
-from gamedp.adapters.chances import meant
-from gamedp.adapters.packages import installed
+from gamedp.adapters.packages import installed, meant
 from gamedp.errors import InvalidModelError, InvalidParameterError, UnsupportedProblemError, shown
-
-__all__ = ["EnvironmentState", "Gymnasium"]
 
 Outcome: TypeAlias = tuple[float, int, float, bool]
 """Probability, next state, reward, and whether the episode ends, as in Gymnasium's tables."""

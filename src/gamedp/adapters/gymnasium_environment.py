@@ -12,8 +12,6 @@ from gymnasium.envs.registration import EnvSpec
 from gamedp.adapters.positions import Positions, Seating, drawn
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 
-__all__ = ["GameEnvironment", "checked_render_mode", "number_of", "space_of"]
-
 RENDER_MODES = ("ansi",)
 
 

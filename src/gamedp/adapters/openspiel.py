@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import attrs
 
-from gamedp.adapters.chances import meant
-from gamedp.adapters.packages import installed
+from gamedp.adapters.packages import installed, meant
 from gamedp.errors import (
     InvalidModelError,
     InvalidParameterError,
@@ -24,8 +23,6 @@ from gamedp.errors import (
     shown,
 )
 from gamedp.runtime.options import one_of
-
-__all__ = ["OpenSpiel", "SpielState"]
 
 Telling: TypeAlias = Literal["text", "counts", "history"]
 """The way to tell two states apart: see :class:`OpenSpiel`."""

@@ -13,10 +13,8 @@ from open_spiel.python.observation import IIGObserverForPublicInfoGame
 from gamedp.adapters.positions import Positions, Seating
 from gamedp.errors import InvalidParameterError, UnsupportedProblemError, shown
 
-__all__ = ["GameForOpenSpiel"]
-
 ENDLESS_MOVES = 1 << 30
-"""What is stated as the largest number of moves of a game that may go on for ever."""
+"""Stated largest number of moves of a game that may go on for ever."""
 
 
 class GameForOpenSpiel(pyspiel.Game):  # type: ignore[misc]  # compiled, without annotations
@@ -266,7 +264,7 @@ class SpielGameState(pyspiel.State):  # type: ignore[misc]  # compiled, without 
 
 
 class Observer:
-    """What OpenSpiel's programs see of a position: its fields, or its number."""
+    """The view of a position for programs that learn: its fields, or its number."""
 
     def __init__(self, positions: Positions, params: Mapping[str, Any] | None) -> None:
         if params:

@@ -26,22 +26,8 @@ from gamedp.runtime.floats import UNIT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Mask = NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Integers
 
-__all__ = [
-    "CHOICES",
-    "STATES",
-    "TRANSITIONS",
-    "FileFormat",
-    "Parts",
-    "assemble",
-    "check_memory",
-    "offsets_of",
-    "spread",
-    "too_large",
-]
 
 STATES, CHOICES, TRANSITIONS = "states", "choices", "branches"
 """The entities that may have rewards; words of the UMB format."""
@@ -98,9 +84,9 @@ class Parts:
     actions: Integers | None = None
     action_names: tuple[str, ...] = ()
     initial: Integers
-    labels: Mapping[str, Mask] = attrs.field(factory=dict)
+    labels: Mapping[str, Flags] = attrs.field(factory=dict)
     rewards: Mapping[str, Mapping[str, NDArray[Any]]] = attrs.field(factory=dict)
-    variables: Mapping[str, Integers | Mask] = attrs.field(factory=dict)
+    variables: Mapping[str, Integers | Flags] = attrs.field(factory=dict)
     lines: Integers | None = None
     notes: tuple[str, ...] = ()
 
@@ -287,7 +273,7 @@ def assemble(
     return loaded
 
 
-def _how_many(bad: Mask) -> str:
+def _how_many(bad: Flags) -> str:
     count = int(np.count_nonzero(bad))
     return f"({count:,} of {len(bad):,} choices {'is' if count == 1 else 'are'} off)"
 

@@ -17,8 +17,6 @@ from gamedp.adapters.gymnasium_environment import (
 from gamedp.adapters.positions import Positions, Seating, drawn
 from gamedp.errors import InvalidParameterError
 
-__all__ = ["GameForAgents"]
-
 
 class GameForAgents(AECEnv[str, Any, Any]):
     """The environment that :func:`gamedp.adapters.as_pettingzoo` returns.

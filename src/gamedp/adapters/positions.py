@@ -18,7 +18,6 @@ from gamedp.rules.layout import PackedTable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Observed", "Positions", "Seating", "drawn", "model_of"]
 
 Observed: TypeAlias = Literal["fields", "index"]
 """The part of a state that is observed: its fields, or its number in the model."""

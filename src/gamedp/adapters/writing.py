@@ -22,10 +22,8 @@ from gamedp.rules.exactness import as_given
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from gamedp.runtime.arrays import Flags, Integers
 
-__all__ = ["Ends", "names_of", "parts_of"]
 
 Ends: TypeAlias = Literal["loop", "none"]
 
@@ -127,8 +125,8 @@ def _opposite(model: Model, payoffs: NDArray[Any]) -> NDArray[Any]:
 
 
 def _unfolded(
-    model: Model, masks: dict[str, Mask], columns: dict[str, NDArray[Any]]
-) -> tuple[Model, dict[str, Mask], dict[str, NDArray[Any]]]:
+    model: Model, masks: dict[str, Flags], columns: dict[str, NDArray[Any]]
+) -> tuple[Model, dict[str, Flags], dict[str, NDArray[Any]]]:
     """Return a model whose players keep their places, with its labels and rewards."""
     is_swapped = np.repeat([False, True], model.num_states)
     masks = {SWAPPED: is_swapped} | {name: np.tile(mask, 2) for name, mask in masks.items()}
@@ -147,9 +145,9 @@ def _player_names(given: Model | LoadedModel, model: Model) -> tuple[str, ...]:
     return names if len(names) == 2 else ("max", "min")
 
 
-def _states(model: Model, name: str, states: Any) -> Mask:
+def _states(model: Model, name: str, states: Any) -> Flags:
     """Return the states with a label."""
-    mask: Mask = resolved(Reachability(states), model).target  # type: ignore[union-attr]
+    mask: Flags = resolved(Reachability(states), model).target  # type: ignore[union-attr]
     if name == INITIAL:
         message = f"the label {INITIAL!r} is kept for the initial states; choose another name."
         raise InvalidModelError(message)

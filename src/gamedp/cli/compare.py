@@ -11,7 +11,6 @@ from cyclopts import Group, Parameter
 import gamedp
 from gamedp.cli import report
 from gamedp.cli.games import is_model_file, make_game
-from gamedp.cli.models import question_about
 from gamedp.cli.options import (
     FILE,
     OBJECTIVE,
@@ -25,14 +24,13 @@ from gamedp.cli.options import (
     check_file,
     names_in,
 )
-from gamedp.cli.texts import assignments, read_as
-from gamedp.cli.watch import watch
-from gamedp.errors import GamedpError, InvalidParameterError, UnknownNameError
+from gamedp.cli.report import watch
+from gamedp.cli.solve import question_about
+from gamedp.cli.texts import assignments, read_as, refuse
+from gamedp.errors import GamedpError, UnknownNameError
 from gamedp.runtime.options import settings_of
 from gamedp.runtime.registry import SOLVERS
 from gamedp.storage.texts import write_csv
-
-__all__ = ["compare"]
 
 
 @Parameter(name="*", group=Group("Methods", sort_key=3))
@@ -96,8 +94,7 @@ def compare(
 ) -> None:
     """Compare solvers on games or models, each in a process of its own: answers, time, memory."""
     if not problems:
-        message = "name a game or a file with a model to compare on, as in `gamedp compare wubbel`."
-        raise InvalidParameterError(message)
+        refuse("name a game or a file with a model to compare on, as in `gamedp compare wubbel`.")
     check_file(methods.csv, "--csv")
     things = {
         name: _problem(name, settings or [], objective, file) for name in dict.fromkeys(problems)
@@ -141,8 +138,7 @@ def _problem(name: str, settings: list[str], objective: ObjectiveOptions, file: 
         file.refuse()
         return make_game(thing, [*settings, *own])
     if settings:
-        message = f"--set is for games; {thing} is a file."
-        raise InvalidParameterError(message)
+        refuse(f"--set is for games; {thing} is a file.")
     file, objective = _with_own(file, own), _with_own(objective, own)
     question = question_about(file.read(thing, None), file, objective)
     return gamedp.Problem(question.model, question.objective)

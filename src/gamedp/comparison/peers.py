@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse
 
 from gamedp.adapters import as_openspiel, write_model
-from gamedp.adapters.discrete_dp import discrete_dp_of, endless
+from gamedp.adapters.environments import discrete_dp_of, endless
 from gamedp.adapters.packages import installed
 from gamedp.errors import UnsupportedProblemError
 from gamedp.model.model import Model
@@ -32,16 +32,6 @@ if TYPE_CHECKING:
 
     from gamedp.model.problem import Problem
 
-__all__ = [
-    "JaxDp",
-    "MdpSolver",
-    "OpenSpiel",
-    "Peer",
-    "PyMdpToolbox",
-    "QuantEcon",
-    "StateValues",
-    "Storm",
-]
 
 StateValues: TypeAlias = "Callable[[NDArray[np.int64]], NDArray[np.float64]]"
 """Returns the values of player 0 in some states."""

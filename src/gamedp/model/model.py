@@ -709,13 +709,6 @@ def with_rewards(
     )
 
 
-def initial_state_of(model: Model) -> int | None:
-    """Return the index of the one initial state, or None if the start is random."""
-    if len(model.initial_states) == 1 and model.initial_probabilities[0] == 1:
-        return int(model.initial_states[0])
-    return None
-
-
 def describe_choice(model: Model, choice: int) -> str:
     """Return a description of a choice: its action and its state."""
     state = int(np.searchsorted(model.choice_offsets, choice, side="right")) - 1

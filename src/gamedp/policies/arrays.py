@@ -163,8 +163,9 @@ def _several(model: Model, array: NDArray[Any], readings: dict[Meaning, _Reading
     rows = np.array([reading.taken for reading in readings.values()])
     state = int(owners[(rows != rows[0]).any(axis=0).argmax()])
     here = np.flatnonzero(owners == state)
+    actions = model.actions_of(int(here[0]), int(here[-1]) + 1)
     says = ", ".join(
-        f"{model.action_labels[here[reading.taken[here].argmax()]]} by {meaning}"
+        f"{shown(actions[reading.taken[here].argmax()])} by {meaning}"
         for meaning, reading in readings.items()
     )
     lines = " or ".join(f'Policy.from_array(model, array, "{meaning}")' for meaning in readings)

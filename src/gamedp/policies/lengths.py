@@ -314,33 +314,6 @@ def greatest_survival(
     return survival(model, number, counted, (), listed)
 
 
-def most_unfinished(
-    game_or_model: Game | Model,
-    plies: int,
-    *,
-    actions: Collection[Hashable] | None = None,
-    compile: CompileMode = "auto",
-) -> tuple[float, float]:
-    """Return bounds of the greatest probability that play is not over after a number of plies.
-
-    They are the last ones of :func:`gamedp.policies.greatest_survival`, which has the same
-    parameters and errors.
-
-    Returns
-    -------
-    lower, upper : float
-
-    Examples
-    --------
-    >>> from gamedp.games.matches import Matches
-    >>> low, high = most_unfinished(Matches(matches=5), 4, compile="never")
-    >>> low <= 1.0 <= high, most_unfinished(Matches(matches=5), 5, compile="never")[1] < 1e-300
-    (True, True)
-    """
-    found = greatest_survival(game_or_model, plies, actions=actions, compile=compile)
-    return found.bounds(found.plies)
-
-
 TOLERANCE = 1e-6
 """Allowed distance between the bounds of an expected number of actions."""
 

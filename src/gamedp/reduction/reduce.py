@@ -133,21 +133,17 @@ class _FlatPartsError(Exception):
     """Raised if end components must be made flat first."""
 
 
+@attrs.define(eq=False, slots=False)
 class _Case:
     """The sets that make a problem proper, as they are found."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        original: Problem,
-        recasts: tuple[Unfolding | Flattening, ...],
-        out_of_time: Callable[[], bool],
-    ) -> None:
-        model = problem.model
-        self.out_of_time = out_of_time
-        self.problem = problem
-        self.original = original
-        self.recasts = recasts
+    problem: Problem
+    original: Problem
+    recasts: tuple[Unfolding | Flattening, ...]
+    out_of_time: Callable[[], bool]
+
+    def __attrs_post_init__(self) -> None:
+        problem, model = self.problem, self.problem.model
         self.model = model
         # Separate: what is found on the way is not kept as long as the model.
         self.structure = Structure.of(

@@ -11,8 +11,9 @@ import numpy as np
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.machine import allocate_lazily
+from gamedp.runtime.options import limits_last
 from gamedp.searchers import alpha_beta_loop as loop
-from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ACTIONS_KEPT, NO_ACTION

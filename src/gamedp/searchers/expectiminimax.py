@@ -11,9 +11,9 @@ import numpy as np
 from gamedp.results.search_result import SearchResult
 from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.machine import allocate_lazily
-from gamedp.runtime.options import one_of
+from gamedp.runtime.options import limits_last, one_of
 from gamedp.searchers import expectiminimax_loop as loop
-from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last, plies_ahead
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, plies_ahead
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ACTIONS_KEPT, ESTIMATE, HIGH_END, KINDS, LOW_END, NEXT, above

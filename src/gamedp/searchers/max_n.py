@@ -17,7 +17,8 @@ from gamedp.rules.game import Rules
 from gamedp.rules.slips import refuse_hidden
 from gamedp.runtime.floats import TINY, UNIT, UPWARD, check_arithmetic, rounds
 from gamedp.runtime.jit import inlined
-from gamedp.searchers.base import INFINITY, Search, Searcher, limits_last, plies_ahead
+from gamedp.runtime.options import limits_last
+from gamedp.searchers.base import INFINITY, Search, Searcher, plies_ahead
 from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import (
     ENTER,

@@ -15,8 +15,8 @@ from gamedp.results.status import Guarantee, Status
 from gamedp.runtime.floats import rounds
 from gamedp.runtime.jit import inlined
 from gamedp.runtime.machine import allocate_lazily
-from gamedp.runtime.options import finite
-from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher, limits_last
+from gamedp.runtime.options import finite, limits_last
+from gamedp.searchers.base import INFINITY, RootAction, Search, Searcher
 from gamedp.searchers.bound_rules import table_entries
 from gamedp.searchers.driver import Loop, OutOfTime
 from gamedp.searchers.node_loop import ENTER, ask_actions_jit, come_to_jit

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gamedp.runtime.arrays import Flags, Floats
-    from gamedp.stages.vector_code import Program
+    from gamedp.stages.vector_code import StageProgram
 
     Integers = npt.NDArray[Any]
 
@@ -421,7 +421,7 @@ UNFINISHED, ASKS = -1, -2
 
 
 def walk_stage(
-    program: Program,
+    program: StageProgram,
     movers: Integers,
     num_ends: int,
     chosen: Integers,
@@ -441,7 +441,7 @@ def walk_stage(
 
     Parameters
     ----------
-    program : Program
+    program : StageProgram
         A program with a row for every state: those of the ends, then the inner ones in their order.
     movers : (N,)
         The player of the stage who decides in each inner state.
@@ -518,7 +518,7 @@ def walk_stage(
 walk_stage_jit: Any = compiled(walk_stage)
 
 
-def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
+def mark_possible(program: StageProgram, allowed: Flags, possible: Flags) -> None:
     """Mark the open choices in each context: those that do not force an end that it forbids.
 
     A choice is open if the state after each of its outcomes is an end that the context allows, or
@@ -526,7 +526,7 @@ def mark_possible(program: Program, allowed: Flags, possible: Flags) -> None:
 
     Parameters
     ----------
-    program : Program
+    program : StageProgram
         As for `walk_stage`.
     allowed : (n, E) bool
         The ends that each of n contexts allows.

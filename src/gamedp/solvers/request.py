@@ -1,4 +1,4 @@
-"""What is asked of a solver, and what it answers: arguments, support, and added statistics."""
+"""Requests to solvers and their answers: arguments, support, and added statistics."""
 
 from __future__ import annotations
 

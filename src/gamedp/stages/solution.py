@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-
-__all__ = ["StagedSolution"]
+    from gamedp.runtime.arrays import Floats
 
 
 @attrs.frozen(eq=False, kw_only=True, repr=False)

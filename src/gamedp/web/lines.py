@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gamedp.errors import GamedpError, UnknownStateError, shown
-from gamedp.play.play import Line as Played, drawn
+from gamedp.play.play import Played, drawn
 from gamedp.web.refusals import Refused
 from gamedp.web.requests import Start
 from gamedp.web.states import state_like
@@ -66,7 +66,7 @@ def take(played: Played, action: int, outcome: int | np.random.Generator) -> Non
 
 
 def number_of(made: Made, state: Any, action: Any) -> int:
-    """Return the number of an action in a state, see `Line.numbered`."""
+    """Return the number of an action in a state, see `Played.numbered`."""
     actions = Played(made.rules, [state]).numbered()
     return next(number for number, each in actions.items() if each == action)
 

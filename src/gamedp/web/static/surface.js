@@ -67,6 +67,19 @@ export async function surface(play) {
   return show(data, { x, y, z, name: nameOf(play, action) });
 }
 
+// The slice through a position, with a ring where it is, and what it shows; null if the position is not on one.
+export async function sliceHere(play, { state }) {
+  const { x, y, z, action } = play.game.surface;
+  const [own, other, high] = [x, y, z].map((name) => state?.[name]);
+  if (![own, other, high].every(Number.isInteger)) return null;
+  const query = { x, y, z, action, parameters: JSON.stringify(play.parameters) };
+  const data = read(await play.source.surface(play.game.name, query, play.gone.signal));
+  const at = (own - data.x0) * data.ny + other - data.y0;
+  if (!(data.tops[at] >= 0)) return null;
+  const picture = profile(data, other - data.y0, 480, "", { column: own - data.x0, high });
+  return { picture, name: nameOf(play, action), x: named(x), y: `${named(y)}: ${other}`, z: named(z) };
+}
+
 function nameOf(play, action) {
   for (const position of play.positions.values()) {
     const found = position.actions.find((each) => each.action === action);
@@ -164,7 +177,7 @@ function mostCut({ nx, ny, intervals }) {
 }
 
 // A slice, flat: each column as high as there are positions, and coloured where the action is best.
-function profile(data, slice, wide, title) {
+function profile(data, slice, wide, title, here = null) {
   const { nx, ny, z0, z1, x0, tops, intervals, reached } = data;
   const [left, foot, high] = [30, 20, 180 + wide / 10];
   const [column, row] = [(wide - left) / nx, (high - foot) / (z1 - z0 + 1)];
@@ -181,6 +194,10 @@ function profile(data, slice, wide, title) {
       part.style.fill = tint(data, value);
       parts.push(part);
     }
+  }
+  if (here) {
+    const middle = { cx: left + (here.column + 0.5) * column, cy: high - foot - (here.high - z0 + 0.5) * row };
+    parts.push(s("circle", { class: "ring-under", ...middle, r: 8 }), s("circle", { class: "ring", ...middle, r: 8 }));
   }
   const text = (x, y, content, kind) => s("text", { x, y, class: `tick ${kind}` }, String(content));
   return s("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": title }, ...parts,

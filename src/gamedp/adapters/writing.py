@@ -58,7 +58,8 @@ def parts_of(
     if rewards is None:
         earns = model.rewards.any() or model.payoffs.any()
         rewards = {OWN: given_numbers(model, "rewards")} if earns else {}
-    for name in (*model.action_names, *model.variables, *labels, *rewards):
+    names = model.action_names or _words_of(model.actions)
+    for name in (*names, *model.variables, *labels, *rewards):
         if not _is_text(name):
             message = f"the name {shown(name)} is not text that a file can hold."
             raise InvalidModelError(message)
@@ -70,7 +71,6 @@ def parts_of(
         payoffs = np.concatenate([payoffs, _opposite(model, payoffs)])
         model, masks, columns = _unfolded(model, masks, columns)
     counts, actions = np.diff(model.choice_offsets), model.action_labels.astype(np.int64)
-    names = model.action_names
     numbered = np.arange(model.num_choices) - np.repeat(model.choice_offsets[:-1], counts)
     if not names and not np.array_equal(actions, numbered):
         actions, names = _named(model)
@@ -227,6 +227,12 @@ def _inserted(column: NDArray[Any], places: Integers, rewards: NDArray[Any]) -> 
     """Insert rewards into a column; either may hold Fractions."""
     kind = np.result_type(column, rewards)
     return np.insert(column.astype(kind), places, rewards.astype(kind))
+
+
+def _words_of(actions: Sequence[Any]) -> tuple[str, ...]:
+    """Return the actions of a game that are no integers as texts, different ones for all."""
+    words = tuple(map(str, actions))
+    return tuple(map(repr, actions)) if "" in words or len(set(words)) < len(words) else words
 
 
 def names_of(parts: Parts) -> Sequence[str]:

@@ -495,12 +495,12 @@ class _Case:
 
     def _refuse_detours(self, choice: int) -> None:
         state = self._name(int(self.structure.owners[choice]))
-        label = int(self.model.action_labels[choice])
+        (action,) = self.model.actions_of(choice, choice + 1)
         message = (
             "needs rewards of at least 0 where one of two opponents may keep play from its target "
-            f"for ever; action {label} in {state} earns {float(self.model.rewards[choice]):g}, "
-            "and the player who must reach the target would rather prolong play there, as long as "
-            "the other one allows it: no memoryless policy is optimal. Use Discounted, or "
-            "FiniteHorizon."
+            f"for ever; action {shown(action)} in {state} earns "
+            f"{float(self.model.rewards[choice]):g}, and the player who must reach the target "
+            "would rather prolong play there, as long as the other one allows it: no memoryless "
+            "policy is optimal. Use Discounted, or FiniteHorizon."
         )
         raise UnsupportedProblemError(message)

@@ -427,7 +427,7 @@ class AlphaBetaSearch(Search[SearchResult]):
             pass  # as far as that
         return clock
 
-    def plies_of(self, best: float, actions: list[int]) -> dict[int, int]:
+    def plies_of(self, best: float, actions: list[Any]) -> dict[Any, int]:
         """Return the known numbers of plies to a win or a loss after some actions."""
         found = {entry.choice.action: entry.plies(best) for entry in self.at_root.found}
         return {action: plies for action in actions if (plies := found[action]) is not None}

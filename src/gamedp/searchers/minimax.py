@@ -258,7 +258,7 @@ class MinimaxSearch(Search[SearchResult]):
             entry.narrow(total, EXACT)
         return entry
 
-    def _line(self, action: int) -> tuple[tuple[int, Any], ...]:
+    def _line(self, action: Any) -> tuple[tuple[Any, Any], ...]:
         """Follow best play until chance decides, the depth ends, or it takes too much work.
 
         At every position the first best action is taken, by the same search with as many plies less

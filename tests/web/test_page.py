@@ -142,19 +142,78 @@ def test_both_languages_have_the_same_words(visit, home):
 
 def test_dice_may_be_real(visit):
     page = visit(address("wubbel", hand=True))
-    open_actions(page).first.press("Enter")
     faces = page.locator(".outcome")
     faces.first.wait_for()
     assert page.locator(".outcome .name").all_inner_texts() == [
         *(f"A {face}" for face in range(1, 6)),
         "A 6, which ends the turn",
     ]
-    assert focused(page).startswith("BUTTON.action")
+    assert page.get_by_role("group", name="Your throw: what does the die show?").count() == 1
+    assert focused(page).startswith("BUTTON.action outcome")
     faces.nth(2).press("Enter")
     page.locator(".ply").wait_for()
     assert page.locator(".ply-name").all_inner_texts() == ["Roll, a 3"]
     assert page.locator(".tray-words").inner_text() == "A 3"
     assert page.locator(".tray .pip").count() == 3
+    faces.first.wait_for()
+    assert page.locator(".actions > li > .action .name").all_inner_texts() == ["Roll", "Save"]
+    page.locator(".action", has_text="Roll").click()  # leads to the faces, and no further
+    assert focused(page).startswith("BUTTON.action outcome")
+    page.keyboard.press("2")
+    page.locator(".ply").nth(1).wait_for()
+    faces.first.wait_for()
+    assert focused(page).startswith("BUTTON.action outcome")
+    page.locator(".action", has_text="Save").press("Enter")
+    page.get_by_role("group", name="Throw for Player 2: what does the die show?").wait_for()
+    assert "Throw for Player 2" in page.locator(".status").inner_text()
+    assert focused(page).startswith("BUTTON.action outcome")
+    page.keyboard.press("6")
+    page.get_by_role("group", name="Your throw").wait_for()
+    assert len(told_by(page)["a"]) == 4
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_two_clicks_lead_from_the_start_to_advice_on_a_real_throw(visit, width):
+    page = visit(width=width, height=640)
+    page.get_by_role("button", name="I have real dice: Wubbel").click()
+    page.locator(".outcome").nth(3).click()
+    page.locator(".ply").wait_for()
+    open_actions(page)
+    assert page.locator(".is-best .name").inner_text() == "Roll"
+    assert told_by(page)["a"] == [0]
+    assert told_by(page)["o"] == [3]
+
+
+def test_no_dice_are_offered_where_nothing_is_thrown(visit):
+    page = visit()
+    assert page.get_by_role("button", name="I have real dice").count() == 1
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_jumps_when_dice_arrive(visit, width):
+    page = visit(address("wubbel", hand=True), width=width, height=640)
+
+    def places():
+        page.locator(".outcome").first.wait_for()
+        open_actions(page)
+        parts = page.locator(".board, .faces, .standing").all()
+        return page.evaluate("scrollY"), *(part.bounding_box()["y"] for part in parts)
+
+    before = places()
+    for ply in range(2):
+        page.keyboard.press("1")
+        page.locator(".ply").nth(ply).wait_for()
+        assert places() == before
+
+
+def test_the_board_stays_in_view_on_a_telephone(visit):
+    page = visit(address("wubbel", a=[0] * 4, o=[1] * 4, hand=True), width=360, height=640)
+    page.locator(".ply").nth(3).wait_for()
+    board = page.locator(".board")
+    top = board.bounding_box()["y"]
+    page.evaluate("(top) => scrollTo(0, top + 200)", top)
+    assert page.evaluate("scrollY") > top + 100
+    assert 0 <= board.bounding_box()["y"] < 20
 
 
 def test_a_computer_s_dice_may_be_real(visit):

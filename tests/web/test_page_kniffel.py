@@ -202,11 +202,11 @@ def test_every_number_is_the_adviser_s(visit, adviser, positions, names):
 
 def test_dice_are_clicked_typed_and_taken_back(visit):
     page = visit(dice="hand")
-    page.locator("#typed").fill("1334")
-    page.locator("#typed").press("Enter")
+    page.locator("#typed").fill("1337")
     page.get_by_text("Type 5 faces").wait_for()
-    page.locator("#typed").fill("63331")
-    page.locator("#typed").press("Enter")
+    page.locator("#typed").fill("6333")
+    page.get_by_text("1 die to go").wait_for()
+    page.locator("#typed").press("1")
     page.get_by_text("Throw 1 of 3").wait_for()
     dice = page.locator(".die-button")
     assert dice.count() == 5
@@ -215,7 +215,6 @@ def test_dice_are_clicked_typed_and_taken_back(visit):
     assert page.locator(".die-button[aria-pressed=true]").count() == 2
     page.get_by_text("3 3 stays. What do the others show?").wait_for()
     page.locator("#typed").fill("254")
-    page.locator("#typed").press("Enter")
     page.get_by_text("Throw 2 of 3").wait_for()
     assert game_of(page) == "13336.33.23345"
     assert page.locator(".die-button").nth(1).get_attribute("aria-label") == "3, stays"
@@ -445,9 +444,52 @@ def test_a_line_of_the_report_is_as_wide_as_its_table(visit, width, display):
 def test_on_a_telephone_advice_stands_between_the_dice_and_the_sheet(visit):
     page = visit(width=360, rules="article", mode="play")
     advised(page)
-    parts = page.locator(".dice-part, .advice-part, .sheet-part").all()
+    parts = page.locator(".dice-row, .advice-part, .sheet-part").all()
     tops = {part.get_attribute("class"): part.bounding_box()["y"] for part in parts}
-    assert sorted(tops, key=tops.get) == ["dice-part", "advice-part", "sheet-part"]
+    assert sorted(tops, key=tops.get) == ["dice-row", "advice-part", "sheet-part"]
+    page.evaluate("document.querySelector('.sheet-part').scrollIntoView()")
+    assert 0 <= page.locator(".dice-row").bounding_box()["y"] < 20
+
+
+def test_one_click_leads_from_the_start_to_real_dice(visit, home):
+    page = visit()
+    page.goto(home)
+    page.get_by_role("button", name="Yahtzee", exact=True).click()
+    page.get_by_role("button", name="I have real dice: Kniffel").click()
+    page.locator("#typed:focus").wait_for()
+    assert "rules=yahtzee" in page.url
+    page.keyboard.type("13345")  # the last one enters them
+    advised(page).first.wait_for()
+    assert game_of(page) == "13345"
+
+
+def test_real_dice_are_tapped_and_nothing_jumps(visit):
+    page = visit(dice="hand", players=2, width=360)
+    page.get_by_text("Player 1 throws. What do the dice show?").wait_for()
+
+    def places():
+        advised(page)
+        parts = page.locator(".dice-help, .advice-part")
+        return parts.evaluate_all(
+            "(all) => all.map((each) => each.getBoundingClientRect().top + scrollY)"
+        )
+
+    page.locator("#typed:focus").wait_for()
+    before = places()
+    for number, text in enumerate(["Throw 1 of 3", "Throw 2 of 3", "The last throw"]):
+        page.locator("#typed:focus").wait_for()
+        page.get_by_role("button", name="6", exact=True).click()
+        page.get_by_role("button", name="Delete the last die").click()
+        for face in "13345":
+            page.locator(f".face-button[aria-label='{face}']").click()
+        page.get_by_text(text).wait_for()
+        assert places() == before
+    page.locator(".enter").first.click()
+    page.get_by_text("Player 2 throws. What do the dice show?").wait_for()
+    page.locator("#typed:focus").wait_for()
+    page.get_by_role("switch", name="I have real dice").press(" ")
+    page.locator("button.throw").wait_for()
+    assert "dice=" not in page.url
 
 
 @pytest.mark.parametrize(("motion", "moves"), [("reduce", 0), ("no-preference", 5)])

@@ -2,7 +2,7 @@
 
 import { focusOn, h, mayFocus } from "../../static/dom.js";
 import { fall } from "../../static/boards.js";
-import { decisions, facesOf, heading, isBest, tooLarge, working } from "./advice.js";
+import { decisions, exactly, facesOf, heading, isBest, secondsLeft, seenOf, working } from "./advice.js";
 import { entered, someDice, sorted, takenBack, thrown } from "./game.js";
 import { drawReport } from "./report.js";
 import { DEFAULTS, FREE, fromAddress, goalFields, hashOf, newGame } from "./settings.js";
@@ -25,6 +25,7 @@ let order = []; // the dice as they lie, from left to right
 let kept = []; // which of them stay
 let all = false;
 let onlyLosses = true;
+const exact = { open: false }; // whether every digit is shown
 let reported = new AbortController(); // until the report is drawn anew, or gone
 const asking = {}; // what is under way, by its kind
 
@@ -76,18 +77,19 @@ function query(more = {}) {
 }
 
 // Asks, and says how far it is; `then` gets the answer, unless the same was asked anew meanwhile.
-// If it takes more than a second, `meanwhile` is called once.
+// If the answer is not there at once, `meanwhile` is called once.
 async function ask(kind, more, then, meanwhile = () => {}) {
   asking[kind]?.abort();
   const mine = new AbortController();
   let isOver = false;
+  let first = null; // what was first heard of solving
   asking[kind] = mine;
   inPlace(trouble);
   try {
     const answer = await server.ask("kniffel", query(more), mine.signal, (news) => {
       if (asking[kind] !== mine) return;
-      inPlace(trouble, working(words, news, () => mine.abort()));
-      if (news.seconds < 1) return;
+      if (news.phase === "solve") first ??= news;
+      inPlace(trouble, working(words, news, secondsLeft(news, first), () => mine.abort()));
       meanwhile(() => asking[kind] === mine && !isOver && !mine.signal.aborted, mine.signal);
       meanwhile = () => {};
     });
@@ -313,20 +315,24 @@ function soFar() {
 
 async function showAdvice() {
   await ask("advice", {}, drawAdvice, async (isOpen, signal) => {
-    if (goal() === "points" || (goal() === "beat" && state.plays !== "points")) return;
+    if (goal() === "points") return;
+    const points = await server.ask("kniffel", query({ goal: "points" }), signal).catch(() => null);
+    if (points && isOpen()) drawAdvice(points, words.meanwhile[goal()]);
+    if (goal() === "beat" && state.plays !== "points") return;
     const quick = await server.ask("kniffel", query({ quick: "1" }), signal).catch(() => null);
     if (quick && isOpen()) drawAdvice(quick);
   });
 }
 
-function drawAdvice(answer) {
+function drawAdvice(answer, note = answer.then ? words.thenShort[answer.goal] : "") {
   advice.setAttribute("aria-busy", "false");
   const redraw = () => {
-    inPlace(advice, adviceHead(), ...heading(words, answer, state.total),
+    inPlace(advice, adviceHead(), heading(words, answer, state.total),
+      note ? h("p", { class: "note instead" }, note) : null,
       answer.options.length
         ? decisions(words, answer, { all, choose: (option) => choose(option), showAll: () => { all = !all; redraw(); } })
         : h("p", { class: "note" }, words.noAdvice),
-      answer.too_large ? tooLarge(words, answer) : null, soFar());
+      exactly(words, answer, seenOf(answer, all), exact), soFar());
   };
   redraw();
   const best = answer.options.filter((each) => isBest(answer, each)).map((each) => (each.entry ?? each).box);

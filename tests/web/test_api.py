@@ -675,7 +675,7 @@ def test_the_files_of_the_page_travel_packed(client):
     sizes = {path: len(file.packed) for path, file in page_files().items()}
     surface = sum(size for path, size in sizes.items() if "surface" in path)
     # Loaded when it is looked at; without a server.
-    assert 0 < surface < 5_500
+    assert 0 < surface < 7_500
     assert 0 < sizes["static/folder.js"] < 3_000
     assert sum(sizes.values()) - surface - sizes["static/folder.js"] < 51_000
 

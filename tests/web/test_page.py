@@ -426,10 +426,76 @@ def test_the_surface_is_drawn_turned_and_told_as_a_table(visit, listed):
     assert len(set(cells)) > 2
     parts = page.locator(".surface-flat .best")
     assert parts.count() == sum(cell.count(",") + 1 for cell in cells if cell != "never")
+    colours = page.evaluate(READ_COLOURS, [{**AXES, "parameters": json.dumps(parameters)}, 5])
+    drawn = parts.locator("rect").evaluate_all("(all) => all.map((each) => each.style.fill)")
+    assert drawn == colours
     before = canvas.evaluate("(canvas) => canvas.toDataURL()")
     canvas.press("ArrowLeft")
     assert canvas.evaluate("(canvas) => canvas.toDataURL()") != before
     assert focused(page).startswith("CANVAS")
+    pressed = canvas.evaluate("(canvas) => canvas.toDataURL()")
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 50, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 90, box["y"] + 60)
+    page.mouse.up()
+    assert canvas.evaluate("(canvas) => canvas.toDataURL()") != pressed
+
+
+AXES = {"x": "own", "y": "opponent", "z": "turn", "action": "1"}
+
+READ_COLOURS = """
+    async ([query, slice]) => {
+      const { read } = await import("/static/surface.js");
+      const answer = await fetch("/api/games/wubbel/surface?" + new URLSearchParams(query));
+      const data = read(await answer.arrayBuffer());
+      const found = [];
+      for (let i = 0; i < data.nx; i++) {
+        const at = i * data.ny + slice;
+        for (const { first, last } of data.intervals[at]) {
+          let before = null;
+          for (let z = first; z <= last; z++) {
+            const share = (data.columns[at](z) - data.low) / (data.high - data.low);
+            const percent = Math.round((100 * Math.round(share * 23)) / 23);
+            if (percent !== before) {
+              const probe = document.createElement("i");
+              const most = `var(--surface-high) ${percent}%`;
+              probe.style.color = `color-mix(in oklab, ${most}, var(--surface-low))`;
+              found.push(probe.style.color);
+            }
+            before = percent;
+          }
+        }
+      }
+      return found;
+    }
+"""
+"""The colours of a slice, by the values that the server sends; equal ones above each other once."""
+
+
+def test_the_figure_opens_where_the_article_looks_and_goes_where_the_game_goes(visit):
+    page = visit(address("wubbel", p={"goal": 50}, hand=True, seats=["person", "person"]))
+    page.get_by_text("Where the decision changes").click()
+    here = page.locator(".surface-here")
+    here.wait_for()
+    said = (
+        "At 0 against 24, Save is best with 16\N{EN DASH}17 or 21\N{EN DASH}44 (points of the turn)"
+    )
+    said += ", but not with 18\N{EN DASH}20."
+    assert said in here.inner_text()
+    assert page.locator("#surface-slice").input_value() == "24"
+    assert page.locator(".surface-flat .mark").count() == 0
+    page.locator(".outcome").nth(4).click()
+    page.get_by_text("The game is at 5:").wait_for()
+    assert page.locator("#surface-slice").input_value() == "0"
+    assert page.locator(".surface-flat .mark").count() == 1
+    share = page.locator(".side-value").first.inner_text().split(" %")[0]
+    assert here.inner_text().endswith(f"The game is at 5: {share} %.")
+    before = page.locator("canvas").evaluate("(canvas) => canvas.toDataURL()")
+    page.locator(".action", has_text="Save").click()
+    page.get_by_text("The game is at 0:").wait_for()
+    assert page.locator("#surface-slice").input_value() == "5"
+    assert page.locator("canvas").evaluate("(canvas) => canvas.toDataURL()") != before
 
 
 def test_a_surface_of_very_many_places_is_drawn(visit):
@@ -440,7 +506,7 @@ def test_a_surface_of_very_many_places_is_drawn(visit):
     head = np.array([0, side, 0, side, 0, 9], "<i4")
     tops, counts = (there * 7 - 1).astype("<i2"), there.astype("<i2")
     reached = np.zeros(side * side, "u1")
-    ends, values = np.full(2 * there.sum(), 5, "<i2"), np.zeros(there.sum(), "<f4")
+    ends, values = np.full(2 * there.sum(), 5, "<i2"), np.zeros(7 * there.sum(), "<f4")
     parts = (head, tops, counts, reached, ends, values)
     body = b"".join(part.tobytes() for part in parts)
     page.route("**/surface?*", lambda route: route.fulfill(body=body))

@@ -504,7 +504,7 @@ def test_real_dice_are_tapped_and_nothing_jumps(visit):
 
     page.locator("#typed:focus").wait_for()
     before = places()
-    for number, text in enumerate(["Throw 1 of 3", "Throw 2 of 3", "The last throw"]):
+    for text in ("Throw 1 of 3", "Throw 2 of 3", "The last throw"):
         page.locator("#typed:focus").wait_for()
         page.get_by_role("button", name="6", exact=True).click()
         page.get_by_role("button", name="Delete the last die").click()

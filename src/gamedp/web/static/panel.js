@@ -87,6 +87,7 @@ export class Panel {
     play.hasChance ||= play.now.actions.some((each) => each.chance.length > 1);
     this.handToggle.hidden = this.trayBox.hidden = !play.hasChance; // there is room before it falls
     this.paintBanner();
+    this.surface?.follow?.(play.now);
     this.giveFocus();
   }
 
@@ -371,7 +372,10 @@ function surfaceOf(play) {
     body.append(h("p", { role: "status" }, `${words.loading} …`));
     try {
       const { surface } = await import("./surface.js");
-      body.replaceChildren(...(await surface(play)));
+      const { parts, follow } = await surface(play);
+      body.replaceChildren(...parts);
+      box.follow = follow;
+      follow(play.now);
     } catch (error) {
       const told = h("p", { class: "problem", role: "alert" }, error.message || words.unreachable);
       body.replaceChildren(told);

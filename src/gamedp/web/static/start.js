@@ -126,14 +126,15 @@ function offer(game, own = null) {
         if (!same(value, defaultsOf(game)[key])) given[key] = value;
       }
       const hand = event.submitter?.name === "hand" ? { hand: true } : {};
-      location.hash = toAddress(game.name, { ...(Object.keys(given).length ? { p: given } : {}), ...hand });
+      location.hash = game.file === null ? `figure:${game.name}` : toAddress(game.name, { ...(Object.keys(given).length ? { p: given } : {}), ...hand });
     },
   },
     presets.length > 1 ? chips.element : null,
     fields.length ? h("details", {}, h("summary", {}, words.settings),
       h("div", { class: "fields" }, ...fields.map((field) => input(game, field, name, begin[field.name])))) : null,
-    h("button", { class: "go", type: "submit", "aria-label": words.playNamed(name) }, words.play),
-    game.example?.outcome
+    h("button", { class: "go", type: "submit", "aria-label": game.file === null ? `${words.surface}: ${name}` : words.playNamed(name) },
+      game.file === null ? words.surface : words.play),
+    game.example?.outcome && game.file !== null
       ? h("button", { class: "tool", type: "submit", name: "hand", "aria-label": words.byHandNamed(name) }, words.byHand) : null);
   chips.paint(presetOf(game, begin));
   return h("li", { class: "offer" }, icon,
